@@ -1,0 +1,1 @@
+"""Pentathlon: which operating system is faster for this machine and this work."""
