@@ -1,0 +1,137 @@
+"""Columns of the tables of a result directory, with their polars types.
+
+Everything that reads results types against this module. Units are in the names (`_ns`, `_khz`) or,
+for `value`, in the column `unit`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+
+COUNTERS: Final[tuple[str, ...]] = (
+    "cpu_user_ns",
+    "cpu_system_ns",
+    "voluntary_switches",
+    "involuntary_switches",
+    "minor_faults",
+    "major_faults",
+    "steal_ns",
+    "interrupts",
+    "frequency_khz",
+)
+"""Readings of the operating system beside a sample; null where the system does not tell."""
+
+SAMPLES: Final[dict[str, pl.DataType]] = {
+    "system": pl.String(),
+    "target": pl.String(),
+    "layer": pl.String(),
+    "install": pl.String(),
+    "block": pl.Int32(),
+    "boot": pl.String(),
+    "order": pl.Int32(),
+    "attempt": pl.Int32(),
+    "workload_order": pl.Int32(),
+    "process": pl.Int32(),
+    "workload": pl.String(),
+    "indicator": pl.String(),
+    "case": pl.String(),
+    "case_json": pl.String(),
+    "key": pl.String(),
+    "unit": pl.String(),
+    "direction": pl.String(),
+    "phase": pl.String(),
+    "iteration": pl.Int32(),
+    "value": pl.Float64(),
+    "batch": pl.UInt64(),
+    "elapsed_ns": pl.Float64(),
+    "checksum": pl.String(),
+    "counted": pl.Boolean(),
+    "t_ns": pl.Int64(),
+    "utc": pl.String(),
+    "cpu_user_ns": pl.Int64(),
+    "cpu_system_ns": pl.Int64(),
+    "voluntary_switches": pl.Int64(),
+    "involuntary_switches": pl.Int64(),
+    "minor_faults": pl.Int64(),
+    "major_faults": pl.Int64(),
+    "steal_ns": pl.Int64(),
+    "interrupts": pl.Int64(),
+    "frequency_khz": pl.Int64(),
+}
+"""One row per sample, in the order of the journal, those of warm-up and of cut-off steps too.
+
+boot            "<block>.<system>.<attempt>", the boot that the sample was taken in
+order           place of the system in its block, from 0
+workload_order  place of the step in the plan of its boot, from 0
+case            canonical text "block_bytes=1024,variant=avx512"; "" if the indicator has no case
+key             "memory.read.bandwidth[block_bytes=1024,variant=avx512]"
+phase           "warmup" or "measure"
+counted         the sample belongs to a finished step: evaluation uses counted, measured samples
+t_ns, utc       time since the agent started; wall clock of the experimenter at the receipt
+"""
+
+PLAN: Final[dict[str, pl.DataType]] = {
+    "block": pl.Int32(),
+    "order": pl.Int32(),
+    "system": pl.String(),
+    "target": pl.String(),
+    "layer": pl.String(),
+    "workload_order": pl.Int32(),
+    "suite": pl.String(),
+    "workload": pl.String(),
+    "parameters_json": pl.String(),
+    "qualified": pl.Boolean(),
+    "iterations": pl.Int32(),
+    "warmup": pl.Int32(),
+    "processes": pl.Int32(),
+    "sample_ms": pl.Float64(),
+    "timeout_s": pl.Float64(),
+    "state": pl.String(),
+}
+"""One row per planned step. state: "finished", "failed" or "open" (not reached yet).
+
+`qualified` says that this system runs the workload with parameters of its own.
+"""
+
+FAILURES: Final[dict[str, pl.DataType]] = {
+    "block": pl.Int32(),
+    "system": pl.String(),
+    "boot": pl.String(),
+    "attempt": pl.Int32(),
+    "stage": pl.String(),
+    "workload": pl.String(),
+    "workload_order": pl.Int32(),
+    "process": pl.Int32(),
+    "case": pl.String(),
+    "kind": pl.String(),
+    "reason": pl.String(),
+    "utc": pl.String(),
+}
+"""One row per failure. stage: "boot" or "step".
+
+kind: "boot", "unsupported", "failed", "timeout", "invalid", "request" or "died".
+"""
+
+INVENTORY: Final[dict[str, pl.DataType]] = {
+    "system": pl.String(),
+    "block": pl.Int32(),
+    "boot": pl.String(),
+    "attempt": pl.Int32(),
+    "path": pl.String(),
+    "value_json": pl.String(),
+    "unsupported": pl.String(),
+    "utc": pl.String(),
+}
+"""One row per leaf of an inventory: path "cpu.model", value as JSON, or the reason it is missing.
+
+The path starts with "agent.", "clock.", "telemetry." or the section of the system's tree.
+"""
+
+TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
+    "samples": SAMPLES,
+    "plan": PLAN,
+    "failures": FAILURES,
+    "inventory": INVENTORY,
+}

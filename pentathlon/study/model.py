@@ -1,0 +1,233 @@
+"""The study file as typed data: systems, suites, procedure and evaluation.
+
+Every class mirrors one table of the TOML file (docs/study-file.md). The classes hold only what can
+be said without a catalog and without a machine; `pentathlon.study.check` compares a study with the
+agent's catalog.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
+
+TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor"]
+"""The kinds of target that a system can name."""
+
+Policy: TypeAlias = Literal["other", "batch", "idle", "fifo", "rr"]
+"""Linux scheduling policies, as sched(7) names them."""
+
+Value: TypeAlias = bool | int | float | str | list[int] | list[float] | list[str]
+"""A value of a workload parameter, as TOML and JSON can write it."""
+
+Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64)]
+SystemName: TypeAlias = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=64)
+]
+Size: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$")]
+
+REALTIME_POLICIES: frozenset[str] = frozenset({"fifo", "rr"})
+LOCAL_TARGETS: frozenset[str] = frozenset({"local", "netns"})
+
+
+class Table(BaseModel):
+    """A TOML table: unknown keys are errors, values are never converted silently."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+
+class Settings(Table):
+    """Settings of the machine that are changed for one system and put back afterwards."""
+
+    transparent_hugepage: Literal["always", "madvise", "never"] | None = None
+    """Value of /sys/kernel/mm/transparent_hugepage/enabled."""
+    cpu_quota_percent: float | None = Field(default=None, gt=0, le=100_000)
+    """CPU bandwidth of the cgroup, in percent of one CPU (100 = one whole CPU)."""
+    scheduler: str | None = None
+    """Scheduling policy, `other`, `batch`, `idle`, `fifo:PRIORITY` or `rr:PRIORITY` (1 to 99)."""
+    nice: int | None = Field(default=None, ge=-20, le=19)
+    """Nice value, setpriority(2)."""
+
+    @field_validator("scheduler")
+    @classmethod
+    def _scheduler(cls, text: str | None) -> str | None:
+        if text is not None:
+            parse_scheduler(text)
+        return text
+
+    def changed(self) -> dict[str, str | int | float]:
+        """The settings that are named in the file, in the order of the model."""
+        return self.model_dump(exclude_none=True)
+
+
+class System(Table):
+    """One operating system in one configuration on one machine (`[[system]]`)."""
+
+    name: SystemName
+    target: TargetKind
+    title: str | None = None
+    """Text for reports; the name if it is missing."""
+    cpus: tuple[Annotated[int, Field(ge=0)], ...] | None = None
+    """CPUs that the agent may run on; None leaves the choice to the system."""
+    scratch: str | None = None
+    """Directory on the system under test for file workloads; None lets the target choose."""
+    kernel: str | None = None
+    """`uml`: version of the kernel, such as "6.1", or the path of a kernel file."""
+    memory: Size | None = None
+    """`uml`: memory of the guest, such as "640M"."""
+    settings: Settings = Settings()
+    """`local`, `netns`: settings of the machine for this system."""
+    parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
+    """Workload id -> parameters that hold for this system only. Its rows are qualified as such."""
+
+    @field_validator("cpus", mode="before")
+    @classmethod
+    def _cpus(cls, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return value
+        if not value:
+            raise ValueError("the CPU set is empty; name at least one CPU, or leave the key out")
+        if len(set(value)) != len(value):
+            raise ValueError("a CPU is named twice")
+        return tuple(value)
+
+    @field_validator("scratch")
+    @classmethod
+    def _scratch(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith("/"):
+            raise ValueError('must be an absolute path, such as "/tmp"')
+        return value
+
+
+class Procedure(Table):
+    """How often and how long is measured (`[procedure]`)."""
+
+    blocks: int = Field(default=5, ge=1, le=10_000)
+    """Blocks; each block boots every system once, in random order."""
+    iterations: int = Field(default=5, ge=1, le=100_000)
+    """Measured samples of each case in each process."""
+    warmup: int = Field(default=1, ge=0, le=100_000)
+    """Samples of each case before the measured ones; reported, never counted."""
+    processes: int = Field(default=1, ge=1, le=1_000)
+    """Worker processes in which a workload is repeated in each boot."""
+    sample_ms: float = Field(default=5.0, gt=0, le=60_000)
+    """Wanted length of one timed batch, in milliseconds."""
+    boot_timeout_s: float = Field(default=60.0, gt=0, le=86_400)
+    """Longest time from the start of a boot to the agent's first event, in seconds."""
+    step_timeout_s: float = Field(default=120.0, gt=0, le=86_400)
+    """Longest time of one workload in one boot, in seconds."""
+    retries: int = Field(default=1, ge=0, le=100)
+    """How often a boot that failed is tried again."""
+
+
+class Evaluation(Table):
+    """How the results are judged (`[evaluation]`)."""
+
+    delta_percent: float = Field(default=1.0, gt=0, lt=100)
+    """Half width of the region of equivalence, in percent: ±δ."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    """Confidence of the intervals, as a fraction."""
+
+
+class WorkloadChoice(Table):
+    """One entry of a suite: a workload id or a pattern, with what differs from the default."""
+
+    id: str = Field(min_length=1)
+    """Workload id, such as `memory.read`, or a pattern with `*`, `?` or `[...]`."""
+    parameters: dict[str, Value] = Field(default_factory=dict)
+    iterations: int | None = Field(default=None, ge=1, le=100_000)
+    warmup: int | None = Field(default=None, ge=0, le=100_000)
+    processes: int | None = Field(default=None, ge=1, le=1_000)
+    sample_ms: float | None = Field(default=None, gt=0, le=60_000)
+    timeout_s: float | None = Field(default=None, gt=0, le=86_400)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        return {"id": value} if isinstance(value, str) else value
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether the id stands for several workloads."""
+        return any(character in self.id for character in "*?[")
+
+
+class Suite(Table):
+    """A named set of workloads (`[[suite]]`)."""
+
+    name: Name
+    title: str | None = None
+    workloads: tuple[WorkloadChoice, ...]
+
+    @field_validator("workloads", mode="before")
+    @classmethod
+    def _workloads(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError('the list is empty; name at least one workload, such as "process.*"')
+        return tuple(value) if isinstance(value, list) else value
+
+
+class Study(Table):
+    """A whole study file: systems x suites x procedure."""
+
+    name: Name
+    title: str = ""
+    question: str = ""
+    reference: SystemName
+    """Name of the system that the others are compared with."""
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    """Seed of every random order of the plan."""
+    fallback: str | None = None
+    """Study file, relative to this one, that runs instead when a target cannot be prepared."""
+    procedure: Procedure = Procedure()
+    evaluation: Evaluation = Evaluation()
+    systems: tuple[System, ...] = Field(alias="system")
+    suites: tuple[Suite, ...] = Field(alias="suite")
+
+    @field_validator("systems", "suites", mode="before")
+    @classmethod
+    def _not_empty(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError("the list is empty; at least one is needed")
+        return tuple(value) if isinstance(value, list) else value
+
+    def system(self, name: str) -> System:
+        """The system of that name.
+
+        Raises:
+            KeyError: no system has the name.
+        """
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise KeyError(name)
+
+
+def parse_scheduler(text: str) -> tuple[Policy, int]:
+    """Policy and priority of a `scheduler` setting; the priority is 0 where sched(7) has none.
+
+    Raises:
+        ValueError: the text names no policy, or the priority is missing, superfluous or not 1-99.
+    """
+    policy, colon, priority = text.partition(":")
+    policies: tuple[Policy, ...] = ("other", "batch", "idle", "fifo", "rr")
+    for known in policies:
+        if known != policy:
+            continue
+        if known not in REALTIME_POLICIES:
+            if colon:
+                raise ValueError(f'"{known}" takes no priority; write "{known}"')
+            return known, 0
+        if not priority.isascii() or not priority.isdigit() or not 1 <= int(priority) <= 99:
+            raise ValueError(f'"{known}" needs a priority from 1 to 99, such as "{known}:10"')
+        return known, int(priority)
+    raise ValueError(
+        f'"{policy}" is no scheduling policy; use "other", "batch", "idle", "fifo:10" or "rr:10"'
+    )
