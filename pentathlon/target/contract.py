@@ -1,0 +1,163 @@
+"""What every target offers: `prepare -> boot -> run -> events -> stop`.
+
+A target is a way to start the agent on one system and to hold its standard input and output.
+Nothing else crosses the boundary. A session is one boot: it serves one request, and a new request
+needs a new boot.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Protocol, Self
+
+
+class TargetError(Exception):
+    """A target did not do what it had to do; the text is one clear sentence."""
+
+
+class TargetUnavailable(TargetError):
+    """The target cannot work on this machine.
+
+    Attributes:
+        reason: why, as one sentence.
+        remedy: the exact command that would make it work, or None if there is no such command.
+    """
+
+    def __init__(self, reason: str, remedy: str | None = None) -> None:
+        super().__init__(f"{reason}; to make it work: {remedy}" if remedy else reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+class SettingsSpec(Protocol):
+    """Settings of the machine for one system."""
+
+    def changed(self) -> dict[str, Any]:
+        """The settings that the study names, by name."""
+
+
+class SystemSpec(Protocol):
+    """What a target needs to know of a system; `pentathlon.study.model.System` is one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def kernel(self) -> str | None: ...
+    @property
+    def memory(self) -> str | None: ...
+    @property
+    def cpus(self) -> Sequence[int] | None: ...
+    @property
+    def scratch(self) -> str | None: ...
+    @property
+    def settings(self) -> SettingsSpec: ...
+
+
+class Session(ABC):
+    """One boot of a system, with the agent ready to take one request.
+
+    Attributes:
+        boot_seconds: time from the start of the boot until the agent could take a request.
+        boot_log: what the system printed that is no event (kernel text, the agent's errors).
+    """
+
+    boot_seconds: float
+    boot_log: Sequence[str]
+
+    @abstractmethod
+    def run(
+        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[dict[str, Any]]:
+        """Send the request and yield the agent's events, `done` being the last one.
+
+        The target adds what it alone knows: `placement` and `scratch`, where the request leaves
+        them out or gives null.
+
+        Args:
+            request: the agent's request (protocol version 1).
+            idle_timeout_s: longest wait for the next event, in seconds.
+            total_timeout_s: longest time for the whole request, in seconds.
+
+        Raises:
+            TargetError: a timeout, the end of the agent before `done`, or output that is torn. The
+                session is stopped by then.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End every process of the session and put every setting back; may be called again.
+
+        Raises:
+            TargetError: a setting could not be put back; the undo journal still holds it.
+        """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class Target(ABC):
+    """How to reach one system.
+
+    Attributes:
+        name: the name of the system in the study.
+        kind: the kind of target, such as "uml".
+        layer: what lies under the system: "host", "uml", "gvisor". Recorded with every result.
+    """
+
+    kind: ClassVar[str]
+    layer: ClassVar[str]
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        self.system = system
+        self.name = system.name
+        self.agent_path = agent_path
+        self.state_dir = state_dir
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The target for the plan, as JSON data: kind, layer, kernel, options, notes.
+
+        It changes nothing, needs no privilege, and is the same for the same study and machine.
+        """
+
+    def privileges(self) -> list[str]:
+        """What the target needs beyond an ordinary user, one sentence each."""
+        return []
+
+    def settings_to_change(self) -> list[dict[str, Any]]:
+        """Settings of the machine that a boot changes: `what`, `from` (now) and `to`."""
+        return []
+
+    def bytes_written(self) -> int | None:
+        """Bytes that one boot itself writes to disk, or None if that is not known."""
+        return 0
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Check that the target can work, and fetch nothing.
+
+        Raises:
+            TargetUnavailable: it cannot work here; the reason and the remedy are in the error.
+        """
+
+    @abstractmethod
+    def boot(self, timeout_s: float) -> Session:
+        """Start the system and wait until the agent can take a request.
+
+        Raises:
+            TargetUnavailable: the target cannot work here.
+            TargetError: the boot failed, or took longer than `timeout_s` seconds.
+        """
