@@ -1,1 +1,16 @@
+//! `pentathlon-agent`: every timed instruction of Pentathlon, the counters read beside it, the
+//! inventory of the system under test and the catalog of indicators.
+//!
+//! The boundary is standard input and output: one JSON request in, JSON lines out
+//! (see `docs/protocol.md`).
 
+pub mod build;
+pub mod catalog;
+pub mod clock;
+pub mod counters;
+pub mod inventory;
+pub mod measure;
+pub mod protocol;
+pub mod session;
+pub mod sys;
+pub mod workloads;

@@ -1,1 +1,83 @@
-fn main() {}
+//! The command line of `pentathlon-agent`.
+
+use lexopt::prelude::*;
+use pentathlon_agent::{build, catalog, clock, inventory, session};
+use serde_json::json;
+use std::io::Write;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+pentathlon-agent: measures the system that it runs on
+
+Usage: pentathlon-agent VERB
+
+Verbs:
+  catalog     print what can be measured, as one JSON document
+  inventory   print what this system is made of, as one JSON document
+  run         read one request (JSON) from standard input, write events as JSON lines
+  init        serve one request as process 1 of a guest, then power the guest off
+
+Options:
+  --version   print the version and the build hash
+  --help      print this text
+
+Exit status: 0 done, 1 nobody read the output, 2 a wrong verb or request.
+The request and the events are described in docs/protocol.md.";
+
+fn main() -> ExitCode {
+    build::linked_statically(cfg!(target_feature = "crt-static"));
+    match verb() {
+        Ok(code) => ExitCode::from(code),
+        Err(sentence) => {
+            eprintln!(
+                "pentathlon-agent: {sentence}; `pentathlon-agent --help` lists what there is"
+            );
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn verb() -> Result<u8, String> {
+    let mut arguments = lexopt::Parser::from_env();
+    let mut verb = None;
+    while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
+        match argument {
+            Long("version") | Short('V') => {
+                let build = build::this();
+                return print(&format!(
+                    "pentathlon-agent {} (build {}, {})",
+                    build.version, build.build, build.target
+                ));
+            }
+            Long("help") | Short('h') => return print(HELP),
+            Value(value) if verb.is_none() => verb = Some(value.to_string_lossy().into_owned()),
+            other => return Err(other.unexpected().to_string()),
+        }
+    }
+    match verb.as_deref() {
+        Some("catalog") => document(&catalog::document()),
+        Some("inventory") => document(&json!({
+            "agent": build::this(),
+            "clock": clock::Calibration::measure(),
+            "system": inventory::collect(&std::env::temp_dir()),
+        })),
+        Some("run") => Ok(session::serve() as u8),
+        Some("worker") => Ok(session::work() as u8),
+        #[cfg(target_os = "linux")]
+        Some("init") if pentathlon_agent::sys::guest::is_init() => session::guest::init(),
+        Some("init") => {
+            Err("init powers its machine off, so it runs only as process 1 of a guest".into())
+        }
+        Some(other) => Err(format!("there is no verb '{other}'")),
+        None => Err("a verb is missing".into()),
+    }
+}
+
+fn document(value: &serde_json::Value) -> Result<u8, String> {
+    print(&serde_json::to_string_pretty(value).expect("plain data"))
+}
+
+/// Prints a line; a reader that went away is not worth a panic.
+fn print(text: &str) -> Result<u8, String> {
+    Ok(u8::from(writeln!(std::io::stdout(), "{text}").is_err()))
+}

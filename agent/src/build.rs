@@ -1,0 +1,36 @@
+//! What this binary is: recorded with every result, because two builds are not comparable.
+
+use serde::Serialize;
+use std::sync::OnceLock;
+
+/// Identity of the agent that produced a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Build {
+    pub version: &'static str,
+    /// Hash over sources, manifest, lock file, compiler and target (16 hex digits).
+    pub build: &'static str,
+    pub target: &'static str,
+    pub rustc: &'static str,
+    pub catalog_version: u32,
+    /// Whether the C library is linked in, so that the file runs in an empty root.
+    #[serde(rename = "static")]
+    pub is_static: bool,
+}
+
+static LINKED_STATICALLY: OnceLock<bool> = OnceLock::new();
+
+/// Told by the program itself: only its own crate is compiled with the linking options.
+pub fn linked_statically(is_static: bool) {
+    LINKED_STATICALLY.set(is_static).ok();
+}
+
+pub fn this() -> Build {
+    Build {
+        version: env!("CARGO_PKG_VERSION"),
+        build: env!("PENTATHLON_BUILD"),
+        target: env!("PENTATHLON_TARGET"),
+        rustc: env!("PENTATHLON_RUSTC"),
+        catalog_version: crate::catalog::VERSION,
+        is_static: *LINKED_STATICALLY.get_or_init(|| cfg!(target_feature = "crt-static")),
+    }
+}

@@ -1,0 +1,114 @@
+//! The catalog: what can be measured, in which unit, which direction is better, with which
+//! parameters, after which document. The agent owns it; nothing repeats it.
+
+mod parameters;
+
+pub use parameters::Parameters;
+
+use crate::workloads;
+use serde::Serialize;
+use serde_json::{json, Value};
+
+/// Raised whenever the meaning of an indicator or of a default changes.
+pub const VERSION: u32 = 1;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    Higher,
+    Lower,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Type {
+    #[serde(rename = "integer")]
+    Integer,
+    #[serde(rename = "number")]
+    Number,
+    #[serde(rename = "boolean")]
+    Boolean,
+    #[serde(rename = "string")]
+    Text,
+    #[serde(rename = "list[integer]")]
+    Integers,
+    #[serde(rename = "list[string]")]
+    Texts,
+}
+
+/// A parameter of a workload, with its default.
+#[derive(Debug, Clone, Serialize)]
+pub struct Parameter {
+    pub name: &'static str,
+    #[serde(rename = "type")]
+    pub kind: Type,
+    pub default: Value,
+    pub unit: Option<&'static str>,
+    pub minimum: Option<f64>,
+    pub maximum: Option<f64>,
+    pub choices: Option<Vec<&'static str>>,
+    pub description: &'static str,
+}
+
+/// A factor that distinguishes the cases of a workload, and how to draw it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Factor {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub unit: Option<&'static str>,
+    /// `log2`, `linear` or `category`.
+    pub scale: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Indicator {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub unit: &'static str,
+    pub direction: Direction,
+}
+
+/// How the same work differs between systems.
+#[derive(Debug, Clone, Serialize)]
+pub struct Semantics {
+    pub linux: &'static str,
+    pub windows: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Workload {
+    pub id: &'static str,
+    pub area: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub source: &'static str,
+    pub parameters: Vec<Parameter>,
+    pub factors: Vec<Factor>,
+    pub indicators: Vec<Indicator>,
+    pub checksum: &'static str,
+    pub semantics: Semantics,
+    pub test_only: bool,
+}
+
+impl Workload {
+    /// The indicator called `id`.
+    ///
+    /// # Panics
+    /// If the workload reports an indicator that it does not declare, which is a bug in it.
+    pub fn indicator(&self, id: &str) -> Indicator {
+        *self
+            .indicators
+            .iter()
+            .find(|indicator| indicator.id == id)
+            .unwrap_or_else(|| panic!("{} does not declare the indicator {id}", self.id))
+    }
+}
+
+/// The whole catalog as one document.
+pub fn document() -> Value {
+    json!({
+        "protocol": crate::protocol::VERSION,
+        "catalog_version": VERSION,
+        "agent": crate::build::this(),
+        "workloads": workloads::all().iter().map(|w| w.describe()).collect::<Vec<_>>(),
+    })
+}

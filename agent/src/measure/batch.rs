@@ -1,0 +1,111 @@
+//! How many operations one timed batch holds.
+//!
+//! The batch grows until it takes the wanted time; then a quarter of it is timed, and the whole
+//! must take clearly longer. A loop that the compiler removed, a cached answer or a body that
+//! ignores its count does not, and is an error, not a number.
+
+use super::Failure;
+
+/// Batches above this have no measurable time.
+const LARGEST: u64 = 1 << 42;
+/// The whole batch must take at least this many times a quarter of it; 4 would be exact.
+const LEAST_GROWTH: f64 = 2.0;
+/// How often the growth is looked at before it is believed not to be there: a neighbour can
+/// stretch one short batch.
+const ATTEMPTS: u32 = 4;
+
+/// Finds the batch for `target_ns`. `time(n)` runs and times a batch of n operations, in ns.
+pub fn size(
+    target_ns: f64,
+    mut time: impl FnMut(u64) -> Result<f64, Failure>,
+) -> Result<u64, Failure> {
+    let mut operations = 1u64;
+    let mut elapsed = time(operations)?;
+    while elapsed < 0.8 * target_ns {
+        if operations >= LARGEST {
+            return Err(Failure::Invalid(format!(
+                "{LARGEST} operations take no measurable time: the work was not done"
+            )));
+        }
+        // Growth is bounded, because the first batches also pay for cold caches and page faults.
+        let growth = (target_ns / elapsed.max(1.0)).clamp(1.5, 16.0);
+        operations = ((operations as f64 * growth).ceil() as u64).clamp(operations + 1, LARGEST);
+        elapsed = time(operations)?;
+    }
+    guard(operations, elapsed, time)?;
+    Ok(operations)
+}
+
+fn guard(
+    operations: u64,
+    elapsed: f64,
+    mut time: impl FnMut(u64) -> Result<f64, Failure>,
+) -> Result<(), Failure> {
+    let quarter = operations / 4;
+    if quarter < 2 {
+        // One operation alone takes more than a tenth of the wanted time: it did something.
+        return Ok(());
+    }
+    let mut whole = elapsed;
+    let mut part = f64::INFINITY;
+    for _ in 0..ATTEMPTS {
+        part = part.min(time(quarter)?);
+        if whole >= LEAST_GROWTH * part {
+            return Ok(());
+        }
+        whole = whole.max(time(operations)?);
+    }
+    Err(Failure::Invalid(format!(
+        "{operations} operations took {whole:.0} ns and {quarter} took {part:.0} ns: time does not \
+         grow with the work, so the work was not done"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proportional_body_gets_a_batch_of_the_wanted_length() {
+        for cost in [0.3, 7.0, 950.0, 40_000.0] {
+            let batch = size(1e6, |n| Ok(50.0 + cost * n as f64)).unwrap();
+            let elapsed = cost * batch as f64;
+            assert!((0.7e6..=2.0e6).contains(&elapsed), "{cost}: {elapsed}");
+        }
+    }
+
+    #[test]
+    fn an_operation_longer_than_the_target_is_done_once() {
+        assert_eq!(size(1e6, |n| Ok(5e7 * n as f64)).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_removed_loop_is_invalid() {
+        let removed = size(1e6, |_| Ok(20.0));
+        assert!(matches!(removed, Err(Failure::Invalid(_))));
+    }
+
+    #[test]
+    fn a_body_that_takes_long_whatever_the_count_is_invalid() {
+        let flat = size(1e6, |n| Ok(if n == 1 { 10.0 } else { 1e6 }));
+        assert!(matches!(flat, Err(Failure::Invalid(_))), "{flat:?}");
+    }
+
+    #[test]
+    fn one_stretched_batch_does_not_condemn_an_honest_body() {
+        let mut calls = 0;
+        let batch = size(1e6, |n| {
+            calls += 1;
+            // The first quarter batch after sizing is hit by a neighbour.
+            let hit = if n == 2500 && calls < 9 { 5e6 } else { 0.0 };
+            Ok(100.0 * n as f64 + hit)
+        });
+        assert!(batch.is_ok(), "{batch:?}");
+    }
+
+    #[test]
+    fn a_failure_inside_the_body_ends_the_sizing() {
+        let failure = Failure::Failed("no".into());
+        assert_eq!(size(1e6, |_| Err(failure.clone())), Err(failure));
+    }
+}

@@ -1,0 +1,216 @@
+//! What a workload is given: settings, clock, counters, and the way to report.
+
+use super::{batch, Body, Failure, Quantity};
+use crate::catalog::{Parameters, Workload};
+use crate::clock::{Calibration, Clock};
+use crate::counters::Counters;
+use crate::protocol::{Case, Emitter, ErrorKind, Event, Phase, Sample};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Repetitions and length of the timed batches.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub iterations: u32,
+    pub warmup: u32,
+    /// Wanted length of one batch, in ns.
+    pub sample_ns: f64,
+}
+
+/// One run of one workload in one process.
+pub struct Context<'a> {
+    pub workload: Workload,
+    pub parameters: Parameters,
+    pub settings: Settings,
+    pub seed: u64,
+    /// Directory for the workload's files, private to this run.
+    pub scratch: PathBuf,
+    index: usize,
+    count: usize,
+    process: u32,
+    calibration: Calibration,
+    clock: Clock,
+    counters: Counters,
+    emitter: &'a mut Emitter<Box<dyn Write>>,
+}
+
+/// Place of a run in its session.
+pub struct Place {
+    pub index: usize,
+    pub count: usize,
+    pub process: u32,
+}
+
+impl<'a> Context<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        workload: Workload,
+        parameters: Parameters,
+        settings: Settings,
+        seed: u64,
+        scratch: PathBuf,
+        place: Place,
+        calibration: Calibration,
+        emitter: &'a mut Emitter<Box<dyn Write>>,
+    ) -> Self {
+        Self {
+            workload,
+            parameters,
+            settings,
+            seed,
+            scratch,
+            index: place.index,
+            count: place.count,
+            process: place.process,
+            clock: calibration.clock(),
+            calibration,
+            counters: Counters::open(),
+            emitter,
+        }
+    }
+
+    /// Measures one indicator of one case. A case that cannot be measured is reported and does not
+    /// end the workload.
+    pub fn measure(
+        &mut self,
+        indicator: &str,
+        case: &Case,
+        quantity: Quantity,
+        body: &mut dyn Body,
+    ) {
+        self.progress(case);
+        if let Err(failure) = self.try_measure(indicator, case, quantity, body) {
+            self.fail(Some(case), &failure);
+        }
+        // Written between the cases, never between the batches of one.
+        self.emitter.flush().ok();
+    }
+
+    fn try_measure(
+        &mut self,
+        indicator: &str,
+        case: &Case,
+        quantity: Quantity,
+        body: &mut dyn Body,
+    ) -> Result<(), Failure> {
+        let target_ns = self
+            .settings
+            .sample_ns
+            .max(self.calibration.shortest_batch_ns());
+        let mut warmups = 0;
+        let operations = batch::size(target_ns, |operations| {
+            let elapsed = self.sample(
+                indicator,
+                case,
+                quantity,
+                body,
+                operations,
+                Phase::Warmup,
+                warmups,
+            )?;
+            warmups += 1;
+            Ok(elapsed)
+        })?;
+        for warmup in 0..self.settings.warmup {
+            let iteration = warmups + warmup;
+            self.sample(
+                indicator,
+                case,
+                quantity,
+                body,
+                operations,
+                Phase::Warmup,
+                iteration,
+            )?;
+        }
+        for iteration in 0..self.settings.iterations {
+            self.sample(
+                indicator,
+                case,
+                quantity,
+                body,
+                operations,
+                Phase::Measure,
+                iteration,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Times one batch and queues its sample; returns the elapsed time in ns.
+    #[allow(clippy::too_many_arguments)]
+    fn sample(
+        &mut self,
+        indicator: &str,
+        case: &Case,
+        quantity: Quantity,
+        body: &mut dyn Body,
+        operations: u64,
+        phase: Phase,
+        iteration: u32,
+    ) -> Result<f64, Failure> {
+        body.prepare(operations)?;
+        let before = self.counters.read();
+        let from = self.clock.ticks();
+        let returned = std::hint::black_box(body.batch(std::hint::black_box(operations)));
+        let to = self.clock.ticks();
+        let after = self.counters.read();
+        let elapsed_ns = self.clock.elapsed_ns(from, to);
+        let checksum = body.verify(operations, returned)?;
+        let indicator = self.workload.indicator(indicator);
+        self.emitter.push(&Event::Sample(Box::new(Sample {
+            workload: self.workload.id,
+            index: self.index,
+            indicator: indicator.id,
+            case: case.clone(),
+            unit: indicator.unit,
+            direction: indicator.direction,
+            phase,
+            process: self.process,
+            iteration,
+            value: quantity.value(operations, elapsed_ns.max(f64::MIN_POSITIVE)),
+            batch: operations,
+            elapsed_ns: elapsed_ns as u64,
+            checksum: format!("{checksum:#x}"),
+            counters: after.delta(&before),
+        })));
+        Ok(elapsed_ns)
+    }
+
+    /// Says that one case, or with `None` the whole workload, yields no value, and why.
+    pub fn fail(&mut self, case: Option<&Case>, failure: &Failure) {
+        let (kind, reason) = match failure {
+            Failure::Unsupported(reason) => (ErrorKind::Unsupported, reason),
+            Failure::Failed(reason) => (ErrorKind::Failed, reason),
+            Failure::Invalid(reason) => (ErrorKind::Invalid, reason),
+        };
+        self.emitter.push(&Event::Error {
+            workload: Some(self.workload.id.into()),
+            index: Some(self.index),
+            process: Some(self.process),
+            kind,
+            reason: reason.clone(),
+            case: case.cloned(),
+        });
+    }
+
+    fn progress(&mut self, case: &Case) {
+        self.emitter.push(&Event::Progress {
+            workload: self.workload.id.into(),
+            index: self.index,
+            count: self.count,
+            process: self.process,
+            state: "case",
+            case: Some(case.clone()),
+        });
+        self.emitter.flush().ok();
+    }
+
+    /// A remark for the record, such as which instructions were chosen.
+    pub fn log(&mut self, message: String) {
+        self.emitter.push(&Event::Log {
+            level: "info",
+            message,
+        });
+    }
+}

@@ -1,0 +1,98 @@
+//! One indicator measured: the batch is sized from the clock, warm-up is reported, every timed
+//! batch is one raw sample. Nothing is averaged here.
+
+mod batch;
+mod context;
+
+pub use context::{Context, Place, Settings};
+
+/// Why a workload, or one case of it, yields no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The system cannot do it; the reason is a sentence.
+    Unsupported(String),
+    /// It should have worked and did not.
+    Failed(String),
+    /// It ran, and what it yielded is not a measurement.
+    Invalid(String),
+}
+
+impl Failure {
+    /// A failed system call, named, with the system's own words.
+    pub fn system(what: &str, error: &std::io::Error) -> Self {
+        #[cfg(unix)]
+        if let Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::EACCES) =
+            error.raw_os_error()
+        {
+            return Self::Unsupported(format!("{what}: {error}"));
+        }
+        Self::Failed(format!("{what}: {error}"))
+    }
+}
+
+/// How a batch becomes a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quantity {
+    /// Nanoseconds per part, where one operation consists of `parts`.
+    NsPer { parts: f64 },
+    /// Millions of units per second, where one operation yields `units` (bytes: MB/s of 10^6 B).
+    MegaPerSecond { units: f64 },
+}
+
+impl Quantity {
+    pub fn value(self, operations: u64, elapsed_ns: f64) -> f64 {
+        match self {
+            Self::NsPer { parts } => elapsed_ns / (operations as f64 * parts),
+            Self::MegaPerSecond { units } => operations as f64 * units / elapsed_ns * 1e3,
+        }
+    }
+}
+
+/// A timed body: does so many operations and returns what they computed.
+pub trait Body {
+    /// Prepares a batch of `operations`, outside the timed region.
+    fn prepare(&mut self, _operations: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The timed region.
+    fn batch(&mut self, operations: u64) -> u64;
+
+    /// Turns what the batch returned into a checksum that does not depend on the number of
+    /// operations, or says why the work was not done.
+    fn verify(&mut self, operations: u64, returned: u64) -> Result<u64, Failure>;
+}
+
+/// A body made of two closures.
+pub struct Closures<B, V>(pub B, pub V);
+
+impl<B, V> Body for Closures<B, V>
+where
+    B: FnMut(u64) -> u64,
+    V: FnMut(u64, u64) -> Result<u64, Failure>,
+{
+    #[inline]
+    fn batch(&mut self, operations: u64) -> u64 {
+        (self.0)(operations)
+    }
+
+    fn verify(&mut self, operations: u64, returned: u64) -> Result<u64, Failure> {
+        (self.1)(operations, returned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quantity;
+
+    #[test]
+    fn values_have_the_units_of_the_catalog() {
+        // 10 operations of 4 parts in 400 ns: 10 ns a part.
+        assert_eq!(Quantity::NsPer { parts: 4.0 }.value(10, 400.0), 10.0);
+        // 1000 bytes in 1000 ns: 1 GB/s, that is 1000 MB/s.
+        assert_eq!(
+            Quantity::MegaPerSecond { units: 100.0 }.value(10, 1000.0),
+            1000.0
+        );
+    }
+}

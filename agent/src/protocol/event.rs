@@ -1,0 +1,200 @@
+//! What the agent says: one JSON object per line on standard output.
+
+use crate::build::Build;
+use crate::clock::Calibration;
+use crate::counters::{Delta, Support};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::io::Write;
+
+/// The value of one factor of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum CaseValue {
+    Integer(u64),
+    Text(String),
+}
+
+impl From<u64> for CaseValue {
+    fn from(value: u64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<&str> for CaseValue {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+/// The factors that tell one indicator of a workload from another, in the catalog's order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Case(pub Vec<(&'static str, CaseValue)>);
+
+impl Case {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    #[must_use]
+    pub fn with(mut self, factor: &'static str, value: impl Into<CaseValue>) -> Self {
+        self.0.push((factor, value.into()));
+        self
+    }
+}
+
+impl Serialize for Case {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Batch sizing and asked-for warm-up: reported, never averaged in.
+    Warmup,
+    Measure,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorKind {
+    /// The system cannot do it: no permission, no such call, no such counter.
+    Unsupported,
+    /// It should have worked and did not.
+    Failed,
+    Timeout,
+    /// It ran, and what it yielded is not a measurement (wrong checksum, no work done).
+    Invalid,
+    /// The request was wrong.
+    Request,
+}
+
+/// One raw value: one timed batch of one indicator.
+#[derive(Debug, Clone, Serialize)]
+pub struct Sample {
+    pub workload: &'static str,
+    pub index: usize,
+    pub indicator: &'static str,
+    pub case: Case,
+    pub unit: &'static str,
+    pub direction: crate::catalog::Direction,
+    pub phase: Phase,
+    pub process: u32,
+    pub iteration: u32,
+    pub value: f64,
+    /// Operations in the timed batch.
+    pub batch: u64,
+    pub elapsed_ns: u64,
+    /// What the workload computed; the same on every system, whatever the batch.
+    pub checksum: String,
+    pub counters: Delta,
+}
+
+/// What a session opens with: who measures, with which clock, on what.
+#[derive(Debug, Clone, Serialize)]
+pub struct Opening {
+    pub session: String,
+    pub agent: Build,
+    pub clock: Calibration,
+    /// The full inventory, if it was asked for.
+    pub system: Option<Value>,
+    /// CPUs, policy and nice value in force.
+    pub placement: Value,
+    pub telemetry: Support,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event {
+    Inventory(Box<Opening>),
+    Progress {
+        workload: String,
+        index: usize,
+        count: usize,
+        process: u32,
+        state: &'static str,
+        case: Option<Case>,
+    },
+    Sample(Box<Sample>),
+    Counter {
+        name: String,
+        value: Value,
+    },
+    Log {
+        level: &'static str,
+        message: String,
+    },
+    Error {
+        workload: Option<String>,
+        index: Option<usize>,
+        process: Option<u32>,
+        kind: ErrorKind,
+        reason: String,
+        case: Option<Case>,
+    },
+    Done {
+        samples: u64,
+        errors: u64,
+    },
+}
+
+/// Writes events as lines. Lines are held back until `flush`, so that writing (and whoever reads)
+/// stays out of the timed batches.
+pub struct Emitter<W: Write> {
+    out: W,
+    epoch_ns: u64,
+    pending: Vec<u8>,
+}
+
+impl<W: Write> Emitter<W> {
+    /// `epoch_ns`: reading of the monotonic clock that `t_ns` counts from.
+    pub fn new(out: W, epoch_ns: u64) -> Self {
+        Self {
+            out,
+            epoch_ns,
+            pending: Vec::with_capacity(16 * 1024),
+        }
+    }
+
+    /// Nanoseconds since the agent started.
+    pub fn now_ns(&self) -> u64 {
+        crate::clock::monotonic_ns().saturating_sub(self.epoch_ns)
+    }
+
+    /// Queues one event.
+    pub fn push(&mut self, event: &Event) {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            #[serde(flatten)]
+            event: &'a Event,
+            t_ns: u64,
+        }
+        let line = Line {
+            event,
+            t_ns: self.now_ns(),
+        };
+        serde_json::to_writer(&mut self.pending, &line).expect("events are plain data");
+        self.pending.push(b'\n');
+    }
+
+    /// Writes what is queued. An error means that nobody listens any more.
+    pub fn flush(&mut self) -> std::io::Result<()> {
+        self.out.write_all(&self.pending)?;
+        self.pending.clear();
+        self.out.flush()
+    }
+
+    /// Passes on a whole line that another process wrote.
+    pub fn pass(&mut self, line: &[u8]) -> std::io::Result<()> {
+        self.pending.extend_from_slice(line);
+        self.flush()
+    }
+
+    /// One event, written at once.
+    pub fn send(&mut self, event: &Event) -> std::io::Result<()> {
+        self.push(event);
+        self.flush()
+    }
+}

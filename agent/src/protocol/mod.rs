@@ -1,0 +1,10 @@
+//! The boundary: a request in, events out. Nothing else crosses it.
+
+mod event;
+mod request;
+
+pub use event::{Case, CaseValue, Emitter, ErrorKind, Event, Opening, Phase, Sample};
+pub use request::{Placement, Request, Task};
+
+/// Version of the request and of the events.
+pub const VERSION: u32 = 1;

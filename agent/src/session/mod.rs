@@ -1,0 +1,76 @@
+//! One session: the request is read, every workload runs in processes of its own, events are
+//! passed on.
+
+#[cfg(target_os = "linux")]
+pub mod guest;
+mod placement;
+mod scratch;
+mod supervisor;
+mod worker;
+
+pub use supervisor::serve;
+pub use worker::work;
+
+use crate::clock::Calibration;
+use crate::protocol::{Placement, Task};
+use serde::{Deserialize, Serialize};
+use std::io::{self, BufRead};
+use std::path::PathBuf;
+
+/// What the supervisor tells a worker process, on its standard input.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Assignment {
+    /// Monotonic clock reading that `t_ns` counts from.
+    epoch_ns: u64,
+    seed: u64,
+    scratch: PathBuf,
+    placement: Placement,
+    calibration: Calibration,
+    index: usize,
+    count: usize,
+    process: u32,
+    task: Task,
+}
+
+/// Reads one JSON document without waiting for the end of the input, because a console has none.
+fn read_document<T: for<'de> Deserialize<'de>>(mut input: impl BufRead) -> Result<T, String> {
+    let mut text = Vec::new();
+    loop {
+        let before = text.len();
+        match input.read_until(b'\n', &mut text) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(format!("the request could not be read: {error}")),
+            Ok(_) => {}
+        }
+        let ended = text.len() == before;
+        match serde_json::from_slice(&text) {
+            Ok(document) => return Ok(document),
+            Err(error) if error.is_eof() && !ended => continue,
+            Err(error) if error.is_eof() => {
+                return Err("the request ended before its JSON document was complete".into())
+            }
+            Err(error) => return Err(format!("the request is not right: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    #[test]
+    fn a_document_over_several_lines_is_read_without_an_end_of_input() {
+        let text = b"\n{\"a\":\n 1}\n{\"next\": 2}\n";
+        let value: Value = read_document(&text[..]).unwrap();
+        assert_eq!(value["a"], 1);
+    }
+
+    #[test]
+    fn a_cut_document_and_a_wrong_one_are_told_apart() {
+        let cut = read_document::<Value>(&b"{\"a\": "[..]).unwrap_err();
+        assert!(cut.contains("ended before"), "{cut}");
+        let wrong = read_document::<Value>(&b"{\"a\" 1}\n"[..]).unwrap_err();
+        assert!(wrong.contains("line 1"), "{wrong}");
+    }
+}

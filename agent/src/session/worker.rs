@@ -1,0 +1,78 @@
+//! The worker: one workload, once, in a process of its own, so that no workload sees another's
+//! heap, caches of the C library or crashed threads.
+
+use super::{placement, read_document, Assignment};
+use crate::catalog::Parameters;
+use crate::measure::{Context, Failure, Place, Settings};
+use crate::protocol::{Emitter, ErrorKind, Event};
+use crate::workloads;
+use std::io::{self, Write};
+
+/// Runs the assignment on standard input; events go to standard output. Returns the exit status.
+pub fn work() -> i32 {
+    let assignment: Assignment = match read_document(io::stdin().lock()) {
+        Ok(assignment) => assignment,
+        Err(reason) => {
+            eprintln!("pentathlon-agent worker: {reason}");
+            return 2;
+        }
+    };
+    let out: Box<dyn Write> = Box::new(io::stdout());
+    let mut emitter = Emitter::new(out, assignment.epoch_ns);
+    if let Err((kind, reason)) = run(&assignment, &mut emitter) {
+        emitter.push(&Event::Error {
+            workload: Some(assignment.task.id.clone()),
+            index: Some(assignment.index),
+            process: Some(assignment.process),
+            kind,
+            reason,
+            case: None,
+        });
+    }
+    i32::from(emitter.flush().is_err())
+}
+
+fn run(
+    assignment: &Assignment,
+    emitter: &mut Emitter<Box<dyn Write>>,
+) -> Result<(), (ErrorKind, String)> {
+    let task = &assignment.task;
+    let Some(workload) = workloads::find(&task.id) else {
+        return Err((
+            ErrorKind::Request,
+            format!("there is no workload '{}' in this agent's catalog", task.id),
+        ));
+    };
+    let description = workload.describe();
+    let parameters = Parameters::resolve(&description.parameters, &task.parameters)
+        .map_err(|reason| (ErrorKind::Request, reason))?;
+    placement::apply(&assignment.placement).map_err(kind_and_reason)?;
+    let settings = Settings {
+        iterations: task.iterations,
+        warmup: task.warmup,
+        sample_ns: task.sample_ms * 1e6,
+    };
+    let mut context = Context::new(
+        description,
+        parameters,
+        settings,
+        assignment.seed,
+        assignment.scratch.clone(),
+        Place {
+            index: assignment.index,
+            count: assignment.count,
+            process: assignment.process,
+        },
+        assignment.calibration.clone(),
+        emitter,
+    );
+    workload.run(&mut context).map_err(kind_and_reason)
+}
+
+fn kind_and_reason(failure: Failure) -> (ErrorKind, String) {
+    match failure {
+        Failure::Unsupported(reason) => (ErrorKind::Unsupported, reason),
+        Failure::Failed(reason) => (ErrorKind::Failed, reason),
+        Failure::Invalid(reason) => (ErrorKind::Invalid, reason),
+    }
+}

@@ -1,0 +1,83 @@
+//! What process 1 of a guest does to its kernel: mounts, console, power.
+
+use std::ffi::CString;
+use std::io;
+
+pub fn mount(source: &str, directory: &str, kind: &str) -> io::Result<()> {
+    let source = CString::new(source)?;
+    let directory = CString::new(directory)?;
+    let kind = CString::new(kind)?;
+    // SAFETY: the strings live to the end of the call; this kind of mount takes no data.
+    let result = unsafe {
+        libc::mount(
+            source.as_ptr(),
+            directory.as_ptr(),
+            kind.as_ptr(),
+            0,
+            std::ptr::null(),
+        )
+    };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Makes the console pass bytes as they are: no echo, no line editing, no CR.
+pub fn raw_console() {
+    // SAFETY: the zeroed termios is filled by tcgetattr before it is used.
+    unsafe {
+        let mut settings: libc::termios = std::mem::zeroed();
+        if libc::tcgetattr(0, &mut settings) == 0 {
+            libc::cfmakeraw(&mut settings);
+            libc::tcsetattr(0, libc::TCSANOW, &settings);
+        }
+    }
+}
+
+/// Waits until everything written to the console has left the guest.
+pub fn drain_console() {
+    // SAFETY: plain file descriptor.
+    unsafe { libc::tcdrain(1) };
+}
+
+/// Brings the loopback interface up, as `ip link set lo up` does.
+pub fn loopback_up() -> io::Result<()> {
+    // SAFETY: the request is zeroed, its name is shorter than IFNAMSIZ, and the descriptor is
+    // closed on every path.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if socket < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let mut request: libc::ifreq = std::mem::zeroed();
+        request.ifr_name[0] = b'l' as libc::c_char;
+        request.ifr_name[1] = b'o' as libc::c_char;
+        let mut result = libc::ioctl(socket, libc::SIOCGIFFLAGS, &mut request);
+        if result == 0 {
+            request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
+            result = libc::ioctl(socket, libc::SIOCSIFFLAGS, &request);
+        }
+        let error = io::Error::last_os_error();
+        libc::close(socket);
+        if result < 0 {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Powers the guest off.
+pub fn power_off() -> ! {
+    // SAFETY: no memory is passed; as process 1 of a guest this ends the guest and nothing else.
+    unsafe {
+        libc::sync();
+        libc::reboot(libc::LINUX_REBOOT_CMD_POWER_OFF);
+    }
+    std::process::exit(1)
+}
+
+/// Whether this is process 1.
+pub fn is_init() -> bool {
+    std::process::id() == 1
+}

@@ -1,0 +1,25 @@
+//! The measured programs, one folder per area.
+
+mod test;
+
+use crate::catalog;
+use crate::measure::{Context, Failure};
+
+/// A measured program with parameters.
+pub trait Workload: Sync {
+    /// Its entry in the catalog.
+    fn describe(&self) -> catalog::Workload;
+
+    /// Measures every case; what fails for one case is reported and does not end the others.
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
+}
+
+/// Every workload of this agent, in the catalog's order.
+pub fn all() -> Vec<&'static dyn Workload> {
+    [test::WORKLOADS].concat()
+}
+
+/// The workload called `id`.
+pub fn find(id: &str) -> Option<&'static dyn Workload> {
+    all().into_iter().find(|w| w.describe().id == id)
+}
