@@ -26,6 +26,11 @@ The request and the events are described in docs/protocol.md.";
 
 fn main() -> ExitCode {
     build::linked_statically(cfg!(target_feature = "crt-static"));
+    #[cfg(target_os = "linux")]
+    if pentathlon_agent::sys::guest::is_init() && std::env::args().any(|a| a == "init") {
+        // Kernels append words of their own to the arguments of process 1.
+        session::guest::init();
+    }
     match verb() {
         Ok(code) => ExitCode::from(code),
         Err(sentence) => {
@@ -63,8 +68,6 @@ fn verb() -> Result<u8, String> {
         })),
         Some("run") => Ok(session::serve() as u8),
         Some("worker") => Ok(session::work() as u8),
-        #[cfg(target_os = "linux")]
-        Some("init") if pentathlon_agent::sys::guest::is_init() => session::guest::init(),
         Some("init") => {
             Err("init powers its machine off, so it runs only as process 1 of a guest".into())
         }
