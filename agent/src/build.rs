@@ -1,7 +1,6 @@
 //! What this binary is: recorded with every result, because two builds are not comparable.
 
 use serde::Serialize;
-use std::sync::OnceLock;
 
 /// Identity of the agent that produced a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,13 +16,6 @@ pub struct Build {
     pub is_static: bool,
 }
 
-static LINKED_STATICALLY: OnceLock<bool> = OnceLock::new();
-
-/// Told by the program itself: only its own crate is compiled with the linking options.
-pub fn linked_statically(is_static: bool) {
-    LINKED_STATICALLY.set(is_static).ok();
-}
-
 pub fn this() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION"),
@@ -31,6 +23,6 @@ pub fn this() -> Build {
         target: env!("PENTATHLON_TARGET"),
         rustc: env!("PENTATHLON_RUSTC"),
         catalog_version: crate::catalog::VERSION,
-        is_static: *LINKED_STATICALLY.get_or_init(|| cfg!(target_feature = "crt-static")),
+        is_static: cfg!(target_feature = "crt-static"),
     }
 }

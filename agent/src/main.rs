@@ -25,7 +25,6 @@ Exit status: 0 done, 1 nobody read the output, 2 a wrong verb or request.
 The request and the events are described in docs/protocol.md.";
 
 fn main() -> ExitCode {
-    build::linked_statically(cfg!(target_feature = "crt-static"));
     #[cfg(target_os = "linux")]
     if pentathlon_agent::sys::guest::is_init() && std::env::args().any(|a| a == "init") {
         // Kernels append words of their own to the arguments of process 1.
