@@ -1,0 +1,70 @@
+"""The words in front of a command that give it its place: parent, group, CPUs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pentathlon.target import putback
+from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.tools import on_path
+from pentathlon.target.undo import UndoJournal
+
+
+def wrap(
+    command: Sequence[str], *, group: Path | None = None, cpus: Sequence[int] | None = None
+) -> list[str]:
+    """The command, started so that it dies with this process, in a cgroup, on some CPUs.
+
+    Each word replaces itself by the next with exec(2), so the process id stays the same. None runs
+    code of this process between fork and exec, which is not safe beside threads.
+
+    Args:
+        command: program and arguments.
+        group: a `cgroup.procs` file to enter.
+        cpus: CPUs that the command may run on (sched_setaffinity(2)).
+    """
+    words: list[str] = []
+    # PR_SET_PDEATHSIG (prctl(2)): the kernel ends the child when this process dies in any way.
+    if setpriv := on_path("setpriv"):
+        words += [str(setpriv), "--pdeathsig", "KILL", "--"]
+    if group is not None:
+        words += ["/bin/sh", "-c", 'echo 0 > "$0" && exec "$@"', str(group)]
+    if cpus is not None:
+        words += [str(need("taskset", "util-linux")), "-c", ",".join(map(str, cpus))]
+    return [*words, *command]
+
+
+def need(program: str, package: str) -> Path:
+    """A program of the system.
+
+    Raises:
+        TargetUnavailable: it is not installed; the remedy names the Debian package.
+    """
+    found = on_path(program)
+    if found is None:
+        raise TargetUnavailable(
+            f"the program {program} is not installed", f"sudo apt-get install {package}"
+        )
+    return found
+
+
+def scratch_directory(base: str | None, journal: UndoJournal) -> Path:
+    """A new private directory for a session's files; the journal removes it again.
+
+    Args:
+        base: the directory in which it lies; the system's temporary directory if None.
+        journal: the session's journal.
+
+    Raises:
+        TargetUnavailable: it cannot be made.
+    """
+    root = Path(base or tempfile.gettempdir())
+    path = root / f"{putback.PREFIX}{journal.token}"
+    if not os.access(root, os.W_OK | os.X_OK):
+        raise TargetUnavailable(f"this user may not write to the directory {root}")
+    journal.note(putback.directory(path))
+    putback.make_directory(path)
+    return path

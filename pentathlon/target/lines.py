@@ -1,0 +1,110 @@
+"""From the bytes of the agent's output to events, and the finding of torn output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import MutableSequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.target.contract import TargetError
+
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes; the largest event is the inventory, some 100 kB. More without a newline is no event."""
+
+EVENT_START = '{"event":'
+
+
+@dataclass
+class EventLines:
+    """Splits the agent's output into events and other text.
+
+    Text that is no event is kept in `log`: kernel messages before the first event, and what the
+    kernel says between events. A line that starts as an event but does not parse is torn: bytes
+    were lost or mixed, and no later line can be trusted.
+    """
+
+    log: MutableSequence[str]
+    started: bool = False
+    samples: int = 0
+    partial: bytearray = field(default_factory=bytearray)
+
+    def feed(self, data: bytes) -> list[dict[str, Any]]:
+        """The events that the new bytes complete.
+
+        Raises:
+            TargetError: a line is torn, or has no end.
+        """
+        # Only the new bytes can hold a newline: a long line is not searched again with every read.
+        searched = len(self.partial)
+        self.partial += data
+        end = self.partial.rfind(b"\n", searched)
+        if end < 0:
+            if len(self.partial) > LONGEST_LINE:
+                raise TargetError(
+                    f"the agent's output is torn: {len(self.partial)} bytes came without a newline"
+                )
+            return []
+        lines = bytes(self.partial[:end]).split(b"\n")
+        del self.partial[: end + 1]
+        events = (self._line(line) for line in lines)
+        return [event for event in events if event is not None]
+
+    def _line(self, raw: bytes) -> dict[str, Any] | None:
+        text = raw.decode("utf-8", errors="replace").strip("\r\0 ")
+        if not text:
+            return None
+        if not self.started:
+            # A console may hold the rest of a kernel message in front of the first event.
+            start = text.find(EVENT_START)
+            if start > 0:
+                self.log.append(text[:start].rstrip())
+                text = text[start:]
+        if not text.startswith("{"):
+            if self.started and EVENT_START in text:
+                raise TargetError(
+                    f"the agent's output is torn: other text runs into an event: {clip(text)}"
+                )
+            self.log.append(text)
+            return None
+        event = self._parse(text)
+        if event is None:
+            self.log.append(text)
+            return None
+        self.started = True
+        self.samples += event["event"] == "sample"
+        return event
+
+    def _parse(self, text: str) -> dict[str, Any] | None:
+        try:
+            event = json.loads(text)
+        except ValueError as error:
+            if not self.started and not text.startswith(EVENT_START):
+                return None
+            raise TargetError(
+                f"the agent's output is torn: this line is no JSON ({error}): {clip(text)}"
+            ) from error
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            raise TargetError(f'the agent printed JSON without "event": {clip(text)}')
+        return event
+
+    def check_done(self, event: dict[str, Any]) -> None:
+        """Compare the agent's own count of samples with what arrived.
+
+        Raises:
+            TargetError: whole lines were lost on the way.
+        """
+        claimed = event.get("samples")
+        if isinstance(claimed, int) and claimed != self.samples:
+            raise TargetError(
+                f"the agent's output is torn: it sent {claimed} samples and {self.samples} arrived"
+            )
+
+    def rest(self) -> str:
+        """The bytes after the last newline, as text."""
+        return self.partial.decode("utf-8", errors="replace").strip()
+
+
+def clip(text: str, limit: int = 160) -> str:
+    """The text, cut to `limit` characters for an error message."""
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,84 @@
+"""This machine itself, in one configuration."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.target import launch
+from pentathlon.target.contract import (
+    Session,
+    SystemSpec,
+    Target,
+    TargetError,
+    TargetUnavailable,
+)
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.settings import MachineSettings
+from pentathlon.target.undo import UndoJournal
+
+
+class LocalTarget(Target):
+    """The host with the settings of the study; they are put back when the session stops."""
+
+    kind: ClassVar[str] = "local"
+    layer: ClassVar[str] = "host"
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        for option in ("kernel", "memory"):
+            if getattr(system, option) is not None:
+                raise TargetError(
+                    f'system "{system.name}" has the option "{option}", which the target '
+                    f'"{self.kind}" does not have; leave it out'
+                )
+        self.settings = MachineSettings(system)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": platform.release(),
+            "options": self.settings.describe(),
+            "notes": self.notes(),
+        }
+
+    def notes(self) -> list[str]:
+        """What a reader of the results has to know about this kind of target."""
+        return ["runs on the machine itself; one boot is one start of the agent"]
+
+    def privileges(self) -> list[str]:
+        return self.settings.privileges()
+
+    def settings_to_change(self) -> list[dict[str, Any]]:
+        return self.settings.changes()
+
+    def prepare(self) -> None:
+        if not os.access(self.agent_path, os.X_OK):
+            raise TargetUnavailable(f"the agent {self.agent_path} cannot be executed")
+        self.settings.check()
+
+    def command(self) -> list[str]:
+        """The command that runs the agent."""
+        return [str(self.agent_path), "run"]
+
+    def boot(self, timeout_s: float) -> Session:
+        self.prepare()
+        journal = UndoJournal(self.state_dir)
+        try:
+            scratch = launch.scratch_directory(self.system.scratch, journal)
+            group = self.settings.apply(journal)
+            return ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(self.command(), group=group),
+                    placement=self.settings.placement(),
+                    scratch=str(scratch),
+                ),
+                journal,
+            )
+        except BaseException:
+            journal.undo()
+            raise

@@ -1,0 +1,127 @@
+"""The kinds of change that the undo journal knows, and the way back of each.
+
+Each way back may be taken twice, and does nothing where the change was written down but not made.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from pentathlon.target import processes
+
+PREFIX = "pentathlon-"
+"""Names of directories that a session makes start so; nothing else is ever removed."""
+
+Entry = dict[str, Any]
+
+
+def setting(path: Path, old: str, new: str) -> Entry:
+    """A value in a kernel's file, such as one in sysfs(5)."""
+    return {"change": "setting", "path": str(path), "from": old, "to": new}
+
+
+def cgroup(path: Path) -> Entry:
+    """A control group that the session makes."""
+    return {"change": "cgroup", "path": str(path)}
+
+
+def directory(path: Path) -> Entry:
+    """A directory that the session makes and fills."""
+    return {"change": "directory", "path": str(path)}
+
+
+def process(leader: int, start: int) -> Entry:
+    """The processes of a session, by its leader and the leader's start."""
+    return {"change": "processes", "leader": leader, "start": start}
+
+
+def text(entry: Entry) -> str:
+    """The change in words."""
+    match entry.get("change"):
+        case "setting":
+            return f"{entry['path']} from {entry['from']} to {entry['to']}"
+        case "processes":
+            return f"processes of session {entry['leader']}"
+        case kind:
+            return f"{kind} {entry.get('path')}"
+
+
+def current(path: Path) -> str:
+    """The value in a kernel's file: of `always [madvise] never` the bracketed word."""
+    value = path.read_text().strip()
+    if "[" in value and "]" in value:
+        return value[value.index("[") + 1 : value.index("]")]
+    return value
+
+
+def put_back(entry: Entry, token: str, same_boot: bool) -> str | None:
+    """Put one change back.
+
+    Args:
+        entry: the change.
+        token: the session's token.
+        same_boot: whether the machine has not been started anew since; what lives in the kernel's
+            memory is gone otherwise.
+
+    Returns:
+        A sentence, if somebody else has changed the value since and it was left as it is.
+
+    Raises:
+        OSError: it could not be put back.
+    """
+    match entry["change"]:
+        case "setting" if same_boot:
+            return _setting(Path(entry["path"]), entry["from"], entry["to"])
+        case "processes" if same_boot:
+            left = processes.end_session(token, entry["leader"], entry["start"])
+            if left:
+                raise OSError(errno.EBUSY, f"processes {left} do not end")
+        case "cgroup" if same_boot:
+            _cgroup(_own(entry["path"]))
+        case "directory":
+            path = _own(entry["path"])
+            if path.exists():
+                shutil.rmtree(path)
+    return None
+
+
+def _own(path: str) -> Path:
+    own = Path(path)
+    if not own.is_absolute() or not own.name.startswith(PREFIX):
+        raise OSError(errno.EPERM, f"{path} is not a directory of this program")
+    return own
+
+
+def _setting(path: Path, old: str, new: str) -> str | None:
+    now = current(path)
+    if now == new and now != old:
+        path.write_text(old)
+        now = current(path)
+        if now != old:
+            raise OSError(errno.EIO, f"{path} reads {now} after {old} was written")
+    elif now != old:
+        return f"{path} reads {now}, which this program did not write; it was left as it is"
+    return None
+
+
+def _cgroup(path: Path) -> None:
+    deadline = time.monotonic() + 5.0
+    while path.exists():
+        try:
+            path.rmdir()
+        except OSError as error:
+            # A process that has just been killed leaves its group a little later.
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise
+            for pid in (path / "cgroup.procs").read_text().split():
+                processes.kill(int(pid))
+            time.sleep(0.01)
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory of a session; only its owner may look inside."""
+    _own(str(path)).mkdir(0o700)

@@ -1,0 +1,308 @@
+"""One agent process, its pipes, its timeouts and its end."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.target import processes, putback
+from pentathlon.target.contract import Session, TargetError
+from pentathlon.target.lines import EventLines, clip
+from pentathlon.target.undo import UndoJournal
+
+LOG_LINES = 2000
+"""Lines of other text that are kept; a system that floods its console does not fill the memory."""
+
+EXIT_GRACE_S = 5.0
+"""Longest time between the agent's `done` and the end of its system, in seconds."""
+
+
+class Log(collections.deque[str]):
+    """The last lines that a system printed beside the events."""
+
+    def __init__(self) -> None:
+        super().__init__(maxlen=LOG_LINES)
+
+    def tail(self, count: int = 3) -> str:
+        """The last lines, for an error message."""
+        return " | ".join(clip(line) for line in list(self)[-count:])
+
+
+@dataclass
+class Launch:
+    """How to start a system.
+
+    Attributes:
+        command: the program and its arguments.
+        pipes: whether requests and events have pipes of their own, beside stdin and stdout. Their
+            numbers in the child stand in `command` as `{request}` and `{events}`.
+        environment: variables to add.
+        placement: the request's `placement`, where the request itself says nothing.
+        scratch: the request's `scratch`, where the request itself says nothing.
+    """
+
+    command: Sequence[str]
+    pipes: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+    placement: dict[str, Any] = field(default_factory=dict)
+    scratch: str | None = None
+
+
+class ProcessSession(Session):
+    """A session whose system is a process of this machine.
+
+    The journal of the session is put back by `stop`, after the last process has ended.
+    """
+
+    def __init__(self, name: str, launch: Launch, journal: UndoJournal) -> None:
+        self.name = name
+        self.boot_log: Log = Log()
+        self.boot_seconds = 0.0
+        self._launch = launch
+        self._journal = journal
+        self._lines = EventLines(self.boot_log)
+        self._noise: dict[int, bytearray] = {}
+        self._used = False
+        self._to_send = b""
+        self._started = time.monotonic()
+        self._start()
+
+    def _start(self) -> None:
+        own = self._launch.pipes
+        request, self._request = os.pipe() if own else (-1, -1)
+        self._events, events = os.pipe() if own else (-1, -1)
+        fields = {"request": str(request), "events": str(events)}
+        command = (
+            [_fill(word, fields) for word in self._launch.command]
+            if own
+            else (list(self._launch.command))
+        )
+        environment = os.environ | self._launch.environment
+        environment[processes.TOKEN] = self._journal.token
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL if own else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=(request, events) if own else (),
+                env=environment,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            _close(request, self._request, self._events, events)
+            raise TargetError(
+                f'system "{self.name}" does not start: {command[0]}: {error.strerror}'
+            ) from error
+        _close(request, events)
+        process = self._process
+        assert process.stdout is not None and process.stderr is not None
+        if own:
+            self._noise = {process.stdout.fileno(): bytearray()}
+        else:
+            assert process.stdin is not None
+            self._request = os.dup(process.stdin.fileno())
+            self._events = os.dup(process.stdout.fileno())
+            process.stdin.close()
+            process.stdout.close()
+        self._noise[process.stderr.fileno()] = bytearray()
+        started = processes.stat(process.pid)
+        self._leader_start = started.start if started else 0
+        self._journal.note(putback.process(process.pid, self._leader_start))
+        for file in (self._request, self._events, *self._noise):
+            os.set_blocking(file, False)
+
+    def wait_ready(self, timeout_s: float) -> None:
+        """Wait for the first event: an agent that is the first process of its system says so.
+
+        Raises:
+            TargetError: it does not come within `timeout_s` seconds of the start.
+        """
+        deadline = self._started + timeout_s
+        for event in self._pump(b"", timeout_s, deadline):
+            self.boot_log.append(f"{event.get('message', event['event'])}")
+            break
+        self.boot_seconds = time.monotonic() - self._started
+
+    def run(
+        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[dict[str, Any]]:
+        if self._used:
+            raise TargetError(
+                f'system "{self.name}" has served its one request; boot it anew for the next'
+            )
+        self._used = True
+        text = json.dumps(self._completed(request), separators=(",", ":")) + "\n"
+        deadline = time.monotonic() + total_timeout_s
+        try:
+            for event in self._pump(text.encode(), idle_timeout_s, deadline):
+                if event["event"] == "done":
+                    self._lines.check_done(event)
+                    self._wait_end()
+                    yield event
+                    return
+                yield event
+        except TargetError as error:
+            self.stop()
+            raise TargetError(f'system "{self.name}": {error}') from error
+
+    def _completed(self, request: dict[str, Any]) -> dict[str, Any]:
+        asked = {k: v for k, v in (request.get("placement") or {}).items() if v is not None}
+        placement = self._launch.placement | asked
+        return request | {
+            "placement": placement or None,
+            "scratch": request.get("scratch") or self._launch.scratch,
+        }
+
+    def _pump(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[dict[str, Any]]:
+        """Write the request, read events, and keep an eye on the clock."""
+        self._to_send = to_send
+        heard = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._events, selectors.EVENT_READ)
+            for file in self._noise:
+                selector.register(file, selectors.EVENT_READ)
+            if to_send:
+                selector.register(self._request, selectors.EVENT_WRITE)
+            while True:
+                now = time.monotonic()
+                if now >= deadline:
+                    raise TargetError(f"the time limit is over{self._last_words()}")
+                if now >= heard + idle_s:
+                    raise TargetError(f"no event came for {idle_s:g} s{self._last_words()}")
+                for key, _ in selector.select(min(deadline, heard + idle_s) - now):
+                    if key.fd == self._events:
+                        if events := self._receive():
+                            yield from events
+                            # The consumer's own time is not the agent's silence.
+                            heard = time.monotonic()
+                    elif key.fd == self._request:
+                        if not self._send():
+                            selector.unregister(key.fd)
+                    elif not self._hear(key.fd):
+                        selector.unregister(key.fd)
+
+    def _receive(self) -> list[dict[str, Any]]:
+        data = _read(self._events)
+        if data is None:
+            return []
+        if not data:
+            raise TargetError(self._how_it_ended())
+        return self._lines.feed(data)
+
+    def _send(self) -> bool:
+        """Write a part of the request; False when nothing is left to write."""
+        try:
+            self._to_send = self._to_send[os.write(self._request, self._to_send) :]
+        except BlockingIOError:
+            return True
+        except BrokenPipeError:
+            return False  # The end of the output follows and is reported with its reason.
+        return bool(self._to_send)
+
+    def _hear(self, file: int) -> bool:
+        """Keep other output; False at its end."""
+        data = _read(file)
+        held = self._noise[file]
+        if data is None:
+            return True
+        held += data
+        *lines, rest = bytes(held).split(b"\n")
+        if not data and rest:
+            lines, rest = [*lines, rest], b""
+        held[:] = rest[-65536:]
+        for line in lines:
+            if text := line.decode("utf-8", errors="replace").strip("\r\0 "):
+                self.boot_log.append(text)
+        return bool(data)
+
+    def _how_it_ended(self) -> str:
+        status = self._wait(EXIT_GRACE_S)
+        for file in self._noise:
+            while _available(file) and self._hear(file):
+                pass
+        torn = self._lines.rest()
+        if status is None:
+            how = "closed its output and went on running"
+        elif status < 0:
+            how = f"was ended by signal {-status}"
+        else:
+            how = f"ended with exit status {status}"
+        middle = f" in the middle of the line {clip(torn)}" if torn else ""
+        return f'the agent {how} before "done"{middle}{self._last_words()}'
+
+    def _last_words(self) -> str:
+        tail = self.boot_log.tail()
+        return f"; its last lines: {tail}" if tail else ""
+
+    def _wait(self, patience_s: float) -> int | None:
+        try:
+            return self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def _wait_end(self) -> None:
+        """After `done` the system ends by itself; one that does not is ended by `stop`."""
+        deadline = time.monotonic() + EXIT_GRACE_S
+        watched = set(self._noise)
+        while self._process.poll() is None and time.monotonic() < deadline:
+            # A system that powers off still prints, and must not block on a full pipe.
+            for file in list(watched):
+                if _available(file) and not self._hear(file):
+                    watched.discard(file)
+            time.sleep(0.002)
+        status = self._process.poll()
+        if status:
+            self.boot_log.append(f"after its last event the agent ended with status {status}")
+
+    def stop(self) -> None:
+        if self._events >= 0:
+            _close(self._request)
+            self._request = -1
+            left = processes.end_session(self._journal.token, self._process.pid, self._leader_start)
+            _close(self._events)
+            self._events = -1
+            if self._process.stderr is not None:
+                self._process.stderr.close()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+            self._wait(EXIT_GRACE_S)
+            if left:
+                raise TargetError(
+                    f'system "{self.name}": processes {left} do not end even after SIGKILL'
+                )
+        self.boot_log.extend(self._journal.undo())
+
+
+def _fill(word: str, fields: dict[str, str]) -> str:
+    for name, value in fields.items():
+        word = word.replace("{" + name + "}", value)
+    return word
+
+
+def _close(*files: int) -> None:
+    for file in files:
+        if file >= 0:
+            os.close(file)
+
+
+def _read(file: int) -> bytes | None:
+    """What can be read now; None if nothing can, empty at the end."""
+    try:
+        return os.read(file, 65536)
+    except BlockingIOError:
+        return None
+
+
+def _available(file: int) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(file, selectors.EVENT_READ)
+        return bool(selector.select(0))

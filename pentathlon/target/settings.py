@@ -1,0 +1,189 @@
+"""Settings of this machine that a system of the kinds `local` and `netns` may change."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from pentathlon.target import cgroup, putback
+from pentathlon.target.contract import SystemSpec, TargetError, TargetUnavailable
+from pentathlon.target.undo import UndoJournal
+
+THP = Path("/sys/kernel/mm/transparent_hugepage")
+
+FILES: dict[str, Path] = {
+    "transparent_hugepage": THP / "enabled",
+    "transparent_hugepage_defrag": THP / "defrag",
+}
+"""Settings that are one kernel file, which holds a list of words with the present one bracketed."""
+
+KNOWN = (*FILES, "cpu_quota_percent", "scheduler", "nice")
+
+REALTIME = ("fifo", "rr")
+POLICIES = ("other", "batch", "idle", *REALTIME)
+
+
+class MachineSettings:
+    """The settings of one system: what they change, whether they can, and how.
+
+    Raises:
+        TargetError: a setting that this kind of target does not have, or a scheduler that is none.
+    """
+
+    def __init__(self, system: SystemSpec) -> None:
+        self._name = system.name
+        self._values = dict(system.settings.changed())
+        self._cpus = system.cpus
+        for key in self._values:
+            if key not in KNOWN:
+                raise TargetError(
+                    f'system "{system.name}" has the setting "{key}", which the target '
+                    f'"{system.target}" does not know; use {", ".join(KNOWN)}'
+                )
+        self._policy, self._priority = self._scheduler()
+
+    def _scheduler(self) -> tuple[str | None, int | None]:
+        text = self._values.get("scheduler")
+        if text is None:
+            return None, None
+        policy, _, priority = str(text).partition(":")
+        needs = policy in REALTIME
+        if policy not in POLICIES or needs != bool(priority) or (needs and not priority.isdigit()):
+            raise TargetError(
+                f'system "{self._name}" has the scheduler "{text}"; '
+                'use "other", "batch", "idle", "fifo:10" or "rr:10"'
+            )
+        if needs and "cpu_quota_percent" in self._values:
+            raise TargetError(
+                f'system "{self._name}" has a CPU quota and the real-time scheduler "{text}", but '
+                "the kernel's quota holds for ordinary policies only; leave one of the two out"
+            )
+        return policy, int(priority) if needs else 0
+
+    def placement(self) -> dict[str, Any]:
+        """The request's `placement`: what the agent applies to itself, and needs no undoing."""
+        wanted = {
+            "cpus": list(self._cpus) if self._cpus is not None else None,
+            "policy": self._policy,
+            "priority": self._priority,
+            "nice": self._values.get("nice"),
+        }
+        return {key: value for key, value in wanted.items() if value is not None}
+
+    def changes(self) -> list[dict[str, Any]]:
+        """Settings of the machine that a boot changes: `what`, `from` and `to`."""
+        found: list[dict[str, Any]] = []
+        for key, file, value in self._files():
+            try:
+                now = putback.current(file)
+            except OSError:
+                now = "unknown"
+            if now != value:
+                found.append({"what": f"{key} ({file})", "from": now, "to": value})
+        if (percent := self._values.get("cpu_quota_percent")) is not None:
+            found.append(
+                {
+                    "what": "CPU quota of a new cgroup",
+                    "from": "no group",
+                    "to": f"{percent:g} % of one CPU",
+                }
+            )
+        return found
+
+    def _files(self) -> list[tuple[str, Path, str]]:
+        values = self._values
+        return [(key, file, str(values[key])) for key, file in FILES.items() if key in values]
+
+    def privileges(self) -> list[str]:
+        """What the settings need beyond an ordinary user."""
+        needs = [f"write access to {file} (root)" for _, file, _ in self._files()]
+        if "cpu_quota_percent" in self._values:
+            needs.append("a writable cgroup with the `cpu` controller (root)")
+        if self._policy in REALTIME:
+            needs.append("CAP_SYS_NICE or RLIMIT_RTPRIO for a real-time scheduler")
+        if (self._values.get("nice") or 0) < 0:
+            needs.append("CAP_SYS_NICE or RLIMIT_NICE for a negative nice value")
+        return needs
+
+    def check(self) -> None:
+        """Say whether every setting can be made here; change nothing.
+
+        Raises:
+            TargetUnavailable: one cannot.
+        """
+        for key, file, value in self._files():
+            if not file.exists():
+                raise TargetUnavailable(f"this kernel has no {file}, so {key} cannot be set")
+            words = file.read_text().replace("[", "").replace("]", "").split()
+            if value not in words:
+                raise TargetUnavailable(
+                    f"{file} knows {', '.join(words)}, so {key} cannot be {value}"
+                )
+            if putback.current(file) != value and not os.access(file, os.W_OK):
+                raise TargetUnavailable(
+                    f"this user may not write {file}, so {key} cannot be set",
+                    "sudo pentathlon run STUDY",
+                )
+        if "cpu_quota_percent" in self._values:
+            cgroup.find()
+        available = os.sched_getaffinity(0)
+        missing = [cpu for cpu in self._cpus or () if cpu not in available]
+        if missing:
+            raise TargetUnavailable(
+                f"CPU {missing[0]} is not available here (available: {sorted(available)})"
+            )
+
+        self._try_placement()
+
+    def _try_placement(self) -> None:
+        """Set policy and nice value in a child that does nothing else."""
+        lines = ["import os"]
+        if self._policy:
+            policy = f"os.SCHED_{self._policy.upper()}"
+            lines.append(f"os.sched_setscheduler(0, {policy}, os.sched_param({self._priority}))")
+        if (nice := self._values.get("nice")) is not None:
+            lines.append(f"os.setpriority(os.PRIO_PROCESS, 0, {int(nice)})")
+        if len(lines) == 1:
+            return
+        command = [sys.executable, "-I", "-S", "-c", "\n".join(lines)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            wanted = ", ".join(
+                f"{k} {self._values[k]}" for k in ("scheduler", "nice") if k in self._values
+            )
+            raise TargetUnavailable(
+                f"this user may not set {wanted} ({''.join(said)})", "sudo pentathlon run STUDY"
+            )
+
+    def apply(self, journal: UndoJournal) -> Path | None:
+        """Change the machine; every change is in the journal before it is made.
+
+        Returns:
+            The `cgroup.procs` file that the system has to enter, if there is a quota.
+
+        Raises:
+            TargetUnavailable: the kernel refuses a setting.
+        """
+        for key, file, value in self._files():
+            now = putback.current(file)
+            if now == value:
+                continue
+            journal.note(putback.setting(file, now, value))
+            try:
+                file.write_text(value)
+            except OSError as error:
+                raise TargetUnavailable(
+                    f"the kernel refuses {value} for {key} ({file}): {error.strerror}"
+                ) from error
+        percent = self._values.get("cpu_quota_percent")
+        if percent is None:
+            return None
+        return cgroup.make(cgroup.find(), float(percent), journal)
+
+    def describe(self) -> dict[str, Any]:
+        """The settings as JSON data."""
+        return {"settings": self._values, "cpus": list(self._cpus) if self._cpus else None}
