@@ -1,3 +1,29 @@
-pub fn collect(_scratch: &std::path::Path) -> serde_json::Value {
-    serde_json::json!({})
+//! What the system under test is: its hardware, kernel, settings and drivers, as one tree.
+//!
+//! Every leaf that the system does not tell is `{"unsupported": reason}`: never absent, never a
+//! zero. Nothing here names a person or an instance of a device: host names, addresses, serial
+//! numbers and user names are not read.
+
+pub mod leaf;
+#[cfg(target_os = "linux")]
+pub mod linux;
+#[cfg(unix)]
+pub mod source;
+
+use serde_json::Value;
+use std::path::Path;
+
+/// The inventory of the running system; `scratch` is the directory of the file workloads.
+#[cfg(target_os = "linux")]
+pub fn collect(scratch: &Path) -> Value {
+    linux::collect(&source::Source::system(), scratch)
+}
+
+/// The inventory of the running system; `scratch` is the directory of the file workloads.
+#[cfg(not(target_os = "linux"))]
+pub fn collect(_scratch: &Path) -> Value {
+    leaf::unsupported(format_args!(
+        "not collected on {} yet",
+        std::env::consts::OS
+    ))
 }

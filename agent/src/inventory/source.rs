@@ -88,9 +88,7 @@ impl Source {
                 Ok(Rc::from(text))
             }
         });
-        self.seen
-            .borrow_mut()
-            .insert(path.to_owned(), told.clone());
+        self.seen.borrow_mut().insert(path.to_owned(), told.clone());
         told
     }
 
@@ -102,9 +100,8 @@ impl Source {
     /// The number that a file holds.
     pub fn number<T: FromStr>(&self, path: &str) -> Told<T> {
         let text = self.text(path)?;
-        text.parse().map_err(|_| {
-            Reason::new(format!("{path} holds {}, not a number", quoted(&text)))
-        })
+        text.parse()
+            .map_err(|_| Reason::new(format!("{path} holds {}, not a number", quoted(&text))))
     }
 
     /// A file that holds 0 or 1 (also N or Y).
@@ -156,12 +153,11 @@ impl Source {
 
     /// The names in a directory, sorted as a person would: vda2 before vda10.
     pub fn names(&self, path: &str) -> Told<Vec<String>> {
-        let entries =
-            std::fs::read_dir(self.path(path)).map_err(|error| refusal(path, &error))?;
+        let entries = std::fs::read_dir(self.path(path)).map_err(|error| refusal(path, &error))?;
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
             .collect();
-        names.sort_by(|a, b| natural(a).cmp(&natural(b)));
+        names.sort_by_cached_key(|name| natural(name));
         Ok(names)
     }
 
@@ -218,7 +214,9 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = name;
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
         let (text, tail) = rest.split_at(digits);
         let end = tail
             .find(|c: char| !c.is_ascii_digit())

@@ -23,7 +23,7 @@ pub fn children() -> io::Result<Usage> {
     usage(libc::RUSAGE_CHILDREN)
 }
 
-fn usage(whose: RusageWho) -> io::Result<Usage> {
+fn usage(whose: libc::c_int) -> io::Result<Usage> {
     // SAFETY: rusage is plain integers, for which all zeros is a value, and the kernel fills it in.
     let raw = unsafe {
         let mut raw: libc::rusage = std::mem::zeroed();
@@ -41,12 +41,6 @@ fn usage(whose: RusageWho) -> io::Result<Usage> {
         involuntary_switches: count(raw.ru_nivcsw),
     })
 }
-
-/// glibc types the first argument as an enumeration, the other C libraries as an integer.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-type RusageWho = libc::__rusage_who_t;
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-type RusageWho = libc::c_int;
 
 fn nanoseconds(time: libc::timeval) -> u64 {
     count(time.tv_sec) * 1_000_000_000 + count(time.tv_usec) * 1_000

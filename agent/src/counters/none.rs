@@ -1,0 +1,22 @@
+//! A system whose counters this agent cannot read yet.
+
+use super::{Options, Reading, Support, NAMES};
+
+#[derive(Debug)]
+pub struct Platform;
+
+impl Platform {
+    pub fn open(_: Options) -> Self {
+        Self
+    }
+
+    pub fn read(&mut self) -> Reading {
+        Reading::default()
+    }
+
+    pub fn support(&self) -> Support {
+        let reason = format!("not read on {} yet", std::env::consts::OS);
+        let unsupported = NAMES.iter().map(|&name| (name, reason.clone())).collect();
+        Support::new(unsupported, std::collections::BTreeMap::new())
+    }
+}
