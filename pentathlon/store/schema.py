@@ -107,11 +107,13 @@ FAILURES: Final[dict[str, pl.DataType]] = {
     "case": pl.String(),
     "kind": pl.String(),
     "reason": pl.String(),
+    "resolved": pl.Boolean(),
     "utc": pl.String(),
 }
 """One row per failure. stage: "boot" or "step".
 
-kind: "boot", "unsupported", "failed", "timeout", "invalid", "request" or "died".
+kind      "boot", "unsupported", "failed", "timeout", "invalid", "request" or "died"
+resolved  a later attempt made it good; the samples that are counted are then complete
 """
 
 INVENTORY: Final[dict[str, pl.DataType]] = {

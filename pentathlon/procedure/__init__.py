@@ -1,0 +1,1 @@
+"""How it is measured: blocks of boots, retries, interruption, resumption and the pilot."""

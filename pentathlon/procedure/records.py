@@ -1,0 +1,137 @@
+"""What the procedure says of a run, record by record (docs/results.md lists the fields).
+
+A record is plain data. Whoever listens (the journal, a progress display) is a callable that takes
+one; the procedure knows nothing else of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from typing import Any, ClassVar, TypeAlias
+
+
+def utc_now() -> str:
+    """The wall clock, as ISO 8601 in UTC with microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Base of all records. `utc` is the experimenter's wall clock."""
+
+    kind: ClassVar[str]
+    utc: str = field(default_factory=utc_now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStart(Record):
+    """A run begins. `blocks` is the number asked for on the command line, or None."""
+
+    kind: ClassVar[str] = "run-start"
+    plan_hash: str
+    study_file: str
+    study_sha256: str
+    blocks: int | None
+    version: str
+    pid: int
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(Record):
+    """A run that was cut off goes on."""
+
+    kind: ClassVar[str] = "resume"
+    plan_hash: str
+    version: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootStart(Record):
+    """A boot begins. `steps` are the numbers of the plan's steps, in the order of the request."""
+
+    kind: ClassVar[str] = "boot-start"
+    block: int
+    order: int
+    system: str
+    attempt: int
+    target: str
+    layer: str
+    session: str
+    steps: list[int]
+    settings: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEvent(Record):
+    """One event of the agent, unchanged."""
+
+    kind: ClassVar[str] = "event"
+    block: int
+    system: str
+    attempt: int
+    event: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootEnd(Record):
+    """A boot has ended. outcome: "ok", "failed" or "interrupted".
+
+    Attributes:
+        boot_seconds: time to boot, in seconds; None if the system did not come up.
+        log: the last lines of what the system printed, where the boot failed.
+    """
+
+    kind: ClassVar[str] = "boot-end"
+    block: int
+    system: str
+    attempt: int
+    outcome: str
+    reason: str | None
+    boot_seconds: float | None
+    log: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd(Record):
+    """The run has ended. outcome: "finished" or "interrupted"."""
+
+    kind: ClassVar[str] = "run-end"
+    outcome: str
+    failures: int
+
+
+Sink: TypeAlias = Callable[[Record], None]
+
+KINDS: Mapping[str, type[Record]] = {
+    record.kind: record for record in (RunStart, Resume, BootStart, AgentEvent, BootEnd, RunEnd)
+}
+_FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """The record as a JSON object, `record` being its kind."""
+    return {
+        "record": record.kind,
+        **{name: getattr(record, name) for name in _FIELDS[type(record)]},
+    }
+
+
+def from_json(document: Mapping[str, Any]) -> Record:
+    """The record of a JSON object.
+
+    Raises:
+        ValueError: the kind is unknown, or fields are missing.
+    """
+    kind = document.get("record")
+    record = KINDS.get(kind) if isinstance(kind, str) else None
+    if record is None:
+        raise ValueError(f'unknown record "{kind}"')
+    names = _FIELDS[record]
+    missing = [name for name in names if name not in document]
+    if missing:
+        raise ValueError(f'record "{kind}" lacks {", ".join(missing)}')
+    return record(**{name: document[name] for name in names})

@@ -1,0 +1,168 @@
+"""Run a plan: blocks of boots, each boot one request with its steps in order.
+
+A failure is recorded and the study goes on. Every wait has a limit: the boot has the study's
+`boot_timeout_s`, the agent ends a workload after `timeout_s`, and a session that stays silent for
+longer than that is ended here.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, RunEnd, Sink
+from pentathlon.procedure.state import BootState, Failure, RunState
+from pentathlon.study.plan import Plan, Step
+from pentathlon.target.contract import Session, Target, TargetError
+
+GRACE_S = 30.0
+"""What a session may take beyond the limits of its workloads (clock calibration, inventory)."""
+
+LOG_LINES = 40
+"""Lines of a failed system's own text that go into the journal."""
+
+
+class Runner:
+    """Runs what a state leaves to be run, and tells a sink everything.
+
+    Args:
+        plan: the plan.
+        targets: system -> target, prepared.
+        sink: takes every record; when it returns, the record is safe.
+        state: what earlier runs of the plan did; the runner keeps it up to date.
+    """
+
+    def __init__(
+        self, plan: Plan, targets: Mapping[str, Target], sink: Sink, state: RunState
+    ) -> None:
+        self.plan = plan
+        self.targets = targets
+        self.state = state
+        self._sink = sink
+
+    def run(self) -> list[Failure]:
+        """Run every boot that has steps left; returns the failures that nothing made good.
+
+        An interruption (any exception that is no TargetError) stops the session, is recorded, and
+        goes on to the caller.
+        """
+        try:
+            for boot in self.state.pending():
+                while boot.pending():
+                    self._attempt(boot)
+        except BaseException:
+            self._emit_end("interrupted")
+            raise
+        self._emit_end("finished")
+        return self.state.unresolved()
+
+    def _emit_end(self, outcome: str) -> None:
+        self._emit(RunEnd(outcome=outcome, failures=len(self.state.unresolved())))
+
+    def _emit(self, record: AgentEvent | BootStart | BootEnd | RunEnd) -> None:
+        self._sink(record)
+        self.state.apply(record)
+
+    def _attempt(self, boot: BootState) -> None:
+        """One boot of the system for the steps that are left."""
+        target = self.targets[boot.system]
+        numbers = boot.pending()
+        attempt = boot.attempts
+        session_id = secrets.token_hex(8)
+        self._emit(
+            BootStart(
+                block=boot.block,
+                order=boot.order,
+                system=boot.system,
+                attempt=attempt,
+                target=target.kind,
+                layer=target.layer,
+                session=session_id,
+                steps=numbers,
+                settings=target.settings_to_change(),
+            )
+        )
+        session: Session | None = None
+        outcome, reason = "failed", None
+        try:
+            session = target.boot(self.plan.study.procedure.boot_timeout_s)
+            self._serve(session, boot, attempt, session_id, numbers)
+            outcome, reason = self._verdict(boot, numbers)
+        except TargetError as error:
+            reason = str(error)
+        except BaseException as error:
+            outcome, reason = "interrupted", str(error) or type(error).__name__
+            raise
+        finally:
+            reason = _stopped(session, reason)
+            self._emit(
+                BootEnd(
+                    block=boot.block,
+                    system=boot.system,
+                    attempt=attempt,
+                    outcome=outcome,
+                    reason=reason,
+                    boot_seconds=None if session is None else session.boot_seconds,
+                    log=_tail(session) if outcome == "failed" else [],
+                )
+            )
+
+    def _serve(
+        self, session: Session, boot: BootState, attempt: int, session_id: str, numbers: list[int]
+    ) -> None:
+        steps = [self.plan.steps[boot.system][number] for number in numbers]
+        request = make_request(self.plan, steps, session_id)
+        for event in session.run(request, *limits(steps)):
+            self._emit(
+                AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
+            )
+
+    def _verdict(self, boot: BootState, numbers: list[int]) -> tuple[str, str | None]:
+        """Whether the agent, which says that it is done, ran everything that it was asked for."""
+        missed = [
+            number
+            for number in numbers
+            if number in boot.pending() and number not in boot.tried_in_attempt()
+        ]
+        if not missed:
+            return "ok", None
+        names = ", ".join(self.plan.steps[boot.system][number].workload for number in missed)
+        return "failed", f"the agent said that it was done, but did not run {names}"
+
+
+def make_request(plan: Plan, steps: Sequence[Step], session_id: str) -> dict[str, Any]:
+    """The agent's request; placement and scratch are left to the target.
+
+    Every boot gets the study's seed: a workload then works on the same data in every system, and
+    its checksum must be the same.
+    """
+    return {
+        "protocol": 1,
+        "session": session_id,
+        "seed": plan.study.seed,
+        "inventory": True,
+        "workloads": [step.task() for step in steps],
+    }
+
+
+def limits(steps: Sequence[Step]) -> tuple[float, float]:
+    """Longest silence and longest time of a request, in seconds."""
+    idle = max(step.timeout_s for step in steps) + GRACE_S
+    total = sum(step.timeout_s * step.processes for step in steps) + GRACE_S
+    return idle, max(total, idle)
+
+
+def _stopped(session: Session | None, reason: str | None) -> str | None:
+    """Stop the session; what could not be put back is added to the reason."""
+    if session is None:
+        return reason
+    try:
+        session.stop()
+    except TargetError as error:
+        return f"{reason}; {error}" if reason else str(error)
+    return reason
+
+
+def _tail(session: Session | None) -> list[str]:
+    return [] if session is None else [str(line) for line in list(session.boot_log)[-LOG_LINES:]]

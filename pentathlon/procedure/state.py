@@ -1,0 +1,264 @@
+"""Where a run stands: a fold over its records.
+
+The same fold runs while measuring and when a journal is read again, so a resumed run knows exactly
+what the run before it knew. The rules (docs/procedure.md):
+
+* A step is finished when its `progress state=end` is recorded, unless it yielded no measured sample
+  and a failure. Its samples of that attempt are counted, those of no other attempt.
+* A step that failed (the agent died or hung in it, or it ended with a failure and no sample) is
+  tried again in a new boot, `retries` times; then it has failed for good.
+* A boot that failed before any step began is tried again `retries` times; then all steps that are
+  left in it have failed.
+* A boot that was cut off or interrupted by the experimenter is nobody's failure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, RunEnd
+from pentathlon.study.plan import Plan
+
+FAULTS = frozenset({"failed", "timeout", "invalid", "request"})
+"""Kinds of agent errors that a new attempt may not meet again; "unsupported" is an answer."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Something that was asked for and not measured. stage: "boot" or "step"."""
+
+    block: int
+    system: str
+    attempt: int
+    stage: str
+    workload: str | None
+    step: int | None
+    process: int | None
+    case: dict[str, Any] | None
+    kind: str
+    reason: str
+    utc: str
+
+
+@dataclass
+class _Attempt:
+    """The boot that is going on."""
+
+    number: int
+    steps: list[int]
+    ended: set[int] = field(default_factory=set)
+    current: int | None = None
+    measured: int = 0
+    faults: int = 0
+
+
+@dataclass
+class BootState:
+    """Where one boot of the plan stands.
+
+    Attributes:
+        steps: the plan's steps, in the order of this boot.
+        finished: step -> attempt whose samples are counted.
+        failed: steps that failed for good.
+    """
+
+    block: int
+    order: int
+    system: str
+    steps: tuple[int, ...]
+    retries: int
+    attempts: int = 0
+    boot_failures: int = 0
+    finished: dict[int, int] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+    tries: dict[int, int] = field(default_factory=dict)
+    attempt: _Attempt | None = None
+
+    def pending(self) -> list[int]:
+        """Steps that are still to be run, in order."""
+        return [s for s in self.steps if s not in self.finished and s not in self.failed]
+
+    def tried_in_attempt(self) -> set[int]:
+        """Steps that have ended in the boot that is going on, well or not."""
+        return set() if self.attempt is None else self.attempt.ended
+
+    def fail_step(self, step: int) -> None:
+        """Count one failed try of a step."""
+        self.tries[step] = self.tries.get(step, 0) + 1
+        if self.tries[step] > self.retries:
+            self.failed.add(step)
+
+    def fail_boot(self) -> None:
+        """Count one boot that failed before any step began."""
+        self.boot_failures += 1
+        if self.boot_failures > self.retries:
+            self.failed.update(self.pending())
+
+
+class RunState:
+    """Where a run of a plan stands.
+
+    Attributes:
+        boots: (block, system) -> state of that boot, in the order of the plan.
+        failures: every failure, in the order of the records.
+        ended: the run's last record says that it finished.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        retries = plan.study.procedure.retries
+        self.boots: dict[tuple[int, str], BootState] = {
+            (block, boot.system): BootState(block, order, boot.system, boot.steps, retries)
+            for block, boots in enumerate(plan.blocks)
+            for order, boot in enumerate(boots)
+        }
+        self.failures: list[Failure] = []
+        self.ended = False
+
+    def pending(self) -> list[BootState]:
+        """Boots with steps left, in the order of the plan."""
+        return [boot for boot in self.boots.values() if boot.pending()]
+
+    def finished_steps(self) -> int:
+        """Steps that are finished."""
+        return sum(len(boot.finished) for boot in self.boots.values())
+
+    def counted(self, block: int, system: str, step: int, attempt: int) -> bool:
+        """Whether samples of that step in that attempt are counted."""
+        boot = self.boots.get((block, system))
+        return boot is not None and boot.finished.get(step) == attempt
+
+    def resolved(self, failure: Failure) -> bool:
+        """Whether a later attempt made the failure good."""
+        boot = self.boots[failure.block, failure.system]
+        if failure.step is None:
+            return not boot.failed and not boot.pending()
+        return boot.finished.get(failure.step, -1) > failure.attempt
+
+    def unresolved(self) -> list[Failure]:
+        """Failures that no later attempt made good, without what a system cannot do at all."""
+        return [
+            failure
+            for failure in self.failures
+            if failure.kind != "unsupported" and not self.resolved(failure)
+        ]
+
+    def step_of(self, record: AgentEvent) -> int | None:
+        """The plan's step that an event belongs to, while its boot is going on."""
+        boot = self.boots.get((record.block, record.system))
+        index = record.event.get("index")
+        if boot is None or boot.attempt is None or not isinstance(index, int):
+            return None
+        steps = boot.attempt.steps
+        return steps[index] if 0 <= index < len(steps) else None
+
+    def apply(self, record: Record) -> None:
+        """Take one record in."""
+        if isinstance(record, AgentEvent):
+            self._event(record)
+        elif isinstance(record, BootStart):
+            boot = self.boots[record.block, record.system]
+            boot.attempts = record.attempt + 1
+            boot.attempt = _Attempt(record.attempt, list(record.steps))
+        elif isinstance(record, BootEnd):
+            self._boot_end(record)
+        elif isinstance(record, RunEnd):
+            self.ended = record.outcome == "finished"
+
+    def _event(self, record: AgentEvent) -> None:
+        boot = self.boots[record.block, record.system]
+        attempt = boot.attempt
+        if attempt is None or attempt.number != record.attempt:
+            return
+        kind = record.event.get("event")
+        step = self.step_of(record)
+        if kind == "error":
+            self._error(record, step)
+            if record.event.get("kind") in FAULTS and step == attempt.current:
+                attempt.faults += 1
+        elif step is None:
+            return
+        elif kind == "sample":
+            attempt.measured += record.event.get("phase") == "measure"
+        elif kind == "progress" and record.event.get("state") == "start":
+            # One start per process; only the first one opens the step.
+            if attempt.current != step:
+                attempt.current, attempt.measured, attempt.faults = step, 0, 0
+        elif kind == "progress" and record.event.get("state") == "end":
+            self._step_end(record, boot, attempt, step)
+
+    def _step_end(self, record: AgentEvent, boot: BootState, attempt: _Attempt, step: int) -> None:
+        attempt.ended.add(step)
+        answered = attempt.measured or self._unsupported(record, step)
+        if not answered and not attempt.faults:
+            reason = "the workload ended without a measured sample and without an error"
+            self._fail(record, "step", step, "invalid", reason)
+        if answered:
+            boot.finished.setdefault(step, attempt.number)
+        else:
+            boot.fail_step(step)
+        attempt.current, attempt.measured, attempt.faults = None, 0, 0
+
+    def _unsupported(self, record: AgentEvent, step: int) -> bool:
+        """Whether the step failed in this attempt, but only because the system cannot do it."""
+        kinds = {
+            failure.kind
+            for failure in self.failures
+            if (failure.block, failure.system, failure.attempt, failure.step)
+            == (record.block, record.system, record.attempt, step)
+        }
+        return kinds == {"unsupported"}
+
+    def _boot_end(self, record: BootEnd) -> None:
+        boot = self.boots[record.block, record.system]
+        attempt, boot.attempt = boot.attempt, None
+        if record.outcome != "failed":
+            return
+        reason = record.reason or "the boot failed"
+        step = attempt.current if attempt is not None else None
+        if step is None:
+            self._fail(record, "boot", None, "boot", reason)
+            boot.fail_boot()
+        else:
+            self._fail(record, "step", step, "died", reason)
+            boot.fail_step(step)
+
+    def _error(self, record: AgentEvent, step: int | None) -> None:
+        event = record.event
+        self._fail(
+            record,
+            "boot" if step is None else "step",
+            step,
+            str(event.get("kind", "failed")),
+            str(event.get("reason", "")),
+            event.get("process"),
+            event.get("case"),
+        )
+
+    def _fail(
+        self,
+        record: AgentEvent | BootEnd,
+        stage: str,
+        step: int | None,
+        kind: str,
+        reason: str,
+        process: int | None = None,
+        case: dict[str, Any] | None = None,
+    ) -> None:
+        workload = None if step is None else self.plan.steps[record.system][step].workload
+        self.failures.append(
+            Failure(
+                block=record.block,
+                system=record.system,
+                attempt=record.attempt,
+                stage=stage,
+                workload=workload,
+                step=step,
+                process=process,
+                case=case,
+                kind=kind,
+                reason=reason,
+                utc=record.utc,
+            )
+        )

@@ -1,0 +1,205 @@
+"""The journal: one JSON record per line, appended and synced; the only truth of a result.
+
+Rules:
+
+* Each record is one `write(2)` of one whole line, before anybody else hears of it. A process that is
+  killed loses nothing that it wrote: the data is in the system's page cache.
+* `fsync(2)` comes after the records that end something (a step, a boot, a run), and otherwise at the
+  first record that is more than 200 ms after the last one. A power cut can lose at most the samples
+  of the step that was going on, which is run again.
+* A last line without its end is what a cut-off write left. It is set aside in `journal.torn` and
+  taken off before anything is appended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pentathlon.procedure.records import AgentEvent, Record, from_json, to_json
+
+JOURNAL = "journal.jsonl"
+TORN = "journal.torn"
+LOCK = "lock"
+SYNC_S = 0.2
+
+
+class StoreError(Exception):
+    """A result directory that cannot be used; the text is one sentence."""
+
+
+class Lock:
+    """The right to write a result directory, held by one process (flock(2)).
+
+    The system gives it back when the process ends, in whatever way.
+
+    Raises:
+        StoreError: another process holds it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / LOCK
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(self._file, 32).decode(errors="replace").strip() or "unknown"
+            os.close(self._file)
+            raise StoreError(
+                f"{directory} is being written by another run (process {holder}); "
+                "wait for it to end, or choose another directory with --out"
+            ) from error
+        os.ftruncate(self._file, 0)
+        os.write(self._file, f"{os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Give the right back."""
+        os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+
+def is_locked(directory: Path) -> bool:
+    """Whether a run is writing the directory now."""
+    try:
+        Lock(directory).release()
+    except StoreError:
+        return True
+    except OSError:
+        return False  # a directory that nobody may write is not being written
+    return False
+
+
+class JournalWriter:
+    """Appends records to a journal; a torn last line is set aside first.
+
+    Raises:
+        StoreError: the file cannot be opened.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        path = directory / JOURNAL
+        try:
+            set_torn_aside(directory)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            _sync_directory(directory)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written: {error.strerror}") from error
+        self._path = path
+        self._synced = time.monotonic()
+
+    def append(self, record: Record) -> None:
+        """Write one record; when this returns, the end of this process cannot lose it.
+
+        Raises:
+            StoreError: the file system refuses (it is full, for example).
+        """
+        line = json.dumps(to_json(record), separators=(",", ":"), ensure_ascii=False) + "\n"
+        data = line.encode()
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            if _ends_something(record) or time.monotonic() - self._synced >= SYNC_S:
+                self.sync()
+        except OSError as error:
+            raise StoreError(f"{self._path} cannot be written: {error.strerror}") from error
+
+    def sync(self) -> None:
+        """Wait until the disk has everything."""
+        os.fdatasync(self._file)
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        """Sync and close."""
+        self.sync()
+        os.close(self._file)
+
+
+def _ends_something(record: Record) -> bool:
+    if isinstance(record, AgentEvent):
+        return record.event.get("event") == "progress" and record.event.get("state") == "end"
+    return True
+
+
+def set_torn_aside(directory: Path) -> bytes:
+    """Move a torn last line to `journal.torn`; returns its bytes, b"" if there was none."""
+    path = directory / JOURNAL
+    if not path.exists():
+        return b""
+    data = path.read_bytes()
+    torn = data[whole_length(data) :]
+    if torn:
+        with (directory / TORN).open("ab") as aside:
+            aside.write(torn + b"\n")
+            aside.flush()
+            os.fsync(aside.fileno())
+        with path.open("r+b") as journal:
+            journal.truncate(len(data) - len(torn))
+            os.fsync(journal.fileno())
+    return torn
+
+
+def whole_length(data: bytes) -> int:
+    """Bytes of a journal up to the end of its last whole record.
+
+    A last line that has its end but is no JSON (zeros that a file system left after a power cut) is
+    torn too.
+    """
+    end = data.rfind(b"\n") + 1
+    start = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
+    if end and _parsed(data[start:end]) is None:
+        return start
+    return end
+
+
+def read_journal(directory: Path) -> Iterator[Record]:
+    """Every whole record, in order; a torn last line is left out.
+
+    Raises:
+        StoreError: there is no journal, or a line that is not the last one is damaged.
+    """
+    path = directory / JOURNAL
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "").lower()
+        raise StoreError(f"{directory} is no result directory: {JOURNAL}: {reason}") from error
+    for number, line in enumerate(data[: whole_length(data)].splitlines(), start=1):
+        document = _parsed(line)
+        if document is None:
+            raise StoreError(f"{path}:{number}: this line is damaged; it is no JSON object")
+        try:
+            yield from_json(document)
+        except ValueError as error:
+            raise StoreError(f"{path}:{number}: {error}") from error
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        document = json.loads(line)
+    except ValueError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,139 @@
+"""The agent's catalog as typed data (`pentathlon-agent catalog`, docs/procedure.md).
+
+The agent owns the catalog. A field that this version does not know is kept and ignored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+PROTOCOL = 1
+
+ParameterType: TypeAlias = Literal[
+    "integer", "number", "boolean", "string", "list[integer]", "list[number]", "list[string]"
+]
+
+
+class CatalogError(Exception):
+    """The catalog is not one that this version can read; the text is one sentence."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Parameter(_Entry):
+    """A parameter of a workload; minimum and maximum hold for each element of a list."""
+
+    name: str
+    type: ParameterType
+    default: Any
+    unit: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[Any] | None = None
+    description: str = ""
+
+
+class Factor(_Entry):
+    """What tells the cases of one indicator apart, in the order of the canonical key."""
+
+    name: str
+    title: str = ""
+    unit: str | None = None
+    scale: Literal["log2", "linear", "category"] = "category"
+
+
+class Indicator(_Entry):
+    """One quantity that a workload yields."""
+
+    id: str
+    title: str
+    unit: str
+    direction: Literal["higher", "lower"]
+
+
+class Workload(_Entry):
+    """A measured program of the agent."""
+
+    id: str
+    area: str
+    title: str
+    summary: str = ""
+    source: str = ""
+    parameters: list[Parameter] = []
+    factors: list[Factor] = []
+    indicators: list[Indicator] = []
+    checksum: str = ""
+    semantics: dict[str, str] = {}
+    test_only: bool = False
+
+    def parameter(self, name: str) -> Parameter | None:
+        """The parameter of that name."""
+        return next((known for known in self.parameters if known.name == name), None)
+
+    def defaults(self) -> dict[str, Any]:
+        """Every parameter with its default."""
+        return {parameter.name: parameter.default for parameter in self.parameters}
+
+
+class Catalog(_Entry):
+    """Everything that the agent can measure."""
+
+    protocol: int
+    catalog_version: int
+    agent: dict[str, Any]
+    workloads: list[Workload]
+
+    def workload(self, workload_id: str) -> Workload | None:
+        """The workload of that id."""
+        return next((known for known in self.workloads if known.id == workload_id), None)
+
+    def ids(self) -> list[str]:
+        """Ids of all workloads, in the catalog's order."""
+        return [workload.id for workload in self.workloads]
+
+
+def parse_catalog(document: Mapping[str, Any]) -> Catalog:
+    """The catalog from the agent's document.
+
+    Raises:
+        CatalogError: the document has another shape, or speaks another protocol.
+    """
+    try:
+        catalog = Catalog.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise CatalogError(f"the agent's catalog is wrong at {place}: {first['msg']}") from error
+    if catalog.protocol != PROTOCOL:
+        raise CatalogError(
+            f"the agent speaks protocol {catalog.protocol}, this version speaks {PROTOCOL}; "
+            "use the agent and the experimenter of one release"
+        )
+    return catalog
+
+
+def case_text(case: Mapping[str, Any] | None, factors: list[str]) -> str:
+    """The canonical text of a case, `block_bytes=1024,variant=avx512`; "" for no case.
+
+    Factors come in the catalog's order, keys that it does not know come last, by name.
+    """
+    if not case:
+        return ""
+    known = [name for name in factors if name in case]
+    rest = sorted(name for name in case if name not in factors)
+    return ",".join(f"{name}={_plain(case[name])}" for name in (*known, *rest))
+
+
+def indicator_key(workload: str, indicator: str, case: str) -> str:
+    """The canonical key, `memory.read.bandwidth[block_bytes=1024,variant=avx512]`."""
+    return f"{workload}.{indicator}[{case}]" if case else f"{workload}.{indicator}"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,145 @@
+"""A study against the agent's catalog: workloads, parameters, types, bounds and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pentathlon.study.catalog import Catalog, Parameter, Workload
+from pentathlon.study.model import Study, WorkloadChoice
+from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "string": (str,),
+}
+_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+}
+
+
+def matches(choice: WorkloadChoice, workload: Workload) -> bool:
+    """Whether an entry of a suite names the workload. Patterns never name test-only workloads."""
+    if choice.is_pattern:
+        return not workload.test_only and fnmatchcase(workload.id, choice.id)
+    return choice.id == workload.id
+
+
+def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
+    """Everything in the study that the catalog does not allow."""
+    problems: list[Problem] = []
+    named: set[str] = set()
+    for suite_index, suite in enumerate(study.suites):
+        for index, choice in enumerate(suite.workloads):
+            path: TomlPath = ("suite", suite_index, "workloads", index)
+            problems += _check_choice(choice, path, catalog)
+            if not choice.is_pattern and choice.id in named:
+                text = f'"{choice.id}" is chosen twice; put all its values into one entry'
+                problems.append(Problem(path, text))
+            named.add(choice.id)
+    used = {
+        workload.id
+        for suite in study.suites
+        for choice in suite.workloads
+        for workload in catalog.workloads
+        if matches(choice, workload)
+    }
+    for system_index, system in enumerate(study.systems):
+        for workload_id, parameters in system.parameters.items():
+            path = ("system", system_index, "parameters", workload_id)
+            workload = catalog.workload(workload_id)
+            if workload is None:
+                problems.append(Problem(path, _unknown(workload_id, catalog)))
+                continue
+            if workload_id not in used:
+                text = f'no suite of this study runs "{workload_id}"; add it to one, or leave it'
+                problems.append(Problem(path, text))
+            problems += _check_parameters(parameters, path, [workload])
+    return problems
+
+
+def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> Iterator[Problem]:
+    found = [workload for workload in catalog.workloads if matches(choice, workload)]
+    place = (*path, "id")
+    if not found:
+        if choice.is_pattern:
+            hidden = [w.id for w in catalog.workloads if fnmatchcase(w.id, choice.id)]
+            text = f'"{choice.id}" matches no workload'
+            text += (
+                f"; test-only workloads must be named: {', '.join(hidden)}"
+                if hidden
+                else f"; known: {', '.join(catalog.ids())}"
+            )
+            yield Problem(place, text)
+        else:
+            yield Problem(place, _unknown(choice.id, catalog))
+        return
+    yield from _check_parameters(choice.parameters, (*path, "parameters"), found)
+
+
+def _unknown(workload_id: str, catalog: Catalog) -> str:
+    return f'"{workload_id}" is no workload of this agent{did_you_mean(workload_id, catalog.ids())}'
+
+
+def _check_parameters(
+    parameters: Mapping[str, Any], path: TomlPath, workloads: list[Workload]
+) -> Iterator[Problem]:
+    """Values for one workload, or for those of a pattern that have the parameter."""
+    for name, value in parameters.items():
+        having = [known for w in workloads if (known := w.parameter(name)) is not None]
+        if not having:
+            ids = workloads[0].id if len(workloads) == 1 else "none of the workloads"
+            known_names = sorted({p.name for w in workloads for p in w.parameters})
+            verb = "has no parameter" if len(workloads) == 1 else "has the parameter"
+            text = f'{ids} {verb} "{name}"'
+            text += did_you_mean(name, known_names) if known_names else "; it has none"
+            yield Problem((*path, name), text)
+            continue
+        complaint = next((c for known in having if (c := value_problem(known, value))), None)
+        if complaint:
+            yield Problem((*path, name), complaint)
+
+
+def value_problem(parameter: Parameter, value: Any) -> str | None:
+    """What is wrong with a value of a parameter, or None."""
+    if not parameter.type.startswith("list["):
+        return _scalar_problem(parameter, parameter.type, value)
+    element = parameter.type[len("list[") : -1]
+    if not isinstance(value, list):
+        return f"{value!r} is no list; write [{_toml(value)}]"
+    if not value:
+        return "the list is empty; name at least one value"
+    repeated = next((item for index, item in enumerate(value) if item in value[:index]), None)
+    if repeated is not None:
+        return f"{_toml(repeated)} is named twice; each value makes one case"
+    return next((c for item in value if (c := _scalar_problem(parameter, element, item))), None)
+
+
+def _scalar_problem(parameter: Parameter, kind: str, value: Any) -> str | None:
+    right_type = isinstance(value, _SCALARS[kind])
+    if not right_type or (isinstance(value, bool) and kind != "boolean"):
+        return f"{_toml(value)} is the wrong type; {parameter.name} takes {_WORDS[kind]}"
+    if parameter.choices is not None and value not in parameter.choices:
+        return f"{_toml(value)} is not known; use {listing(str(c) for c in parameter.choices)}"
+    unit = f" {parameter.unit}" if parameter.unit else ""
+    if parameter.minimum is not None and value < parameter.minimum:
+        return f"{value} is too small; the least is {_number(parameter.minimum)}{unit}"
+    if parameter.maximum is not None and value > parameter.maximum:
+        return f"{value} is too large; the most is {_number(parameter.maximum)}{unit}"
+    return None
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -1,0 +1,203 @@
+"""Read a study file: TOML -> typed study, with every problem of the file listed at once."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pentathlon.study.catalog import Catalog
+from pentathlon.study.check import check_catalog
+from pentathlon.study.locate import Locator
+from pentathlon.study.messages import translate
+from pentathlon.study.model import LOCAL_TARGETS, Study, System
+from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
+
+MAX_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class LoadedStudy:
+    """A study with the file that it came from.
+
+    Attributes:
+        file: the study file, absolute.
+        text: its content.
+        study: the model.
+    """
+
+    file: Path
+    text: str
+    study: Study
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the file's content."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def fallback(self) -> Path | None:
+        """The fallback study's file, absolute."""
+        name = self.study.fallback
+        return None if name is None else (self.file.parent / name).resolve()
+
+
+def load_study(file: Path, catalog: Catalog | None = None) -> LoadedStudy:
+    """Read and check a study file, against the catalog too where one is given.
+
+    Raises:
+        StudyError: the file cannot be read or is wrong; every problem is listed, with its line.
+    """
+    text = _read(file)
+    study = parse_study(text, file, catalog)
+    return LoadedStudy(file.resolve(), text, study)
+
+
+def parse_study(text: str, file: Path, catalog: Catalog | None = None) -> Study:
+    """Check the text of a study file; `file` is only named in errors and for `fallback`.
+
+    Raises:
+        StudyError: as `load_study`.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(file, [_syntax(error)]) from error
+    study, problems = _validate(document)
+    broken = {problem.path for problem in problems}
+    if study is not None:
+        later = [*_check_study(study, file.parent)]
+        if catalog is not None:
+            later += check_catalog(study, catalog)
+        # What is already reported is not reported twice in other words.
+        problems += [problem for problem in later if problem.path not in broken]
+    if problems or study is None:
+        locator = Locator(text)
+        raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in problems])
+    return study
+
+
+def _read(file: Path) -> str:
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise StudyError(file, [Problem((), "is larger than 4 MiB and no study file")])
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StudyError(file, [Problem((), f"cannot be read: {reason}")]) from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        text = "is not UTF-8 text; save the file as UTF-8"
+        raise StudyError(file, [Problem((), text, line)]) from error
+
+
+def _syntax(error: tomllib.TOMLDecodeError) -> Problem:
+    message = str(error)
+    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
+    text = re.sub(r"\s*\(at .*\)$", "", message)
+    if place is None:
+        return Problem((), f"is no valid TOML: {text}")
+    return Problem((), f"is no valid TOML at column {place[2]}: {text}", int(place[1]))
+
+
+def _validate(document: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
+    """The study and what is wrong with it.
+
+    Wrong values are taken out and the rest is validated again, so that one wrong type does not hide
+    a wrong name elsewhere. The study is None if something is missing that nothing can stand for.
+    """
+    problems: dict[TomlPath, Problem] = {}
+    rest = copy.deepcopy(document)
+    for _ in range(4):
+        try:
+            return Study.model_validate(rest), list(problems.values())
+        except ValidationError as error:
+            found = [translate(detail) for detail in error.errors()]
+            fresh = [problem for problem in found if problem.path not in problems]
+            if not fresh:
+                break
+            problems |= {problem.path: problem for problem in reversed(fresh)}
+            for problem in sorted(fresh, key=lambda p: len(p.path), reverse=True):
+                _remove(rest, problem.path)
+    return None, _without_echoes(list(problems.values()), document)
+
+
+def _without_echoes(problems: list[Problem], document: dict[str, Any]) -> list[Problem]:
+    """Leaves out "is missing" for what is there and was only taken out because it is wrong."""
+    return [
+        problem
+        for problem in problems
+        if not (problem.text.startswith("is missing") and _present(document, problem.path))
+    ]
+
+
+def _present(document: Any, path: TomlPath) -> bool:
+    for part in path:
+        try:
+            document = document[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
+def _remove(document: Any, path: TomlPath) -> None:
+    for part in path[:-1]:
+        try:
+            document = document[part]
+        except (KeyError, IndexError, TypeError):
+            return
+    # List elements stay: removing one would move the others to wrong places.
+    if path and isinstance(document, dict):
+        document.pop(path[-1], None)
+
+
+def _check_study(study: Study, directory: Path) -> list[Problem]:
+    """What the types cannot say: names that must be unique or known, keys that need a target."""
+    problems: list[Problem] = []
+    names = [system.name for system in study.systems]
+    if study.reference not in names:
+        problems.append(
+            Problem(
+                ("reference",),
+                f'"{study.reference}" is no system of this study'
+                f"{did_you_mean(study.reference, names)}",
+            )
+        )
+    problems += _duplicates("system", names)
+    problems += _duplicates("suite", [suite.name for suite in study.suites])
+    for index, system in enumerate(study.systems):
+        problems += _check_target(system, ("system", index))
+    if study.fallback is not None and not (directory / study.fallback).is_file():
+        text = f'"{study.fallback}" is no file beside this study; name one, or leave the key out'
+        problems.append(Problem(("fallback",), text))
+    return problems
+
+
+def _duplicates(table: str, names: list[str]) -> list[Problem]:
+    counts = Counter(names)
+    return [
+        Problem((table, index, "name"), f'"{name}" is used twice; every {table} needs its own name')
+        for index, name in enumerate(names)
+        if counts[name] > 1 and names.index(name) != index
+    ]
+
+
+def _check_target(system: System, path: TomlPath) -> list[Problem]:
+    problems = []
+    for key in ("kernel", "memory"):
+        if system.target != "uml" and getattr(system, key) is not None:
+            text = f'is for target "uml"; this system\'s target is "{system.target}"'
+            problems.append(Problem((*path, key), text))
+    if system.target == "uml" and system.kernel is None:
+        problems.append(Problem((*path, "kernel"), 'is missing; add kernel = "6.1"'))
+    if system.target not in LOCAL_TARGETS and system.settings.changed():
+        text = f'are for targets "local" and "netns"; this system\'s target is "{system.target}"'
+        problems.append(Problem((*path, "settings"), text))
+    return problems

@@ -1,0 +1,149 @@
+"""Pydantic's complaints about a study file, as sentences that say what would be right."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from pentathlon.study.model import (
+    Evaluation,
+    Procedure,
+    Settings,
+    Study,
+    Suite,
+    System,
+    WorkloadChoice,
+)
+from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+
+_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+    (): Study,
+    ("procedure",): Procedure,
+    ("evaluation",): Evaluation,
+    ("system",): System,
+    ("system", "settings"): Settings,
+    ("suite",): Suite,
+    ("suite", "workloads"): WorkloadChoice,
+}
+
+_EXAMPLES = {
+    "name": 'name = "two-kernels"',
+    "reference": 'reference = "NAME", the system that the others are compared with',
+    "system": "at least one [[system]] table",
+    "suite": "at least one [[suite]] table",
+    "target": 'target = "local", "netns", "uml" or "gvisor"',
+    "workloads": 'workloads = ["process.*"]',
+    "id": 'id = "memory.read"',
+}
+
+_PATTERNS = {
+    "name": "use lower-case letters, digits and hyphens",
+    "memory": 'write a whole number with K, M or G, such as "640M"',
+}
+_SYSTEM_NAME = 'use letters, digits, "." "_" "+" and "-", such as "uml-6.1"'
+
+_TYPES = {
+    "string_type": 'must be text in quotes, such as "text"',
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list, in [ ]",
+    "list_type": "must be a list, in [ ]",
+    "dict_type": "must be a table, { ... }",
+    "model_type": "must be a table, { ... }",
+    "model_attributes_type": "must be a table, { ... }",
+}
+
+
+def translate(error: ErrorDetails) -> Problem:
+    """One complaint as a problem, without its line."""
+    path = _clean(error["loc"])
+    return Problem(path, _sentence(error, path))
+
+
+def _clean(loc: tuple[str | int, ...]) -> TomlPath:
+    """The place in the file: the names of union members that pydantic adds are left out."""
+    if len(loc) > 2 and "parameters" in loc:
+        # system[i].parameters.WORKLOAD.NAME, suite[i].workloads[j].parameters.NAME
+        depth = loc.index("parameters") + (3 if loc[0] == "system" else 2)
+        return loc[:depth]
+    return loc
+
+
+def _sentence(error: ErrorDetails, path: TomlPath) -> str:  # noqa: PLR0911  one per kind
+    kind = error["type"]
+    given = error["input"]
+    context: dict[str, Any] = error.get("ctx", {})
+    key = path[-1] if path and isinstance(path[-1], str) else ""
+    if "parameters" in path[:-1]:
+        return f"{_show(given)} is no value of a parameter; write a number, text, true or a list"
+    if kind == "extra_forbidden":
+        return f"unknown key{did_you_mean(str(path[-1]), _keys(path[:-1]))}"
+    if kind == "missing":
+        return f"is missing; add {_EXAMPLES.get(key, key)}"
+    if kind == "literal_error":
+        return f"{_show(given)} is not known{_choices(given, _literals(path))}"
+    if kind == "value_error":
+        return str(context.get("error", error["msg"]))
+    if kind in _TYPES:
+        return f"{_show(given)} is the wrong type; it {_TYPES[kind]}"
+    if kind == "string_pattern_mismatch":
+        advice = _PATTERNS.get(key, _SYSTEM_NAME)
+        if key == "reference" or (key == "name" and path[0] == "system"):
+            advice = _SYSTEM_NAME
+        return f"{_show(given)} is not allowed; {advice}"
+    bounds = {
+        "greater_than_equal": ("ge", "at least"),
+        "greater_than": ("gt", "more than"),
+        "less_than_equal": ("le", "at most"),
+        "less_than": ("lt", "less than"),
+        "string_too_long": ("max_length", "shorter: its length at most"),
+        "string_too_short": ("min_length", "longer: its length at least"),
+    }
+    if kind in bounds:
+        name, words = bounds[kind]
+        return f"{_show(given)} is out of range; it must be {words} {context[name]}"
+    return f"{_show(given)}: {error['msg']}"
+
+
+def _table(path: TomlPath) -> type[BaseModel] | None:
+    return _TABLES.get(tuple(part for part in path if isinstance(part, str)))
+
+
+def _keys(path: TomlPath) -> list[str]:
+    table = _table(path)
+    if table is None:
+        return []
+    return [field.alias or name for name, field in table.model_fields.items()]
+
+
+def _literals(path: TomlPath) -> list[str]:
+    table = _table(path[:-1])
+    if table is None or not isinstance(path[-1], str):
+        return []
+    found: list[str] = []
+    pending: list[Any] = [table.model_fields[path[-1]].annotation]
+    while pending:
+        for part in get_args(pending.pop()):
+            found.append(part) if isinstance(part, str) else pending.append(part)
+    return found
+
+
+def _choices(given: Any, known: list[str]) -> str:
+    if isinstance(given, str) and len(known) > 4:
+        return did_you_mean(given, known)
+    return f"; use {listing(known)}" if known else ""
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= 60 else f'"{value[:57]}..."'
+    if isinstance(value, dict):
+        return "a table"
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

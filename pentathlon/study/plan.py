@@ -1,0 +1,210 @@
+"""The plan: a study expanded with the catalog into blocks -> boots -> steps, in a fixed order.
+
+Orders are random but reproducible. `order_of(items, seed, *place)` draws one number for each item
+from `random.Random("SEED/PLACE/...")` and sorts by them; Python guarantees that sequence for a
+text seed (docs of `random.seed` and `random.random`), while `shuffle` may change. Places:
+
+    "SEED/block/B"          order of the systems in block B (counted from 0)
+    "SEED/block/B/SYSTEM"   order of the steps in the boot of that system in block B
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from pentathlon.study.catalog import Catalog, Workload
+from pentathlon.study.check import matches
+from pentathlon.study.model import Procedure, Study, Suite, System, WorkloadChoice
+
+FORMAT = 1
+
+T = TypeVar("T")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Step(_Part):
+    """One workload with its parameters, in every boot of one system.
+
+    Attributes:
+        parameters: every parameter of the workload, defaults filled in.
+        qualified: the system gives the workload parameters of its own.
+        timeout_s: longest time of one process of the workload, in seconds.
+    """
+
+    suite: str
+    workload: str
+    parameters: dict[str, Any]
+    qualified: bool
+    iterations: int
+    warmup: int
+    processes: int
+    sample_ms: float
+    timeout_s: float
+
+    def task(self) -> dict[str, Any]:
+        """The step as an entry of the agent's request."""
+        return {
+            "id": self.workload,
+            "parameters": self.parameters,
+            "iterations": self.iterations,
+            "warmup": self.warmup,
+            "sample_ms": self.sample_ms,
+            "processes": self.processes,
+            "timeout_s": self.timeout_s,
+        }
+
+
+class Boot(_Part):
+    """One boot of one system in one block; `steps` are numbers of the system's steps, in order."""
+
+    system: str
+    steps: tuple[int, ...]
+
+
+class Plan(_Part):
+    """Everything that decides a result.
+
+    Attributes:
+        study: the study's content, defaults filled in.
+        agent: version and build of the agent, and the version of its catalog.
+        targets: system -> what its target says of itself.
+        steps: system -> its steps, in the order of the suites.
+        blocks: for each block the boots, in order.
+    """
+
+    format: int = FORMAT
+    study: Study
+    agent: dict[str, Any]
+    targets: dict[str, dict[str, Any]]
+    steps: dict[str, tuple[Step, ...]]
+    blocks: tuple[tuple[Boot, ...], ...]
+
+    def canonical(self) -> str:
+        """The plan as canonical JSON: keys sorted, no blanks, one line."""
+        return canonical_json(self.model_dump(mode="json", by_alias=True))
+
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON, as 64 hex digits."""
+        return hashlib.sha256(self.canonical().encode()).hexdigest()
+
+    def step_count(self) -> int:
+        """Steps of all boots."""
+        return sum(len(boot.steps) for block in self.blocks for boot in block)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """Read a plan back; `from_json(plan.canonical())` equals the plan.
+
+        Raises:
+            ValueError: the text is no plan of this format.
+        """
+        document = json.loads(text)
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise ValueError(f"this is no plan of format {FORMAT}")
+        return cls.model_validate_json(text)
+
+
+def canonical_json(value: Any) -> str:
+    """JSON that is the same for equal data: sorted keys, no blanks, UTF-8, no NaN."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def make_plan(
+    study: Study,
+    catalog: Catalog,
+    targets: Mapping[str, Mapping[str, Any]],
+    blocks: int | None = None,
+) -> Plan:
+    """Expand a study that has passed `check_catalog`.
+
+    Args:
+        targets: system -> description of its target.
+        blocks: number of blocks instead of the study's.
+    """
+    if blocks is not None:
+        procedure = study.procedure.model_copy(update={"blocks": blocks})
+        study = study.model_copy(update={"procedure": procedure})
+    steps = {system.name: _steps(study, system, catalog) for system in study.systems}
+    return Plan(
+        study=study,
+        agent={
+            "version": catalog.agent.get("version"),
+            "build": catalog.agent.get("build"),
+            "catalog_version": catalog.catalog_version,
+        },
+        targets={name: dict(description) for name, description in targets.items()},
+        steps=steps,
+        blocks=tuple(_block(study, steps, block) for block in range(study.procedure.blocks)),
+    )
+
+
+def order_of(items: Sequence[T], seed: int, *place: str | int) -> list[T]:
+    """The items in the random order that the seed gives them at that place."""
+    generator = random.Random("/".join(str(part) for part in (seed, *place)))
+    drawn = [(generator.random(), index) for index in range(len(items))]
+    return [items[index] for _, index in sorted(drawn)]
+
+
+def _block(study: Study, steps: Mapping[str, Sequence[Step]], block: int) -> tuple[Boot, ...]:
+    names = [system.name for system in study.systems]
+    return tuple(
+        Boot(
+            system=name,
+            steps=tuple(order_of(range(len(steps[name])), study.seed, "block", block, name)),
+        )
+        for name in order_of(names, study.seed, "block", block)
+    )
+
+
+def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
+    """The system's steps. An entry that names a workload wins over any pattern that matches it;
+    between patterns the first one wins."""
+    chosen: list[tuple[Suite, WorkloadChoice, Workload]] = []
+    taken = {
+        choice.id for suite in study.suites for choice in suite.workloads if not choice.is_pattern
+    }
+    for suite in study.suites:
+        for choice in suite.workloads:
+            for workload in catalog.workloads:
+                if not matches(choice, workload):
+                    continue
+                if choice.is_pattern:
+                    if workload.id in taken:
+                        continue
+                    taken.add(workload.id)
+                chosen.append((suite, choice, workload))
+    return tuple(_step(study.procedure, system, *one) for one in chosen)
+
+
+def _step(
+    procedure: Procedure, system: System, suite: Suite, choice: WorkloadChoice, workload: Workload
+) -> Step:
+    # A pattern's parameters reach only the workloads that have them.
+    named = {k: v for k, v in choice.parameters.items() if workload.parameter(k) is not None}
+    own = system.parameters.get(workload.id, {})
+    return Step(
+        suite=suite.name,
+        workload=workload.id,
+        parameters={**workload.defaults(), **named, **own},
+        qualified=bool(own),
+        iterations=_first(choice.iterations, procedure.iterations),
+        warmup=_first(choice.warmup, procedure.warmup),
+        processes=_first(choice.processes, procedure.processes),
+        sample_ms=_first(choice.sample_ms, procedure.sample_ms),
+        timeout_s=_first(choice.timeout_s, procedure.step_timeout_s),
+    )
+
+
+def _first(value: T | None, default: T) -> T:
+    return default if value is None else value
