@@ -8,17 +8,20 @@ use std::process::Command;
 
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let mut files = vec![root.join("Cargo.toml"), root.join("build.rs")];
-    let lock = root.join("../Cargo.lock");
-    if lock.exists() {
-        files.push(lock);
-    }
+    let workspace = root.parent().expect("the agent lies in a workspace");
+    let mut files: Vec<PathBuf> = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml"]
+        .iter()
+        .map(|name| workspace.join(name))
+        .filter(|file| file.exists())
+        .collect();
+    files.extend([root.join("Cargo.toml"), root.join("build.rs")]);
     collect(&root.join("src"), &mut files);
     files.sort();
     let mut hash = Sha256::new();
     for file in &files {
         println!("cargo:rerun-if-changed={}", file.display());
-        let name = file.strip_prefix(&root).unwrap_or(file);
+        // Relative, so that the same sources give the same hash wherever they lie.
+        let name = file.strip_prefix(workspace).unwrap_or(file);
         hash.update(name.to_string_lossy().as_bytes());
         hash.update(std::fs::read(file).unwrap_or_default());
     }
@@ -32,7 +35,8 @@ fn main() {
         .unwrap_or_else(|| "unknown".into());
     let target = std::env::var("TARGET").unwrap_or_default();
     let level = std::env::var("OPT_LEVEL").unwrap_or_default();
-    for text in [version.trim(), &target, &level] {
+    let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    for text in [version.trim(), &target, &level, &flags] {
         hash.update(text.as_bytes());
     }
     let digest: String = hash
