@@ -73,6 +73,7 @@ class ProcessSession(Session):
         self._to_send = b""
         self._started = time.monotonic()
         self._start()
+        self.boot_seconds = time.monotonic() - self._started
 
     def _start(self) -> None:
         own = self._launch.pipes
@@ -156,11 +157,13 @@ class ProcessSession(Session):
 
     def _completed(self, request: dict[str, Any]) -> dict[str, Any]:
         asked = {k: v for k, v in (request.get("placement") or {}).items() if v is not None}
-        placement = self._launch.placement | asked
-        return request | {
-            "placement": placement or None,
+        own = {
+            "placement": self._launch.placement | asked,
             "scratch": request.get("scratch") or self._launch.scratch,
         }
+        # What is not said is left out, so that the agent's own defaults hold.
+        rest = {key: value for key, value in request.items() if key not in own}
+        return rest | {key: value for key, value in own.items() if value}
 
     def _pump(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[dict[str, Any]]:
         """Write the request, read events, and keep an eye on the clock."""

@@ -1,0 +1,34 @@
+"""The directory for kernels and programs that were fetched, and its records."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+RECORD = "record.json"
+"""Name of the file beside something fetched: its package, version and digest."""
+
+
+def cache_dir() -> Path:
+    """$XDG_CACHE_HOME/pentathlon, as the XDG base directory specification says."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "pentathlon"
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold a directory of the cache: two processes do not fill it at the same time."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,1 @@
+"""User-mode Linux: another kernel as an ordinary process of this machine."""

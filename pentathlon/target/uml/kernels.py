@@ -1,0 +1,155 @@
+"""The kernels of user-mode Linux on this machine, and which one a study means."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon.target.cache import RECORD, cache_dir, sha256
+from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.tools import on_path
+
+SUITES: dict[str, str] = {
+    "5.10": "bullseye",
+    "6.1": "bookworm",
+    "6.12": "trixie",
+    "newest": "sid",
+}
+"""Kernel series and the Debian suite whose package `user-mode-linux` has it."""
+
+INSTALLED = "linux.uml"
+"""Name of the kernel in the installed Debian package."""
+
+INSTALL = "pentathlon doctor --install"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel file.
+
+    Attributes:
+        version: what the kernel calls itself, such as "6.1.176".
+        path: the file.
+        sha256: digest of the file as it is run.
+        package: the Debian package that it came from, if that is known.
+        note: how the file differs from the package's, or None.
+    """
+
+    version: str
+    path: Path
+    sha256: str
+    package: str | None = None
+    package_version: str | None = None
+    suite: str | None = None
+    note: str | None = None
+
+    @property
+    def number(self) -> tuple[int, ...]:
+        """The version as numbers, for comparison."""
+        return number(self.version)
+
+    def record(self) -> dict[str, Any]:
+        """The kernel as JSON data."""
+        return asdict(self) | {"path": str(self.path)}
+
+
+def number(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: "6.1.176-rt2" is (6, 1, 176)."""
+    parts = []
+    for part in version.split("-", maxsplit=1)[0].split("."):
+        if not part.isdigit():
+            break
+        parts.append(int(part))
+    return tuple(parts)
+
+
+def directory() -> Path:
+    """Where fetched kernels lie."""
+    return cache_dir() / "kernels"
+
+
+def available() -> list[Kernel]:
+    """Every kernel that starts here, the oldest first; the fetched one of two equal ones."""
+    found: dict[str, Kernel] = {}
+    if (installed := on_path(INSTALLED)) and (kernel := _read(installed)):
+        found[kernel.version] = kernel
+    for record in sorted(directory().glob(f"uml-*/{RECORD}")):
+        if kernel := _fetched(record):
+            found[kernel.version] = kernel
+    return sorted(found.values(), key=lambda kernel: kernel.number)
+
+
+def resolve(wanted: str) -> Kernel:
+    """The kernel that a study means: a version prefix such as "6.1", "newest", or a file.
+
+    Raises:
+        TargetUnavailable: there is none; the remedy fetches it.
+    """
+    if "/" in wanted:
+        path = Path(wanted)
+        kernel = _read(path) if path.is_file() else None
+        if kernel is None:
+            raise TargetUnavailable(f"{wanted} is not a kernel of user-mode Linux that starts here")
+        return kernel
+    kernels = available()
+    prefix = number(wanted)
+    matching = [k for k in kernels if wanted == "newest" or k.number[: len(prefix)] == prefix]
+    if matching and (prefix or wanted == "newest"):
+        return matching[-1]
+    have = ", ".join(kernel.version for kernel in kernels) or "none"
+    raise TargetUnavailable(f"there is no UML kernel {wanted} here (found: {have})", INSTALL)
+
+
+def version_of(path: Path) -> str | None:
+    """What the kernel answers to --version, or None if it does not start."""
+    try:
+        done = subprocess.run(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    text = done.stdout.decode(errors="replace").strip()
+    return text if done.returncode == 0 and number(text) else None
+
+
+def _read(path: Path) -> Kernel | None:
+    # Asked often and answered by starting a program: kept for the file as it is now.
+    state = path.stat()
+    found = _identify(path, state.st_mtime_ns, state.st_size)
+    return None if found is None else Kernel(found[0], path, found[1])
+
+
+@functools.cache
+def _identify(path: Path, _changed_ns: int, _size: int) -> tuple[str, str] | None:
+    if not os.access(path, os.X_OK):
+        return None
+    version = version_of(path)
+    return None if version is None else (version, sha256(path))
+
+
+def _fetched(record: Path) -> Kernel | None:
+    try:
+        data = json.loads(record.read_text())
+        kernel = _read(record.parent / "linux")
+    except (OSError, ValueError):
+        return None
+    if kernel is None:
+        return None
+    return Kernel(
+        kernel.version,
+        kernel.path,
+        kernel.sha256,
+        package=data.get("package"),
+        package_version=data.get("package_version"),
+        suite=data.get("suite"),
+        note=data.get("note"),
+    )

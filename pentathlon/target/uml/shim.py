@@ -1,0 +1,61 @@
+"""The wrapper of ptrace(2) that kernels up to 6.12 need on processors with AMX."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from pathlib import Path
+
+from pentathlon.target.cache import cache_dir, locked
+from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.tools import on_path
+from pentathlon.target.uml.kernels import Kernel
+
+SOURCE = Path(__file__).with_name("ptrace_shim.c")
+
+FIXED = (7,)
+"""Kernels from this version on ask the host for the size of the state."""
+
+
+def needed(kernel: Kernel, cpuinfo: str | None = None) -> bool:
+    """Whether the kernel crashes on this processor without the wrapper.
+
+    Args:
+        kernel: the kernel.
+        cpuinfo: text of /proc/cpuinfo.
+    """
+    text = Path("/proc/cpuinfo").read_text() if cpuinfo is None else cpuinfo
+    return kernel.number < FIXED and "amx_tile" in text.split()
+
+
+def build() -> Path:
+    """The wrapper as a shared library; it is compiled once and kept in the cache.
+
+    Raises:
+        TargetUnavailable: there is no C compiler, or it cannot compile the wrapper.
+    """
+    name = f"ptrace-shim-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}.so"
+    directory = cache_dir() / "shim"
+    library = directory / name
+    if library.exists():
+        return library
+    compiler = on_path("cc")
+    if compiler is None:
+        raise TargetUnavailable(
+            "user-mode Linux up to 6.12 needs a wrapper of ptrace() on this processor (AMX), "
+            "and there is no C compiler to build it",
+            "sudo apt-get install gcc libc6-dev",
+        )
+    with locked(directory), tempfile.TemporaryDirectory(dir=directory) as scratch:
+        fresh = Path(scratch) / name
+        command = [str(compiler), "-O2", "-shared", "-fPIC", "-o", str(fresh), str(SOURCE), "-ldl"]
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise TargetUnavailable(
+                f"the wrapper of ptrace() does not compile: {said[0] if said else 'no reason'}",
+                "sudo apt-get install gcc libc6-dev",
+            )
+        fresh.rename(library)
+    return library

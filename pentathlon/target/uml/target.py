@@ -1,0 +1,236 @@
+"""A user-mode Linux kernel with the agent as its first process."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.agent import is_static
+from pentathlon.target import launch
+from pentathlon.target.contract import (
+    Session,
+    SystemSpec,
+    Target,
+    TargetError,
+    TargetUnavailable,
+)
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.tools import on_path
+from pentathlon.target.uml import kernels, shim
+from pentathlon.target.undo import UndoJournal
+
+DEFAULT_MEMORY = "640M"
+GUEST_DIRECTORIES = ("proc", "sys", "dev", "tmp", "mnt", "run")
+AGENT = "pentathlon-agent"
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+OWN_WORDS = ("mem", "rootfstype", "rootflags", "root", "init", "con", "umid", "uml_dir", "rw", "ro")
+"""Words of the kernel's command line that are not for the study to set."""
+
+SHARED_MEMORY = Path("/dev/shm")
+
+NOTES = [
+    "one virtual CPU, pinned to one CPU of the host: not pinned, system calls and page faults "
+    "take 5 to 9 times as long",
+    "the kernel runs as an ordinary process: system calls are caught with ptrace or seccomp, so "
+    "times compare kernels of this layer, never with a kernel on the hardware",
+    "a new root directory and a new guest in each boot; the guest's root may write through hostfs "
+    "with this user's rights, so it is no security boundary",
+]
+
+
+class UmlTarget(Target):
+    """User-mode Linux in one version.
+
+    The guest's root is a new directory on the host, seen through hostfs, with the agent and empty
+    mount points. Requests and events go through the console `con0`, which is a pair of pipes.
+    """
+
+    kind: ClassVar[str] = "uml"
+    layer: ClassVar[str] = "uml"
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        if system.kernel is None:
+            raise TargetError(
+                f'system "{system.name}" names no kernel; give its version, such as kernel = "6.1"'
+            )
+        if system.settings.changed():
+            raise TargetError(
+                f'system "{system.name}" has settings, which are for the targets "local" and '
+                '"netns"; leave them out'
+            )
+        if system.cpus is not None and len(system.cpus) != 1:
+            raise TargetError(
+                f'system "{system.name}" names {len(system.cpus)} CPUs, but user-mode Linux has '
+                "one; name one CPU of the host"
+            )
+        self.wanted = system.kernel
+        self.memory = system.memory or DEFAULT_MEMORY
+        self.arguments = tuple(getattr(system, "uml_args", ()) or ())
+        for word in self.arguments:
+            name = word.split("=", maxsplit=1)[0]
+            if not re.fullmatch(r"[\x21-\x7e]+", word) or name.rstrip("0123456789") in OWN_WORDS:
+                raise TargetError(
+                    f'system "{system.name}" has the kernel argument "{word}", which is not for a '
+                    'study to set; use arguments such as "seccomp=on"'
+                )
+        self.force_shim = False
+
+    @property
+    def cpu(self) -> int:
+        """The CPU of the host that the guest runs on: the study's, or the last one."""
+        return self.system.cpus[0] if self.system.cpus else max(os.sched_getaffinity(0))
+
+    @property
+    def memory_bytes(self) -> int:
+        """The guest's memory, in bytes."""
+        return int(self.memory[:-1]) * UNITS[self.memory[-1]]
+
+    def describe(self) -> dict[str, Any]:
+        try:
+            kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
+        except TargetUnavailable:
+            kernel = None
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": kernel.version if kernel else f"{self.wanted} (not on this machine)",
+            "options": {
+                "memory": self.memory,
+                "host_cpu": self.cpu,
+                "arguments": list(self.arguments),
+                "kernel_file": kernel.record() if kernel else None,
+                "ptrace_wrapper": bool(kernel and self._with_shim(kernel)),
+                "host_kernel": platform.release(),
+            },
+            "notes": list(NOTES),
+        }
+
+    def bytes_written(self) -> int | None:
+        agent = self.agent_path.stat().st_size
+        try:
+            on_disk = self._memory_directory() != SHARED_MEMORY
+        except TargetUnavailable:
+            return agent
+        return agent + (self.memory_bytes if on_disk else 0)
+
+    def _with_shim(self, kernel: kernels.Kernel) -> bool:
+        return self.force_shim or shim.needed(kernel)
+
+    def prepare(self) -> None:
+        self._prepared()
+
+    def _prepared(self) -> kernels.Kernel:
+        if platform.machine() != "x86_64":
+            raise TargetUnavailable(
+                f"user-mode Linux needs an x86-64 host, and this machine is {platform.machine()}"
+            )
+        kernel = kernels.resolve(self.wanted)
+        for program in ("setarch", "taskset"):
+            launch.need(program, "util-linux")
+        if not self.agent_path.is_file() or not is_static(self.agent_path):
+            raise TargetUnavailable(
+                f"the agent {self.agent_path} is not a static program, so it cannot be the first "
+                "process of a guest",
+                "pip install .",
+            )
+        available = os.sched_getaffinity(0)
+        if self.cpu not in available:
+            raise TargetUnavailable(
+                f"CPU {self.cpu} is not available here (available: {sorted(available)})"
+            )
+        self._memory_directory()
+        if self._with_shim(kernel):
+            shim.build()
+        return kernel
+
+    def _memory_directory(self) -> Path:
+        """Where the guest's memory file goes; it has no name and is gone with the guest."""
+        needed = self.memory_bytes + (16 << 20)
+        for directory in (SHARED_MEMORY, Path(tempfile.gettempdir())):
+            if _holds_memory(directory, needed):
+                return directory
+        raise TargetUnavailable(
+            f"neither {SHARED_MEMORY} nor {tempfile.gettempdir()} has {needed >> 20} MiB free for "
+            f"the guest's memory of {self.memory}",
+            f"sudo mount -o remount,exec,size={2 * needed >> 20}M {SHARED_MEMORY}",
+        )
+
+    def command(self, kernel: Path, root: Path, own: Path) -> list[str]:
+        """The command line of the guest (kernel documentation, virt/uml)."""
+        return [
+            *[str(launch.need("setarch", "util-linux")), "x86_64", "-R", str(kernel)],
+            f"mem={self.memory}",
+            *["rootfstype=hostfs", f"rootflags={root}", "rw", "root=/dev/root"],
+            # A regular file would not do: the kernel waits with epoll(7), which refuses it.
+            *[f"init=/{AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
+            *[f"uml_dir={own}", "umid=guest", *self.arguments, "--", "init"],
+        ]
+
+    def boot(self, timeout_s: float) -> Session:
+        kernel = self._prepared()
+        journal = UndoJournal(self.state_dir)
+        session: ProcessSession | None = None
+        try:
+            own = launch.scratch_directory(None, journal)
+            root = own / "root"
+            build_root(root, self.agent_path)
+            command = self.command(kernel.path, root, own / "uml")
+            memory = {"TMPDIR": str(self._memory_directory())}
+            session = ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(command, cpus=[self.cpu]),
+                    pipes=True,
+                    environment=memory | self._preload(kernel),
+                    scratch=self.system.scratch or "/tmp",
+                ),
+                journal,
+            )
+            session.wait_ready(timeout_s)
+            return session
+        except BaseException:
+            if session is not None:
+                session.stop()
+            else:
+                journal.undo()
+            raise
+
+    def _preload(self, kernel: kernels.Kernel) -> dict[str, str]:
+        return {"LD_PRELOAD": str(shim.build())} if self._with_shim(kernel) else {}
+
+
+def build_root(root: Path, agent: Path) -> None:
+    """Make a guest's root directory: the agent and empty mount points.
+
+    The agent is copied and not linked, so that the guest cannot change the host's file.
+    """
+    root.mkdir()
+    for name in GUEST_DIRECTORIES:
+        (root / name).mkdir()
+    shutil.copy(agent, root / AGENT)
+    (root / AGENT).chmod(0o755)
+
+
+def _holds_memory(directory: Path, needed: int) -> bool:
+    try:
+        state = os.statvfs(directory)
+    except OSError:
+        return False
+    # The kernel maps its memory executable.
+    return (
+        os.access(directory, os.W_OK | os.X_OK)
+        and not state.f_flag & os.ST_NOEXEC
+        and state.f_bavail * state.f_frsize >= needed
+    )
+
+
+def has_programs() -> bool:
+    """Whether the programs that start a guest are on this machine."""
+    return all(on_path(program) for program in ("setarch", "taskset"))
