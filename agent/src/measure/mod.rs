@@ -35,14 +35,20 @@ impl Failure {
 pub enum Quantity {
     /// Nanoseconds per part, where one operation consists of `parts`.
     NsPer { parts: f64 },
+    /// Seconds per part, for operations that take so long.
+    SecondsPer { parts: f64 },
     /// Millions of units per second, where one operation yields `units` (bytes: MB/s of 10^6 B).
     MegaPerSecond { units: f64 },
+    /// Units per second, such as frames.
+    PerSecond { units: f64 },
 }
 
 impl Quantity {
     pub fn value(self, operations: u64, elapsed_ns: f64) -> f64 {
         match self {
             Self::NsPer { parts } => elapsed_ns / (operations as f64 * parts),
+            Self::SecondsPer { parts } => elapsed_ns / (operations as f64 * parts) * 1e-9,
+            Self::PerSecond { units } => operations as f64 * units / elapsed_ns * 1e9,
             Self::MegaPerSecond { units } => operations as f64 * units / elapsed_ns * 1e3,
         }
     }
@@ -94,5 +100,8 @@ mod tests {
             Quantity::MegaPerSecond { units: 100.0 }.value(10, 1000.0),
             1000.0
         );
+        // 2 operations in 3 s.
+        assert_eq!(Quantity::SecondsPer { parts: 1.0 }.value(2, 3e9), 1.5);
+        assert_eq!(Quantity::PerSecond { units: 3.0 }.value(2, 3e9), 2.0);
     }
 }
