@@ -34,6 +34,17 @@ pub struct Context<'a> {
     emitter: &'a mut Emitter<Box<dyn Write>>,
 }
 
+/// One value that a round measured itself.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub indicator: &'static str,
+    pub case: Case,
+    pub value: f64,
+    pub operations: u64,
+    pub elapsed_ns: f64,
+    pub checksum: u64,
+}
+
 /// Place of a run in its session.
 pub struct Place {
     pub index: usize,
@@ -177,6 +188,53 @@ impl<'a> Context<'a> {
         Ok(elapsed_ns)
     }
 
+    /// Measures what cannot be had from one timed batch: each round times itself and yields the
+    /// values of several indicators or cases, such as the rates of tasks that run at once. Every
+    /// round's readings carry the counters of the whole round.
+    pub fn rounds(
+        &mut self,
+        case: &Case,
+        mut round: impl FnMut(&Clock, f64) -> Result<Vec<Reading>, Failure>,
+    ) {
+        self.progress(case);
+        let (warmup, iterations) = (self.settings.warmup, self.settings.iterations);
+        let phases = (0..warmup)
+            .map(|iteration| (Phase::Warmup, iteration))
+            .chain((0..iterations).map(|iteration| (Phase::Measure, iteration)));
+        for (phase, iteration) in phases {
+            let before = self.counters.read();
+            let outcome = round(&self.clock, self.settings.sample_ns);
+            let after = self.counters.read();
+            let readings = match outcome {
+                Ok(readings) => readings,
+                Err(failure) => {
+                    self.fail(Some(case), &failure);
+                    break;
+                }
+            };
+            for reading in readings {
+                let indicator = self.workload.indicator(reading.indicator);
+                self.emitter.push(&Event::Sample(Box::new(Sample {
+                    workload: self.workload.id,
+                    index: self.index,
+                    indicator: indicator.id,
+                    case: reading.case,
+                    unit: indicator.unit,
+                    direction: indicator.direction,
+                    phase,
+                    process: self.process,
+                    iteration,
+                    value: reading.value,
+                    batch: reading.operations,
+                    elapsed_ns: reading.elapsed_ns as u64,
+                    checksum: format!("{:#x}", reading.checksum),
+                    counters: after.delta(&before),
+                })));
+            }
+        }
+        self.emitter.flush().ok();
+    }
+
     /// Says that one case, or with `None` the whole workload, yields no value, and why.
     pub fn fail(&mut self, case: Option<&Case>, failure: &Failure) {
         let (kind, reason) = match failure {
@@ -204,6 +262,11 @@ impl<'a> Context<'a> {
             case: Some(case.clone()),
         });
         self.emitter.flush().ok();
+    }
+
+    /// A reading beside the samples, such as the histogram behind a percentile.
+    pub fn counter(&mut self, name: String, value: serde_json::Value) {
+        self.emitter.push(&Event::Counter { name, value });
     }
 
     /// A remark for the record, such as which instructions were chosen.

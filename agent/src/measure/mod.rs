@@ -4,7 +4,7 @@
 mod batch;
 mod context;
 
-pub use context::{Context, Place, Settings};
+pub use context::{Context, Place, Reading, Settings};
 
 /// Why a workload, or one case of it, yields no value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,11 @@
 //! downhill simplex, and what a scheduler costs.
 
 mod checksum;
+mod moldyn;
 mod pi;
+mod random;
+mod simplex;
 
 use super::Workload;
 
-pub const WORKLOADS: &[&dyn Workload] = &[&pi::Pi];
+pub const WORKLOADS: &[&dyn Workload] = &[&moldyn::MolDyn, &pi::Pi, &simplex::Simplex];
