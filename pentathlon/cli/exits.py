@@ -1,0 +1,96 @@
+"""Exit codes, and how an error becomes one sentence instead of a traceback."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from types import FrameType
+
+import typer
+from rich.console import Console
+
+from pentathlon.agent import AgentError
+from pentathlon.store.journal import StoreError
+from pentathlon.study.catalog import CatalogError
+from pentathlon.study.problems import StudyError
+from pentathlon.target.contract import TargetError, TargetUnavailable
+
+
+class Exit(IntEnum):
+    """Exit codes of every command (docs/cli.md)."""
+
+    OK = 0
+    FAILURES = 1
+    """The run finished, but something in it failed."""
+    BAD_INPUT = 2
+    """A study file, an argument or a result that cannot be used."""
+    UNAVAILABLE = 3
+    """A target or the agent does not work on this machine."""
+    INTERRUPTED = 130
+    """Ctrl-C or SIGTERM; what was measured is kept."""
+
+
+class InputError(Exception):
+    """Something that the user gave is wrong; the text is one sentence."""
+
+
+class Interrupted(BaseException):
+    """The user or the system asked the run to stop. Like KeyboardInterrupt, no Exception."""
+
+
+@contextmanager
+def domain_errors() -> Iterator[None]:
+    """Turn the errors that a user can meet into one sentence on stderr and an exit code."""
+    try:
+        yield
+    except (StudyError, StoreError, InputError) as error:
+        raise _stop(str(error), Exit.BAD_INPUT) from error
+    except TargetUnavailable as error:
+        hint = f"\nTo make it work: {error.remedy}" if error.remedy else ""
+        raise _stop(f"{error.reason}{hint}", Exit.UNAVAILABLE) from error
+    except (TargetError, AgentError, CatalogError) as error:
+        raise _stop(str(error), Exit.UNAVAILABLE) from error
+    except (Interrupted, KeyboardInterrupt) as error:
+        raise _stop(str(error) or "interrupted", Exit.INTERRUPTED) from error
+    except BrokenPipeError as error:
+        raise typer.Exit(Exit.OK) from error
+
+
+def _stop(text: str, code: Exit) -> typer.Exit:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    first, *rest = text.splitlines() or [""]
+    console.print(f"[bold red]error:[/] {_plain(first)}")
+    for line in rest:
+        console.print(f"       {_plain(line)}")
+    return typer.Exit(code)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+@contextmanager
+def stop_signals() -> Iterator[None]:
+    """Turn the first SIGINT, SIGTERM or SIGHUP into `Interrupted`; later ones wait for the end.
+
+    The first one stops the session in an orderly way, which a second one must not cut short: it
+    puts the machine's settings back.
+    """
+    seen = False
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        nonlocal seen
+        if seen:
+            return
+        seen = True
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
