@@ -1,5 +1,6 @@
 //! The measured programs, one folder per area.
 
+mod process;
 mod test;
 
 use crate::catalog;
@@ -16,7 +17,7 @@ pub trait Workload: Sync {
 
 /// Every workload of this agent, in the catalog's order.
 pub fn all() -> Vec<&'static dyn Workload> {
-    [test::WORKLOADS].concat()
+    [process::WORKLOADS, test::WORKLOADS].concat()
 }
 
 /// The workload called `id`.
