@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from pentathlon.study.catalog import CatalogError
 from pentathlon.study.problems import StudyError
 from pentathlon.target.contract import TargetError, TargetUnavailable
 
+TRACEBACK = "PENTATHLON_TRACEBACK"
+
 
 class Exit(IntEnum):
     """Exit codes of every command (docs/cli.md)."""
@@ -28,6 +31,8 @@ class Exit(IntEnum):
     """A study file, an argument or a result that cannot be used."""
     UNAVAILABLE = 3
     """A target or the agent does not work on this machine."""
+    INTERNAL = 70
+    """A mistake of this program (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130
     """Ctrl-C or SIGTERM; what was measured is kept."""
 
@@ -55,7 +60,19 @@ def domain_errors() -> Iterator[None]:
     except (Interrupted, KeyboardInterrupt) as error:
         raise _stop(str(error) or "interrupted", Exit.INTERRUPTED) from error
     except BrokenPipeError as error:
+        # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise typer.Exit(Exit.OK) from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise _stop(f"{where}{(error.strerror or str(error)).lower()}", Exit.BAD_INPUT) from error
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        text = f"a mistake in pentathlon: {type(error).__name__}: {error}"
+        raise _stop(f"{text}\nSet {TRACEBACK}=1 to see where.", Exit.INTERNAL) from error
 
 
 def _stop(text: str, code: Exit) -> typer.Exit:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+PLAIN_WIDTH = 120
+"""Columns where there is no terminal that says how wide it is."""
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PLAIN_WIDTH
+    return console
+
+
+out = _console(stderr=False)
+err = _console(stderr=True)
 
 
 def seconds(value: float) -> str:

@@ -5,18 +5,34 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
 
 from pentathlon import __version__
 from pentathlon.cli.exits import Interrupted, stop_signals
 from pentathlon.cli.setup import Ready
-from pentathlon.procedure.records import Record, Resume, RunStart, Sink
+from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.query import Result, load_result
 
-Listen = Callable[[RunState], Sink]
+
+class Listener(Protocol):
+    """Hears every record while its context is open."""
+
+    def __call__(self, record: Record, /) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+Listen = Callable[[RunState], Listener]
 """Makes the listener of a run (the progress display) from the run's state."""
 
 
@@ -63,15 +79,10 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
         state.apply(record)
     journal = JournalWriter(directory)
     heard = listen(state)
-
-    def sink(record: Record) -> None:
-        # The journal comes first: what a listener shows as done is safe by then.
-        journal.append(record)
-        heard(record)
-
     try:
-        with stop_signals():
-            Runner(ready.plan, ready.targets, sink, state).run()
+        with stop_signals(), heard:
+            runner = Runner(ready.plan, ready.targets, journal.append, state=state, observer=heard)
+            runner.run()
     except Interrupted as error:
         raise Interrupted(
             f"{error}; everything measured is kept. Go on with: pentathlon run --resume {directory}"

@@ -1,4 +1,4 @@
-"""From a study file to a plan and prepared targets; the fallback study where a target is missing."""
+"""From a study file to a plan and prepared targets, or to its fallback if a target is missing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pentathlon import agent
-from pentathlon.cli.exits import InputError
+from pentathlon.cli.exits import InputError, stop_signals
+from pentathlon.cli.screen import err
+from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import LoadedStudy, load_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
-from pentathlon.target.contract import Target, TargetUnavailable
+from pentathlon.target.contract import Target, TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
 from pentathlon.target.undo import default_state_dir
 
@@ -23,6 +25,7 @@ class Ready:
     Attributes:
         targets: system -> target, prepared.
         notes: sentences for the reader of the results, such as why a fallback was run.
+        estimates: what the pilot found, by system; None if there was none.
     """
 
     loaded: LoadedStudy
@@ -30,10 +33,11 @@ class Ready:
     plan: Plan
     targets: dict[str, Target]
     notes: list[str] = field(default_factory=list)
+    estimates: dict[str, SystemEstimate] | None = None
 
 
-def get_ready(file: Path, blocks: int | None) -> Ready:
-    """Load a study, prepare its targets and make the plan; nothing is started or changed.
+def get_ready(file: Path, blocks: int | None, *, with_pilot: bool) -> Ready:
+    """Load a study, prepare its targets, make the plan, and try every system once.
 
     A study whose target cannot work here is replaced by its `fallback`, with a note that says so.
 
@@ -46,21 +50,38 @@ def get_ready(file: Path, blocks: int | None) -> Ready:
     seen: set[Path] = set()
     while True:
         loaded = load_study(file, catalog)
-        targets = targets_of(loaded.study, agent_path)
+        seen.add(loaded.file)
         try:
-            prepare(targets)
+            ready = _ready(loaded, catalog, agent_path, blocks)
+            if with_pilot:
+                ready.estimates = _pilot(ready)
         except UnavailableSystem as error:
-            seen.add(loaded.file)
             if loaded.fallback is None or loaded.fallback in seen:
                 raise TargetUnavailable(error.text, error.cause.remedy) from error
             notes.append(_fallback_note(error, loaded.study, loaded.fallback))
             file = loaded.fallback
             continue
-        descriptions = {name: target.describe() for name, target in targets.items()}
-        plan = make_plan(loaded.study, catalog, descriptions, blocks)
-        if not plan.step_count():
-            raise InputError(f"{file}: the plan has no steps; the suites match no workload")
-        return Ready(loaded, catalog, plan, targets, notes)
+        ready.notes = notes
+        return ready
+
+
+def _ready(loaded: LoadedStudy, catalog: Catalog, agent_path: Path, blocks: int | None) -> Ready:
+    targets = targets_of(loaded.study, agent_path)
+    prepare(targets)
+    descriptions = {name: target.describe() for name, target in targets.items()}
+    return Ready(loaded, catalog, make_plan(loaded.study, catalog, descriptions, blocks), targets)
+
+
+def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
+    estimates = {}
+    with err.status("") as status, stop_signals():
+        for name, target in ready.targets.items():
+            status.update(f"pilot: {name} is booted once to estimate the time")
+            try:
+                estimates[name] = pilot(ready.plan, name, ready.catalog, target)
+            except TargetUnavailable as error:
+                raise UnavailableSystem(name, target.kind, error) from error
+    return estimates
 
 
 class UnavailableSystem(Exception):
@@ -74,9 +95,19 @@ class UnavailableSystem(Exception):
 
 
 def targets_of(study: Study, agent_path: Path) -> dict[str, Target]:
-    """The target of every system, not prepared yet."""
+    """The target of every system, not prepared yet.
+
+    Raises:
+        InputError: a system asks for something that its kind of target does not have.
+    """
     state_dir = default_state_dir()
-    return {system.name: make_target(system, agent_path, state_dir) for system in study.systems}
+    try:
+        return {system.name: make_target(system, agent_path, state_dir) for system in study.systems}
+    except TargetUnavailable:
+        raise
+    except TargetError as error:
+        # Before anything is prepared, a target can only object to what the study asks for.
+        raise InputError(str(error)) from error
 
 
 def prepare(targets: dict[str, Target]) -> None:

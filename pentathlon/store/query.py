@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +41,15 @@ class Summary:
     steps: int
     finished: int
     failures: int
+
+
+class _PartOfPlan(Plan):
+    """Some systems of a plan. It was not measured by itself, so it keeps the whole plan's hash."""
+
+    whole_hash: str
+
+    def hash(self) -> str:
+        return self.whole_hash
 
 
 class Result:
@@ -137,6 +148,26 @@ class Result:
             failures=len(self.state.unresolved()),
         )
 
+    def focused(self, reference: str, others: Sequence[str]) -> Result:
+        """The same result, seen from another reference and with some of the systems.
+
+        The plan hash stays that of the plan that was measured.
+        """
+        names = {reference, *others}
+        systems = tuple(system for system in self.study.systems if system.name in names)
+        study = self.study.model_copy(update={"reference": reference, "systems": systems})
+        view = copy.copy(self)
+        view.plan = _PartOfPlan(
+            **{name: getattr(self.plan, name) for name in Plan.model_fields if name != "study"},
+            study=study,
+            whole_hash=self.plan_hash,
+        )
+        view.__dict__["_tables"] = {
+            name: table.filter(pl.col("system").is_in(names))
+            for name, table in self._tables.items()
+        }
+        return view
+
     def refresh(self) -> None:
         """Make the tables again from the journal and write them beside it.
 
@@ -200,6 +231,17 @@ def list_results(root: Path) -> list[Summary]:
     return found
 
 
+def newest(root: Path) -> Path:
+    """The newest result.
+
+    Raises:
+        StoreError: there is none.
+    """
+    for directory in result_directories(root):
+        return directory
+    raise StoreError(f"there is no result in {root}; name one, or start with: pentathlon run STUDY")
+
+
 def newest_unfinished(root: Path) -> Path:
     """The newest result that was cut off.
 
@@ -209,7 +251,9 @@ def newest_unfinished(root: Path) -> Path:
     for summary in list_results(root):
         if summary.state == "unfinished":
             return summary.path
-    raise StoreError(f"there is no unfinished result in {root}; start one with: pentathlon run")
+    raise StoreError(
+        f"there is no unfinished result in {root}; start one with: pentathlon run STUDY"
+    )
 
 
 def _read_catalog(directory: Path) -> Catalog:

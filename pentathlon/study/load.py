@@ -17,7 +17,7 @@ from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
-from pentathlon.study.model import LOCAL_TARGETS, Study, System
+from pentathlon.study.model import LOCAL_TARGETS, Study, System, parse_scheduler
 from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
 
 MAX_BYTES = 4 << 20
@@ -206,4 +206,11 @@ def _check_target(system: System, path: TomlPath) -> list[Problem]:
     if system.target not in LOCAL_TARGETS and system.settings.changed():
         text = f'are for targets "local" and "netns"; this system\'s target is "{system.target}"'
         problems.append(Problem((*path, "settings"), text))
+    scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
+    if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:
+        text = (
+            f'"{scheduler}" cannot be had with cpu_quota_percent: a quota holds for ordinary '
+            "processes only; leave one of them"
+        )
+        problems.append(Problem((*path, "settings", "scheduler"), text))
     return problems
