@@ -63,6 +63,12 @@ class MachineSettings:
             )
         return policy, int(priority) if needs else 0
 
+    @property
+    def nice(self) -> int | None:
+        """The nice value that the study names."""
+        value = self._values.get("nice")
+        return None if value is None else int(value)
+
     def placement(self) -> dict[str, Any]:
         """The request's `placement`: what the agent applies to itself, and needs no undoing."""
         wanted = {
