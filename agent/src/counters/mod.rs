@@ -146,3 +146,78 @@ impl Counters {
         self.0.support()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals(all: Option<u64>) -> Delta {
+        Delta {
+            cpu_user_ns: all,
+            cpu_system_ns: all,
+            voluntary_switches: all,
+            involuntary_switches: all,
+            minor_faults: all,
+            major_faults: all,
+            steal_ns: all,
+            interrupts: all,
+            frequency_khz: all,
+        }
+    }
+
+    fn reading(first: Option<u64>, last: Option<u64>) -> Reading {
+        Reading {
+            first: totals(first),
+            last: totals(last),
+        }
+    }
+
+    #[test]
+    fn a_delta_leaves_out_what_the_readings_cost() {
+        let before = reading(Some(10), Some(15));
+        let after = reading(Some(115), Some(130));
+        let mut expected = totals(Some(100));
+        expected.frequency_khz = Some(115);
+        assert_eq!(after.delta(&before), expected);
+    }
+
+    #[test]
+    fn a_counter_that_goes_backwards_has_no_value() {
+        let mut expected = totals(None);
+        expected.frequency_khz = Some(4);
+        assert_eq!(
+            reading(Some(4), Some(4)).delta(&reading(Some(5), Some(5))),
+            expected
+        );
+    }
+
+    #[test]
+    fn an_untold_counter_stays_untold() {
+        let told = reading(Some(1), Some(1));
+        let untold = reading(None, None);
+        assert_eq!(untold.delta(&told), totals(None));
+        assert_eq!(told.delta(&untold).minor_faults, None);
+    }
+
+    #[test]
+    fn the_protocol_s_names_are_the_fields_names() {
+        let fields = serde_json::to_value(totals(Some(1))).unwrap();
+        let names: Vec<&str> = fields
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(names, NAMES);
+    }
+
+    #[test]
+    fn every_counter_is_supported_or_refused_and_never_both() {
+        let reasons = BTreeMap::from([("steal_ns", "none".to_owned()), ("nonsense", "x".into())]);
+        let support = Support::new(reasons, BTreeMap::from([("steal_ns", 5)]));
+        assert_eq!(support.supported.len(), 8);
+        assert!(!support.supported.contains(&"steal_ns"));
+        assert_eq!(support.unsupported.len(), 1);
+        assert!(support.resolution_ns.is_empty());
+    }
+}

@@ -6,10 +6,10 @@ pub mod child;
 pub mod cpuid;
 #[cfg(unix)]
 pub mod descriptor;
-#[cfg(unix)]
-pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod ethtool;
+#[cfg(unix)]
+pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod guest;
 #[cfg(unix)]

@@ -31,7 +31,7 @@ impl Platform {
         } else {
             (
                 machine::Machine::open(&layers, &mut unsupported),
-                frequency::Frequency::open(&source, &layers, &mut unsupported),
+                frequency::Frequency::open(&source, &mut unsupported),
             )
         };
         Self {
@@ -64,3 +64,7 @@ impl Platform {
         Support::new(self.unsupported.clone(), resolution)
     }
 }
+
+#[cfg(test)]
+#[path = "real_tests.rs"]
+mod tests;
