@@ -1,6 +1,7 @@
 //! `process.call_styles`: the same loops inline, as function calls, as a recursion and as forked
 //! processes, and how their time grows with the number of repetitions.
 
+mod guard;
 mod kernels;
 
 use super::{entry, refusal};
@@ -84,53 +85,72 @@ impl crate::workloads::Workload for CallStyles {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let size = context.parameters.integer("size") as usize;
-        let plain = context.parameters.integers("repetitions");
-        for style in ["inline", "function", "recursion"] {
-            for &repetitions in &plain {
-                study(context, style, repetitions, size, |n| match style {
-                    "inline" => Ok(kernels::inline(n, size)),
-                    "function" => Ok(kernels::function(n, size)),
-                    _ => deep(n, size),
-                });
+        let repetitions = context.parameters.integers("repetitions");
+        for (style, kernel) in STYLES {
+            let guarded =
+                possible(style, guard::DEEPEST).and_then(|()| guard::check(style, kernel));
+            for &repetitions in &repetitions {
+                let case = case(style, repetitions);
+                match guarded.clone().and_then(|()| possible(style, repetitions)) {
+                    Ok(()) => study(context, &case, repetitions, size, |n| kernel(n, size)),
+                    Err(failure) => context.fail(Some(&case), &failure),
+                }
             }
         }
         let mut pipe = descriptor::pipe().map_err(|e| Failure::system("making a pipe", &e))?;
         for repetitions in context.parameters.integers("fork_repetitions") {
-            study(context, "fork", repetitions, size, |n| {
-                forked(n, size, &mut pipe)
-            });
+            let case = case(FORK, repetitions);
+            match possible(FORK, repetitions) {
+                Ok(()) => study(context, &case, repetitions, size, |n| {
+                    forked(n, size, &mut pipe)
+                }),
+                Err(failure) => context.fail(Some(&case), &failure),
+            }
         }
         Ok(())
+    }
+}
+
+type Kernel = fn(repetitions: u64, size: usize) -> Result<u64, Failure>;
+
+const STYLES: [(&str, Kernel); 3] = [
+    ("inline", |n, size| Ok(kernels::inline(n, size))),
+    ("function", |n, size| Ok(kernels::function(n, size))),
+    (RECURSION, deep),
+];
+const RECURSION: &str = "recursion";
+const FORK: &str = "fork";
+
+fn case(style: &'static str, repetitions: u64) -> Case {
+    Case::new()
+        .with("style", style)
+        .with("repetitions", repetitions)
+}
+
+/// Whether this process can do so many repetitions in a style.
+fn possible(style: &str, repetitions: u64) -> Result<(), Failure> {
+    match style {
+        RECURSION => enough_stack(repetitions, child::stack_limit()),
+        FORK => refusal::unless_single_threaded(),
+        _ => Ok(()),
     }
 }
 
 /// Measures one style at one number of repetitions; one operation is the whole study.
 fn study(
     context: &mut Context<'_>,
-    style: &'static str,
+    case: &Case,
     repetitions: u64,
     size: usize,
     kernel: impl FnMut(u64) -> Result<u64, Failure>,
 ) {
-    let case = Case::new()
-        .with("style", style)
-        .with("repetitions", repetitions);
-    let possible = match style {
-        "recursion" => enough_stack(repetitions, child::stack_limit()),
-        "fork" => refusal::unless_single_threaded(),
-        _ => Ok(()),
-    };
-    if let Err(failure) = possible {
-        context.fail(Some(&case), &failure);
-        return;
-    }
     let mut body = Study {
         kernel,
         repetitions,
         expected: kernels::expected(repetitions, size as u64),
         other: None,
     };
-    context.measure("time", &case, entry::PER_CALL, &mut body);
+    context.measure("time", case, entry::PER_CALL, &mut body);
 }
 
 /// Repeats a study and compares every sum.
