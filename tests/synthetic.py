@@ -356,6 +356,7 @@ class Maker:
                 "case": "block_bytes=134217728,pages=huge",
                 "kind": "unsupported",
                 "reason": "the system has no transparent huge pages of 2 MiB",
+                "resolved": False,
                 "utc": "2026-01-05T10:00:00Z",
             }
             for block in range(self.blocks)

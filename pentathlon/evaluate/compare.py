@@ -238,7 +238,8 @@ def _complete(pair: Pair) -> bool:
 def _concerns(failure: Failure, pair: Pair, systems: Sequence[str]) -> bool:
     """Whether a failure touches the row: same workload, and its case or the workload as a whole."""
     return (
-        failure.system in systems
+        not failure.resolved
+        and failure.system in systems
         and failure.workload == pair.workload
         and (not failure.case or pair.key.endswith(f"[{failure.case}]"))
     )

@@ -66,3 +66,8 @@ def bytes_text(size: float) -> str:
             text = f"{number:.0f}" if number == int(number) else f"{number:.1f}"
             return f"{text} {unit}"
     return f"{size:.0f} B"
+
+
+def trim(value: float) -> str:
+    """A setting as it was written: 5.0 becomes "5", 0.25 stays "0.25"."""
+    return f"{value:g}"

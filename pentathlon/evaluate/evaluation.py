@@ -154,9 +154,9 @@ def _failures(table: pl.DataFrame) -> tuple[Failure, ...]:
     """Failures of one kind and reason, counted, in the order of systems and workloads."""
     grouped = (
         table.with_columns(pl.col("workload", "case", "reason").fill_null(""))
-        .group_by("system", "workload", "case", "kind", "reason")
+        .group_by("system", "workload", "case", "kind", "reason", "resolved")
         .agg(pl.len().alias("count"), pl.col("block").drop_nulls().unique().sort())
-        .sort("system", "workload", "case", "kind", "reason")
+        .sort("system", "workload", "case", "kind", "reason", "resolved")
     )
     return tuple(
         Failure(
@@ -165,6 +165,7 @@ def _failures(table: pl.DataFrame) -> tuple[Failure, ...]:
             case=row["case"],
             kind=row["kind"],
             reason=row["reason"],
+            resolved=bool(row["resolved"]),
             count=row["count"],
             blocks=tuple(row["block"]),
         )

@@ -241,6 +241,8 @@ class Failure(Frozen):
     case: str
     kind: str
     reason: str
+    resolved: bool
+    """A later attempt made it good."""
     count: int
     blocks: tuple[int, ...]
 
