@@ -68,6 +68,8 @@ def domain_errors() -> Iterator[None]:
         raise _stop(f"{where}{(error.strerror or str(error)).lower()}", Exit.BAD_INPUT) from error
     except typer.Exit:
         raise
+    except typer.Abort as error:
+        raise _stop("nothing was done", Exit.INTERRUPTED) from error
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
