@@ -150,11 +150,11 @@ impl<'a> Context<'a> {
         iteration: u32,
     ) -> Result<f64, Failure> {
         body.prepare(operations)?;
-        let before = self.counters.read();
+        let before = self.counters.before();
         let from = self.clock.ticks();
         let returned = std::hint::black_box(body.batch(std::hint::black_box(operations)));
         let to = self.clock.ticks();
-        let after = self.counters.read();
+        let after = self.counters.after();
         let elapsed_ns = self.clock.elapsed_ns(from, to);
         let checksum = body.verify(operations, returned)?;
         let indicator = self.workload.indicator(indicator);

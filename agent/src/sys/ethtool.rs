@@ -1,7 +1,7 @@
 //! Settings of a network device: the `SIOCETHTOOL` ioctl (netdevice(7), linux/ethtool.h).
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const GDRVINFO: u32 = 0x03;
@@ -46,6 +46,12 @@ pub struct Rings {
 /// A socket to ask through.
 #[derive(Debug)]
 pub struct Ethtool(OwnedFd);
+
+impl AsFd for Ethtool {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl Ethtool {
     pub fn open() -> io::Result<Self> {
@@ -135,25 +141,15 @@ impl Ethtool {
 
     /// `data` starts with the command and is as long as the answer that its fields announce.
     fn ask(&self, device: &str, data: &mut [u32]) -> io::Result<()> {
-        // SAFETY: all zeros is a value of ifreq. The name is shorter than its field and so ends
-        // with NUL; ifr_data points at `data`, which is as long as every command above announces
-        // and lives longer than the call.
-        unsafe {
-            let mut request: libc::ifreq = std::mem::zeroed();
-            let name = device.as_bytes();
-            if name.is_empty() || name.len() >= request.ifr_name.len() {
-                return Err(io::Error::from_raw_os_error(libc::EINVAL));
-            }
-            for (place, &byte) in request.ifr_name.iter_mut().zip(name) {
-                *place = byte as libc::c_char;
-            }
-            request.ifr_ifru.ifru_data = data.as_mut_ptr().cast();
-            // The request's type differs between C libraries.
-            if libc::ioctl(self.0.as_raw_fd(), SIOCETHTOOL as _, &mut request) < 0 {
-                return Err(io::Error::last_os_error());
-            }
+        let mut request = super::interface::named(device)?;
+        request.ifr_ifru.ifru_data = data.as_mut_ptr().cast();
+        // SAFETY: ifr_data points at `data`, which is as long as every command above announces and
+        // lives longer than the call. The request's type differs between C libraries.
+        let done = unsafe { libc::ioctl(self.0.as_raw_fd(), SIOCETHTOOL as _, &mut request) };
+        match done {
+            0.. => Ok(()),
+            _ => Err(io::Error::last_os_error()),
         }
-        Ok(())
     }
 }
 

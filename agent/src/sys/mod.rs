@@ -15,11 +15,14 @@ pub mod guest;
 #[cfg(unix)]
 pub mod heap;
 #[cfg(target_os = "linux")]
+pub mod interface;
+#[cfg(target_os = "linux")]
 pub mod kernel;
 #[cfg(unix)]
 pub mod pages;
 pub mod placement;
 pub mod process;
+pub mod region;
 #[cfg(target_os = "linux")]
 pub mod qdisc;
 #[cfg(unix)]

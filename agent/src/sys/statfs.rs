@@ -18,6 +18,13 @@ pub struct Statfs {
     pub free_inodes: u64,
 }
 
+impl Statfs {
+    /// Size of the whole file system.
+    pub fn bytes(&self) -> u64 {
+        self.blocks.saturating_mul(self.block_bytes)
+    }
+}
+
 pub fn statfs(path: &Path) -> io::Result<Statfs> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: statfs is plain integers, for which all zeros is a value; the path ends with NUL.

@@ -4,7 +4,7 @@ mod frequency;
 mod machine;
 mod process;
 
-use super::{Delta, Options, Reading, Support};
+use super::{Delta, Options, Support};
 use crate::inventory::linux::layer::Layers;
 use crate::inventory::source::Source;
 use std::collections::BTreeMap;
@@ -42,14 +42,13 @@ impl Platform {
         }
     }
 
-    pub fn read(&mut self) -> Reading {
-        let mut first = Delta::default();
-        self.process.read(&mut first);
-        self.machine.read(&mut first);
-        self.frequency.read(&mut first);
-        let mut last = first;
-        self.process.read(&mut last);
-        Reading { first, last }
+    pub fn read_machine(&mut self, into: &mut Delta) {
+        self.machine.read(into);
+        self.frequency.read(into);
+    }
+
+    pub fn read_process(&mut self, into: &mut Delta) {
+        self.process.read(into);
     }
 
     pub fn support(&self) -> Support {

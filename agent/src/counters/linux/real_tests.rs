@@ -24,8 +24,8 @@ fn cpu_ns(usage: rusage::Usage) -> u64 {
 fn a_reading_has_exactly_the_supported_counters() {
     let mut counters = Counters::open();
     let support = counters.support();
-    let before = counters.read();
-    let delta = counters.read().delta(&before);
+    let before = counters.before();
+    let delta = counters.after().delta(&before);
     for (name, value) in values(&delta) {
         assert_eq!(
             value.is_some(),
@@ -38,8 +38,8 @@ fn a_reading_has_exactly_the_supported_counters() {
 #[test]
 fn the_counters_of_the_machine_can_be_left_out() {
     let mut counters = Counters::with(Options { only_process: true });
-    let before = counters.read();
-    let delta = counters.read().delta(&before);
+    let before = counters.before();
+    let delta = counters.after().delta(&before);
     assert_eq!(delta.interrupts, None);
     assert!(counters.support().unsupported["interrupts"].contains("costly"));
     assert!(delta.cpu_user_ns.is_some());
@@ -52,10 +52,10 @@ fn new_pages_are_counted_as_minor_faults() {
         eprintln!("skipped: this system does not count page faults");
         return;
     }
-    let before = counters.read();
+    let before = counters.before();
     // A kernel with large folios maps up to 16 pages by one fault; a huge page needs 512.
     pages::touch_new(256, 4096).unwrap();
-    let delta = counters.read().delta(&before);
+    let delta = counters.after().delta(&before);
     assert!(delta.minor_faults >= Some(16), "{delta:?}");
 }
 
@@ -66,11 +66,11 @@ fn sleeps_are_counted_as_voluntary_switches() {
         eprintln!("skipped: this system does not count context switches");
         return;
     }
-    let before = counters.read();
+    let before = counters.before();
     for _ in 0..10 {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    let delta = counters.read().delta(&before);
+    let delta = counters.after().delta(&before);
     assert!(delta.voluntary_switches >= Some(10), "{delta:?}");
 }
 
@@ -81,7 +81,7 @@ fn the_cpu_time_of_children_is_counted() {
         return;
     }
     let mut counters = Counters::open();
-    let before = counters.read();
+    let before = counters.before();
     let status = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -90,7 +90,7 @@ fn the_cpu_time_of_children_is_counted() {
         .env(CHILD, "1")
         .output()
         .unwrap();
-    let delta = counters.read().delta(&before);
+    let delta = counters.after().delta(&before);
     let said = String::from_utf8_lossy(&status.stdout);
     assert!(
         status.status.success() && said.contains("1 passed"),

@@ -152,6 +152,13 @@ fn frequency(source: &Source, cpuinfo: &Cpuinfo) -> Value {
     };
     let cpufreq = |name: &str| source.number::<u64>(&format!("{CPU}/cpu0/cpufreq/{name}"));
     json!({
+        // A constant from the start of the system where nothing scales the frequency and the
+        // processor does not count its cycles.
+        "current_source": leaf(match (&current, &listed) {
+            (Ok(_), _) => Ok("scaling_cur_freq"),
+            (_, Ok(_)) => Ok("/proc/cpuinfo"),
+            (Err(reason), _) => Err(reason.clone()),
+        }),
         "current_khz": leaf(first([current, listed])),
         "min_khz": leaf(cpufreq("cpuinfo_min_freq")),
         "max_khz": leaf(first([cpufreq("cpuinfo_max_freq"), leaf_16(1, "maximum")])),

@@ -13,6 +13,9 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
     ])
 }
 
+/// No file system is larger; gVisor's overlay claims all that the number can hold.
+const ENDLESS: u64 = 1 << 62;
+
 fn entry(source: &Source, role: &str, path: &Path) -> Value {
     let whole = source
         .ask("realpath(3)", || {
@@ -36,7 +39,25 @@ fn entry(source: &Source, role: &str, path: &Path) -> Value {
                 .map_err(Clone::clone),
         )
     };
-    let sized = |field: fn(&Statfs) -> u64| leaf(size.as_ref().map(field).map_err(Clone::clone));
+    let counted = |field: fn(&Statfs) -> u64, refuse: fn(&Statfs) -> Option<&'static str>| {
+        let size = size.as_ref().map_err(Clone::clone);
+        leaf(size.and_then(|size| match refuse(size) {
+            Some(reason) => Err(Reason::new(reason)),
+            None => Ok(field(size)),
+        }))
+    };
+    let sized = |field| {
+        counted(field, |size| match size.bytes() {
+            0 => Some("the file system counts no blocks"),
+            ENDLESS.. => Some("the file system claims to be without end"),
+            _ => None,
+        })
+    };
+    let inodes = |field| {
+        counted(field, |size| {
+            (size.inodes == 0).then_some("the file system does not count inodes")
+        })
+    };
     let kind = mount
         .as_ref()
         .map(|mount| mount.kind.clone())
@@ -59,10 +80,10 @@ fn entry(source: &Source, role: &str, path: &Path) -> Value {
         "mount_options": mounted(|mount| &mount.options),
         "filesystem_options": mounted(|mount| &mount.super_options),
         "block_bytes": sized(|size| size.block_bytes),
-        "size_bytes": sized(|size| size.blocks.saturating_mul(size.block_bytes)),
+        "size_bytes": sized(Statfs::bytes),
         "free_bytes": sized(|size| size.available_blocks.saturating_mul(size.block_bytes)),
-        "inodes": sized(|size| size.inodes),
-        "free_inodes": sized(|size| size.free_inodes),
+        "inodes": inodes(|size| size.inodes),
+        "free_inodes": inodes(|size| size.free_inodes),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The kernel: its release, build, configuration, command line, modules and scheduler.
 
 use super::{config, text};
-use crate::inventory::leaf::{first, leaf, unsupported, Reason, Told};
+use crate::inventory::leaf::{leaf, unsupported, Reason, Told};
 use crate::inventory::source::Source;
 use crate::sys::kernel::{self, Uname};
 use serde_json::{json, Map, Value};
@@ -14,6 +14,7 @@ pub fn collect(source: &Source) -> Value {
         let asked = uname.as_ref().map(|uname| field(uname).clone());
         leaf(asked.or_else(|_| source.string(file)))
     };
+    let configuration = config::collect(source);
     json!({
         "name": part(|uname| &uname.name, "/proc/sys/kernel/ostype"),
         "release": part(|uname| &uname.release, "/proc/sys/kernel/osrelease"),
@@ -21,9 +22,9 @@ pub fn collect(source: &Source) -> Value {
         "machine": part(|uname| &uname.machine, "/proc/sys/kernel/arch"),
         "build": leaf(build(source)),
         "command_line": leaf(command_line(source).map(|line| line.join(" "))),
-        "preemption": leaf(preemption(source)),
+        "preemption": leaf(preemption(source, &configuration)),
         "taint": taint(source),
-        "configuration": config::collect(source),
+        "configuration": configuration,
         "modules": leaf(modules(source)),
         "scheduler": scheduler(source),
     })
@@ -56,34 +57,50 @@ fn command_line(source: &Source) -> Told<Vec<String>> {
         .collect())
 }
 
-/// How the kernel may be interrupted by more urgent work, in force now.
-fn preemption(source: &Source) -> Told<String> {
+/// How the kernel may be interrupted by more urgent work: `none`, `voluntary`, `full`, `lazy`, `rt`.
+fn preemption(source: &Source, configuration: &Value) -> Told<String> {
     if source.flag("/sys/kernel/realtime") == Ok(true) {
         return Ok("rt".into());
     }
     // "none voluntary (full) lazy": for root, with debugfs mounted.
-    let dynamic = source
-        .text("/sys/kernel/debug/sched/preempt")
-        .and_then(|text| {
+    let refusal = match source.text("/sys/kernel/debug/sched/preempt") {
+        Ok(text) => {
             let marked = text.replace('(', "[").replace(')', "]");
-            text::chosen(&marked)
-                .map(str::to_owned)
-                .ok_or_else(|| Reason::new("/sys/kernel/debug/sched/preempt marks no choice"))
-        });
-    let built = || {
-        let version = source.ask("uname(2)", || {
-            kernel::uname()
-                .map(|u| u.version)
-                .ok_or_else(|| Reason::new("uname(2) failed"))
-        });
-        let version = version.or_else(|_| source.string("/proc/version"))?;
-        let word = version
-            .split_whitespace()
-            .find(|word| word.starts_with("PREEMPT"));
-        word.map(|word| format!("built with {word}"))
-            .ok_or_else(|| Reason::new("the kernel's version names no preemption"))
+            if let Some(choice) = text::chosen(&marked) {
+                return Ok(choice.to_owned());
+            }
+            Reason::new("/sys/kernel/debug/sched/preempt marks no choice")
+        }
+        Err(reason) => reason,
     };
-    first([dynamic, built()])
+    let on = |option: &str| configuration[option] == "y";
+    if on("PREEMPT_DYNAMIC") {
+        let asked = source.text("/proc/cmdline").ok().and_then(|line| {
+            let choice = line
+                .split_whitespace()
+                .find_map(|word| word.strip_prefix("preempt="));
+            choice.map(str::to_owned)
+        });
+        if let Some(choice) = asked {
+            return Ok(choice);
+        }
+    }
+    let built = [
+        ("PREEMPT_RT", "rt"),
+        ("PREEMPT", "full"),
+        ("PREEMPT_LAZY", "lazy"),
+        ("PREEMPT_VOLUNTARY", "voluntary"),
+        ("PREEMPT_NONE", "none"),
+    ];
+    built
+        .iter()
+        .find(|(option, _)| on(option))
+        .map(|(_, word)| (*word).to_owned())
+        .ok_or_else(|| {
+            Reason::new(format!(
+                "{refusal}, and the kernel's configuration does not tell it"
+            ))
+        })
 }
 
 /// What has tainted the kernel (admin-guide/tainted-kernels.rst): the bits and their letters.

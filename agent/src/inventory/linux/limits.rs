@@ -7,10 +7,10 @@ use serde_json::{json, Map, Value};
 pub fn collect(source: &Source) -> Value {
     json!({
         "resources": leaf(resources(source)),
-        "control_group": control_group(source),
+        "control_group": super::cgroup::collect(source),
         "allowed_cpus": leaf(allowed(source, "Cpus_allowed_list")),
         "allowed_nodes": leaf(allowed(source, "Mems_allowed_list")),
-        "autogroup": leaf(source.string("/proc/self/autogroup")),
+        "autogroup_nice": leaf(autogroup_nice(source)),
         "timer_slack_ns": leaf(source.number::<u64>("/proc/self/timerslack_ns")),
         "system": super::sysctl(
             source,
@@ -28,6 +28,15 @@ pub fn collect(source: &Source) -> Value {
     })
 }
 
+/// "/autogroup-39 nice 0": groups of the scheduler, one for each session (sched(7)).
+fn autogroup_nice(source: &Source) -> Told<i64> {
+    let path = "/proc/self/autogroup";
+    let text = source.text(path)?;
+    text.rsplit_once("nice ")
+        .and_then(|(_, nice)| nice.trim().parse().ok())
+        .ok_or_else(|| Reason::new(format!("{path} has no nice value")))
+}
+
 fn allowed(source: &Source, key: &str) -> Told<String> {
     let status = source.text("/proc/self/status")?;
     super::text::field(&status, key)
@@ -35,7 +44,7 @@ fn allowed(source: &Source, key: &str) -> Told<String> {
         .ok_or_else(|| Reason::new(format!("/proc/self/status has no {key}")))
 }
 
-/// `/proc/self/limits`: soft and hard limit of each resource; null is no limit.
+/// `/proc/self/limits`: soft and hard limit of each resource.
 fn resources(source: &Source) -> Told<Map<String, Value>> {
     let path = "/proc/self/limits";
     let text = source.text(path)?;
@@ -50,7 +59,7 @@ fn resources(source: &Source) -> Told<Map<String, Value>> {
     let (soft, hard) = (column("Soft Limit")?, column("Hard Limit")?);
     let units = column("Units")?;
     let limit = |line: &str, from: usize, to: usize| match line.get(from..to.min(line.len())) {
-        Some(text) if text.trim() == "unlimited" => Value::Null,
+        Some(text) if text.trim() == "unlimited" => "unlimited".into(),
         Some(text) => leaf_or(text.trim().parse::<u64>().ok(), "the limit is not a number"),
         None => unsupported("the line is too short"),
     };
@@ -67,45 +76,4 @@ fn resources(source: &Source) -> Told<Map<String, Value>> {
             Some((name, entry))
         })
         .collect())
-}
-
-/// The limits of the control group that this process is in, of either version.
-fn control_group(source: &Source) -> Value {
-    let text = match source.text("/proc/self/cgroup") {
-        Ok(text) => text,
-        Err(reason) => return unsupported(reason),
-    };
-    let unified = text.lines().find_map(|line| line.strip_prefix("0::"));
-    let v1 = |controller: &str| {
-        text.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            let controllers = parts.next()?;
-            let path = parts.next()?;
-            let found = controllers.split(',').any(|name| name == controller);
-            found.then(|| format!("/sys/fs/cgroup/{controller}{}", path.trim_end_matches('/')))
-        })
-    };
-    let read = |controller: &str, v1_file: &str, v2_file: &str| {
-        if let Some(directory) = v1(controller) {
-            return source.string(&format!("{directory}/{v1_file}"));
-        }
-        match unified {
-            Some(path) => {
-                let path = path.trim_end_matches('/');
-                source.string(&format!("/sys/fs/cgroup{path}/{v2_file}"))
-            }
-            None => Err(Reason::new(format!("no control group limits {controller}"))),
-        }
-    };
-    let hybrid = text.lines().any(|line| !line.starts_with("0:"));
-    json!({
-        "version": if hybrid { 1 } else { 2 },
-        // v1: microseconds per period, -1 for none; v2: "quota period", "max" for none.
-        "cpu_quota": leaf(read("cpu", "cpu.cfs_quota_us", "cpu.max")),
-        "cpu_period": leaf(read("cpu", "cpu.cfs_period_us", "cpu.max")),
-        "cpu_weight": leaf(read("cpu", "cpu.shares", "cpu.weight")),
-        "memory_max": leaf(read("memory", "memory.limit_in_bytes", "memory.max")),
-        "pids_max": leaf(read("pids", "pids.max", "pids.max")),
-        "cpus": leaf(read("cpuset", "cpuset.cpus", "cpuset.cpus.effective")),
-    })
 }

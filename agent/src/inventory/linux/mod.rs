@@ -2,6 +2,7 @@
 
 mod block;
 mod caches;
+mod cgroup;
 mod clocksource;
 mod config;
 mod cpu;

@@ -5,37 +5,64 @@ use super::drivers;
 use crate::inventory::leaf::{leaf, unsupported, Reason, Told};
 use crate::inventory::source::Source;
 use crate::sys::ethtool::Ethtool;
-use crate::sys::qdisc;
+use crate::sys::{interface, qdisc};
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
+use std::os::fd::AsFd;
 
 const NET: &str = "/sys/class/net";
 
 pub fn devices(source: &Source) -> Value {
-    let names = match source.names(NET) {
-        Ok(names) => names,
-        Err(reason) => return unsupported(reason),
+    let ask = Ask {
+        ethtool: source.ask("SIOCETHTOOL", || {
+            Ethtool::open()
+                .map_err(|error| Reason::new(format!("no socket to ask through: {error}")))
+        }),
+        qdiscs: source.ask("RTM_GETQDISC", || {
+            qdisc::roots().map_err(|error| Reason::new(format!("RTM_GETQDISC failed: {error}")))
+        }),
     };
-    let ethtool = source.ask("SIOCETHTOOL", || {
-        Ethtool::open().map_err(|error| Reason::new(format!("no socket to ask through: {error}")))
-    });
-    let qdiscs = source.ask("RTM_GETQDISC", || {
-        qdisc::roots().map_err(|error| Reason::new(format!("RTM_GETQDISC failed: {error}")))
-    });
-    names
-        .iter()
-        // The directory may hold plain files too (bonding_masters).
-        .filter(|name| source.exists(&format!("{NET}/{name}/ifindex")))
-        .map(|name| device(source, name, &ethtool, &qdiscs))
-        .collect()
+    match names(source) {
+        Ok(names) => names
+            .iter()
+            .map(|(index, name)| device(source, *index, name, &ask))
+            .collect(),
+        Err(reason) => unsupported(reason),
+    }
 }
 
-fn device(
-    source: &Source,
-    name: &str,
-    ethtool: &Told<Ethtool>,
-    qdiscs: &Told<BTreeMap<i32, String>>,
-) -> Value {
+/// Index and name of each device: from `/sys`, or from the system call where that is missing.
+fn names(source: &Source) -> Told<Vec<(i32, String)>> {
+    let refusal = match source.names(NET) {
+        Ok(names) => {
+            let indexed = names.into_iter().filter_map(|name| {
+                // The directory may hold plain files too (bonding_masters).
+                let index = source.number(&format!("{NET}/{name}/ifindex")).ok()?;
+                Some((index, name))
+            });
+            return Ok(indexed.collect());
+        }
+        Err(reason) => reason,
+    };
+    let listed = source.ask("if_nameindex(3)", || {
+        interface::list().map_err(|error| Reason::new(format!("if_nameindex(3): {error}")))
+    });
+    match listed {
+        Ok(list) if !list.is_empty() => {
+            let indexed = list.into_iter();
+            Ok(indexed.map(|(index, name)| (index as i32, name)).collect())
+        }
+        _ => Err(refusal),
+    }
+}
+
+/// The ways to ask the kernel about devices beside `/sys`.
+struct Ask {
+    ethtool: Told<Ethtool>,
+    qdiscs: Told<BTreeMap<i32, String>>,
+}
+
+fn device(source: &Source, index: i32, name: &str, ask: &Ask) -> Value {
     let at = |file: &str| format!("{NET}/{name}/{file}");
     let number = |file: &str| leaf(source.number::<u64>(&at(file)));
     let queues = |direction: &str| {
@@ -45,18 +72,24 @@ fn device(
             .filter(|queue| queue.starts_with(direction))
             .count())
     };
-    let qdisc = qdiscs.as_ref().map_err(Clone::clone).and_then(|roots| {
-        let index = source.number(&at("ifindex"))?;
+    let qdisc = ask.qdiscs.as_ref().map_err(Clone::clone).and_then(|roots| {
         let root = roots.get(&index).cloned();
         root.ok_or_else(|| Reason::new("the kernel lists no root queueing discipline for it"))
+    });
+    let mtu = source.number::<u64>(&at("mtu")).or_else(|refusal| {
+        let socket = ask.ethtool.as_ref().map_err(|_| refusal.clone())?;
+        interface::mtu_bytes(socket.as_fd(), name).map_err(|_| refusal)
     });
     let mut entry = json!({
         "name": name,
         "kind": leaf(kind(source, name)),
         "state": leaf(source.string(&at("operstate"))),
-        "mtu_bytes": number("mtu"),
+        "mtu_bytes": leaf(mtu),
         "speed_mbit": leaf(speed(source, name)),
-        "duplex": leaf(source.string(&at("duplex"))),
+        "duplex": leaf(source.string(&at("duplex")).and_then(|duplex| match duplex.as_str() {
+            "unknown" => Err(Reason::new(format!("{} says unknown", at("duplex")))),
+            _ => Ok(duplex),
+        })),
         "has_hardware_address": leaf(hardware_address(source, name)),
         "receive_queues": leaf(queues("rx-")),
         "send_queues": leaf(queues("tx-")),
@@ -66,7 +99,7 @@ fn device(
         "gro_flush_timeout_ns": number("gro_flush_timeout"),
         "deferred_interrupts": number("napi_defer_hard_irqs"),
     });
-    for (key, value) in settings(source, name, ethtool) {
+    for (key, value) in settings(source, name, &ask.ethtool) {
         entry[key] = value;
     }
     entry

@@ -49,9 +49,13 @@ pub fn collect(source: &Source) -> Value {
         "apparmor": leaf(source.flag("/sys/module/apparmor/parameters/enabled")),
         "lockdown": leaf(super::memory::selected(source, "/sys/kernel/security/lockdown")),
         "seccomp": leaf(sandbox),
-        "seccomp_filters": leaf(status("Seccomp_filters")),
+        "seccomp_filters": leaf(status("Seccomp_filters").and_then(|count| {
+            count
+                .parse::<u64>()
+                .map_err(|_| Reason::new("Seccomp_filters of /proc/self/status is no number"))
+        })),
         "no_new_privileges": leaf(status("NoNewPrivs").map(|flag| flag == "1")),
-        "capabilities": leaf(status("CapEff")),
+        "effective_capabilities": leaf(status("CapEff")),
         "root": leaf(source.ask("geteuid(2)", || Ok(kernel::is_root()))),
         "speculative_store_bypass": leaf(status("Speculation_Store_Bypass")),
         "indirect_branches": leaf(status("SpeculationIndirectBranch")),
