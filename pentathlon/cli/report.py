@@ -7,12 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli import reporting
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
-from pentathlon.evaluate import evaluate
-from pentathlon.report import terminal
 from pentathlon.store.query import load_result
 from pentathlon.study.problems import did_you_mean
 
@@ -58,6 +55,8 @@ def report(
     ] = "no",
 ) -> None:
     with domain_errors():
+        from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+
         wanted = reporting.parse_formats(formats)
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
@@ -97,4 +96,6 @@ def compare(
             found = found.focused(a, [b] if b else [name for name in names if name != a])
         if found.samples().is_empty():
             err.print("nothing has been measured in this result yet")
-        terminal.render(evaluate(found), out, full=full)
+        from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+
+        reporting.on_screen(found, out, full=full)

@@ -1,4 +1,7 @@
-"""From a result to its judgement on the screen and its report files."""
+"""From a result to its judgement on the screen and its report files.
+
+Commands load this module only when they need it: SciPy takes longer to load than most commands run.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,11 @@ def after_run(result: Result, console: Console) -> Path:
     judged = evaluate(result)
     terminal.render(judged, console)
     return write_html(judged, result)
+
+
+def on_screen(result: Result, console: Console, *, full: bool) -> None:
+    """Judge a result and print the answer."""
+    terminal.render(evaluate(result), console, full=full)
 
 
 def write_html(judged: Evaluation, result: Result, directory: Path | None = None) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli import planview, reporting, session
+from pentathlon.cli import planview, session
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
@@ -90,6 +90,8 @@ def _ask(ready: Ready) -> None:
 def _finish(directory: Path, *, report: bool) -> None:
     result = session.finished_result(directory)
     if report:
+        from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+
         reporting.after_run(result, out)
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
     if failures := result.state.unresolved():
