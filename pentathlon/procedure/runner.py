@@ -31,15 +31,23 @@ class Runner:
         targets: system -> target, prepared.
         sink: takes every record; when it returns, the record is safe.
         state: what earlier runs of the plan did; the runner keeps it up to date.
+        observer: hears of every record once it is safe and in the state.
     """
 
     def __init__(
-        self, plan: Plan, targets: Mapping[str, Target], sink: Sink, state: RunState
+        self,
+        plan: Plan,
+        targets: Mapping[str, Target],
+        sink: Sink,
+        *,
+        state: RunState,
+        observer: Sink | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
         self.state = state
         self._sink = sink
+        self._observer = observer
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -63,6 +71,8 @@ class Runner:
     def _emit(self, record: AgentEvent | BootStart | BootEnd | RunEnd) -> None:
         self._sink(record)
         self.state.apply(record)
+        if self._observer is not None:
+            self._observer(record)
 
     def _attempt(self, boot: BootState) -> None:
         """One boot of the system for the steps that are left."""

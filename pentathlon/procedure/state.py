@@ -193,7 +193,7 @@ class RunState:
         answered = attempt.measured or self._unsupported(record, step)
         if not answered and not attempt.faults:
             reason = "the workload ended without a measured sample and without an error"
-            self._fail(record, "step", step, "invalid", reason)
+            self._fail(record, step, "invalid", reason)
         if answered:
             boot.finished.setdefault(step, attempt.number)
         else:
@@ -218,31 +218,30 @@ class RunState:
         reason = record.reason or "the boot failed"
         step = attempt.current if attempt is not None else None
         if step is None:
-            self._fail(record, "boot", None, "boot", reason)
+            self._fail(record, None, "boot", reason)
             boot.fail_boot()
         else:
-            self._fail(record, "step", step, "died", reason)
+            self._fail(record, step, "died", reason)
             boot.fail_step(step)
 
     def _error(self, record: AgentEvent, step: int | None) -> None:
         event = record.event
         self._fail(
             record,
-            "boot" if step is None else "step",
             step,
             str(event.get("kind", "failed")),
             str(event.get("reason", "")),
-            event.get("process"),
-            event.get("case"),
+            process=event.get("process"),
+            case=event.get("case"),
         )
 
     def _fail(
         self,
         record: AgentEvent | BootEnd,
-        stage: str,
         step: int | None,
         kind: str,
         reason: str,
+        *,
         process: int | None = None,
         case: dict[str, Any] | None = None,
     ) -> None:
@@ -252,7 +251,7 @@ class RunState:
                 block=record.block,
                 system=record.system,
                 attempt=record.attempt,
-                stage=stage,
+                stage="boot" if step is None else "step",
                 workload=workload,
                 step=step,
                 process=process,

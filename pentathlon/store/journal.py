@@ -2,11 +2,11 @@
 
 Rules:
 
-* Each record is one `write(2)` of one whole line, before anybody else hears of it. A process that is
-  killed loses nothing that it wrote: the data is in the system's page cache.
-* `fsync(2)` comes after the records that end something (a step, a boot, a run), and otherwise at the
-  first record that is more than 200 ms after the last one. A power cut can lose at most the samples
-  of the step that was going on, which is run again.
+* Each record is one `write(2)` of one whole line, before anybody else hears of it. A process that
+  is killed loses nothing that it wrote: the data is in the system's page cache.
+* `fdatasync(2)` comes after the records that end something (a step, a boot, a run), and otherwise
+  at the first record that is more than 200 ms after the last one. A power cut can lose at most the
+  samples of the step that was going on, which is run again.
 * A last line without its end is what a cut-off write left. It is set aside in `journal.torn` and
   taken off before anything is appended.
 """
@@ -28,6 +28,7 @@ JOURNAL = "journal.jsonl"
 TORN = "journal.torn"
 LOCK = "lock"
 SYNC_S = 0.2
+LOCK_WAIT_S = 0.3
 
 
 class StoreError(Exception):
@@ -47,7 +48,7 @@ class Lock:
         path = directory / LOCK
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take()
         except OSError as error:
             holder = os.read(self._file, 32).decode(errors="replace").strip() or "unknown"
             os.close(self._file)
@@ -57,6 +58,19 @@ class Lock:
             ) from error
         os.ftruncate(self._file, 0)
         os.write(self._file, f"{os.getpid()}\n".encode())
+
+    def _take(self) -> None:
+        # Whoever only asks whether a run is going on holds the lock for an instant.
+        deadline = time.monotonic() + LOCK_WAIT_S
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
 
     def release(self) -> None:
         """Give the right back."""
@@ -77,11 +91,15 @@ class Lock:
 def is_locked(directory: Path) -> bool:
     """Whether a run is writing the directory now."""
     try:
-        Lock(directory).release()
-    except StoreError:
-        return True
+        descriptor = os.open(directory / LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return False  # a directory that nobody may write is not being written
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
     return False
 
 

@@ -43,6 +43,8 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
                 text = f'"{choice.id}" is chosen twice; put all its values into one entry'
                 problems.append(Problem(path, text))
             named.add(choice.id)
+    # A suite with a wrong name may well mean the workload that no suite seems to run.
+    suites_are_right = not problems
     used = {
         workload.id
         for suite in study.suites
@@ -57,7 +59,7 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
             if workload is None:
                 problems.append(Problem(path, _unknown(workload_id, catalog)))
                 continue
-            if workload_id not in used:
+            if workload_id not in used and suites_are_right:
                 text = f'no suite of this study runs "{workload_id}"; add it to one, or leave it'
                 problems.append(Problem(path, text))
             problems += _check_parameters(parameters, path, [workload])

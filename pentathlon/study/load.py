@@ -17,7 +17,7 @@ from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
-from pentathlon.study.model import LOCAL_TARGETS, Study, System
+from pentathlon.study.model import LOCAL_TARGETS, Study, System, parse_scheduler
 from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
 
 MAX_BYTES = 4 << 20
@@ -49,18 +49,23 @@ class LoadedStudy:
         return None if name is None else (self.file.parent / name).resolve()
 
 
-def load_study(file: Path, catalog: Catalog | None = None) -> LoadedStudy:
+def load_study(file: Path, catalog: Catalog | None = None, *, alone: bool = False) -> LoadedStudy:
     """Read and check a study file, against the catalog too where one is given.
+
+    Args:
+        alone: the file is a copy that lies apart from its fallback, which is then not looked for.
 
     Raises:
         StudyError: the file cannot be read or is wrong; every problem is listed, with its line.
     """
     text = _read(file)
-    study = parse_study(text, file, catalog)
+    study = parse_study(text, file, catalog, alone=alone)
     return LoadedStudy(file.resolve(), text, study)
 
 
-def parse_study(text: str, file: Path, catalog: Catalog | None = None) -> Study:
+def parse_study(
+    text: str, file: Path, catalog: Catalog | None = None, *, alone: bool = False
+) -> Study:
     """Check the text of a study file; `file` is only named in errors and for `fallback`.
 
     Raises:
@@ -73,7 +78,7 @@ def parse_study(text: str, file: Path, catalog: Catalog | None = None) -> Study:
     study, problems = _validate(document)
     broken = {problem.path for problem in problems}
     if study is not None:
-        later = [*_check_study(study, file.parent)]
+        later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
             later += check_catalog(study, catalog)
         # What is already reported is not reported twice in other words.
@@ -158,7 +163,7 @@ def _remove(document: Any, path: TomlPath) -> None:
         document.pop(path[-1], None)
 
 
-def _check_study(study: Study, directory: Path) -> list[Problem]:
+def _check_study(study: Study, directory: Path | None) -> list[Problem]:
     """What the types cannot say: names that must be unique or known, keys that need a target."""
     problems: list[Problem] = []
     names = [system.name for system in study.systems]
@@ -174,7 +179,8 @@ def _check_study(study: Study, directory: Path) -> list[Problem]:
     problems += _duplicates("suite", [suite.name for suite in study.suites])
     for index, system in enumerate(study.systems):
         problems += _check_target(system, ("system", index))
-    if study.fallback is not None and not (directory / study.fallback).is_file():
+    fallback = None if directory is None or study.fallback is None else directory / study.fallback
+    if fallback is not None and not fallback.is_file():
         text = f'"{study.fallback}" is no file beside this study; name one, or leave the key out'
         problems.append(Problem(("fallback",), text))
     return problems
@@ -200,4 +206,11 @@ def _check_target(system: System, path: TomlPath) -> list[Problem]:
     if system.target not in LOCAL_TARGETS and system.settings.changed():
         text = f'are for targets "local" and "netns"; this system\'s target is "{system.target}"'
         problems.append(Problem((*path, "settings"), text))
+    scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
+    if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:
+        text = (
+            f'"{scheduler}" cannot be had with cpu_quota_percent: a quota holds for ordinary '
+            "processes only; leave one of them"
+        )
+        problems.append(Problem((*path, "settings", "scheduler"), text))
     return problems

@@ -6,6 +6,8 @@ need not check the grammar (TOML v1.0.0, toml.io); it only follows keys, tables 
 
 from __future__ import annotations
 
+import tomllib
+
 from pentathlon.study.problems import TomlPath
 
 _SPACE = " \t"
@@ -95,9 +97,10 @@ class _Scanner:
             self.step()
 
     def key(self) -> str:
-        if self.text[self.at] in "\"'":
-            return self.string()
         start = self.at
+        if self.text[self.at] in "\"'":
+            self.string()
+            return _quoted_key(self.text[start : self.at])
         while self.at < len(self.text) and self.text[self.at] not in _BARE_END:
             self.step()
         return self.text[start : self.at]
@@ -129,20 +132,17 @@ class _Scanner:
             self.pair(path)
         self.step()
 
-    def string(self) -> str:
-        """A string of any of the four kinds; returns its text, escapes undone as keys need it."""
+    def string(self) -> None:
+        """Skips a string of any of the four kinds."""
         quote = self.text[self.at]
         long = self.text.startswith(quote * 3, self.at)
         mark = quote * 3 if long else quote
         self.step(len(mark))
-        start = self.at
         while not self.text.startswith(mark, self.at):
             self.step(2 if quote == '"' and self.text[self.at] == "\\" else 1)
-        content = self.text[start : self.at]
         self.step(len(mark))
         while long and self.text.startswith(quote, self.at):
             self.step()  # a long string may end in one or two quotes of its own
-        return _unescape(content) if quote == '"' and "\\" in content else content
 
     def skip(self, blank: str) -> bool:
         """Skips blanks and comments; whether anything is left."""
@@ -168,8 +168,7 @@ class _Scanner:
         self.lines.setdefault(path, line)
 
 
-def _unescape(content: str) -> str:
-    import tomllib  # noqa: PLC0415  only keys with escapes need it
-
-    value: str = tomllib.loads(f'k = "{content}"')["k"]
-    return value
+def _quoted_key(text: str) -> str:
+    """The key that a quoted text means."""
+    [key] = tomllib.loads(f"{text} = 0")
+    return key

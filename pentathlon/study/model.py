@@ -48,6 +48,10 @@ class Settings(Table):
 
     transparent_hugepage: Literal["always", "madvise", "never"] | None = None
     """Value of /sys/kernel/mm/transparent_hugepage/enabled."""
+    transparent_hugepage_defrag: (
+        Literal["always", "defer", "defer+madvise", "madvise", "never"] | None
+    ) = None
+    """Value of /sys/kernel/mm/transparent_hugepage/defrag."""
     cpu_quota_percent: float | None = Field(default=None, gt=0, le=100_000)
     """CPU bandwidth of the cgroup, in percent of one CPU (100 = one whole CPU)."""
     scheduler: str | None = None

@@ -12,9 +12,15 @@ from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.tools import on_path
 from pentathlon.target.undo import UndoJournal
 
+AUTOGROUP = Path("/proc/self/autogroup")
+
 
 def wrap(
-    command: Sequence[str], *, group: Path | None = None, cpus: Sequence[int] | None = None
+    command: Sequence[str],
+    *,
+    group: Path | None = None,
+    cpus: Sequence[int] | None = None,
+    nice: int | None = None,
 ) -> list[str]:
     """The command, started so that it dies with this process, in a cgroup, on some CPUs.
 
@@ -25,6 +31,8 @@ def wrap(
         command: program and arguments.
         group: a `cgroup.procs` file to enter.
         cpus: CPUs that the command may run on (sched_setaffinity(2)).
+        nice: nice value of the command's autogroup. Where the kernel groups processes by session
+            (sched(7)), the value of a process counts only against others of its session.
     """
     words: list[str] = []
     # PR_SET_PDEATHSIG (prctl(2)): the kernel ends the child when this process dies in any way.
@@ -32,6 +40,8 @@ def wrap(
         words += [str(setpriv), "--pdeathsig", "KILL", "--"]
     if group is not None:
         words += ["/bin/sh", "-c", 'echo 0 > "$0" && exec "$@"', str(group)]
+    if nice is not None and AUTOGROUP.exists():
+        words += ["/bin/sh", "-c", 'echo "$0" > /proc/self/autogroup; exec "$@"', str(nice)]
     if cpus is not None:
         words += [str(need("taskset", "util-linux")), "-c", ",".join(map(str, cpus))]
     return [*words, *command]

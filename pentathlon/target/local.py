@@ -73,7 +73,7 @@ class LocalTarget(Target):
             return ProcessSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(self.command(), group=group),
+                    command=launch.wrap(self.command(), group=group, nice=self.settings.nice),
                     placement=self.settings.placement(),
                     scratch=str(scratch),
                 ),

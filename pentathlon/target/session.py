@@ -20,6 +20,9 @@ from pentathlon.target.undo import UndoJournal
 LOG_LINES = 2000
 """Lines of other text that are kept; a system that floods its console does not fill the memory."""
 
+LOG_BYTES = 65536
+"""Bytes that are kept of one such line."""
+
 EXIT_GRACE_S = 5.0
 """Longest time between the agent's `done` and the end of its system, in seconds."""
 
@@ -221,7 +224,7 @@ class ProcessSession(Session):
         *lines, rest = bytes(held).split(b"\n")
         if not data and rest:
             lines, rest = [*lines, rest], b""
-        held[:] = rest[-65536:]
+        held[:] = rest[:LOG_BYTES]
         for line in lines:
             if text := line.decode("utf-8", errors="replace").strip("\r\0 "):
                 self.boot_log.append(text)
@@ -229,9 +232,7 @@ class ProcessSession(Session):
 
     def _how_it_ended(self) -> str:
         status = self._wait(EXIT_GRACE_S)
-        for file in self._noise:
-            while _available(file) and self._hear(file):
-                pass
+        self._drain()
         torn = self._lines.rest()
         if status is None:
             how = "closed its output and went on running"
@@ -255,16 +256,21 @@ class ProcessSession(Session):
     def _wait_end(self) -> None:
         """After `done` the system ends by itself; one that does not is ended by `stop`."""
         deadline = time.monotonic() + EXIT_GRACE_S
-        watched = set(self._noise)
         while self._process.poll() is None and time.monotonic() < deadline:
             # A system that powers off still prints, and must not block on a full pipe.
-            for file in list(watched):
-                if _available(file) and not self._hear(file):
-                    watched.discard(file)
+            self._drain()
             time.sleep(0.002)
+        self._drain()
         status = self._process.poll()
         if status:
             self.boot_log.append(f"after its last event the agent ended with status {status}")
+
+    def _drain(self) -> None:
+        """Keep what has been printed so far; more than a flood's worth is not waited for."""
+        for file in self._noise:
+            for _ in range(64):
+                if not (_available(file) and self._hear(file)):
+                    break
 
     def stop(self) -> None:
         if self._events >= 0:

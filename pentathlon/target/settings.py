@@ -63,6 +63,12 @@ class MachineSettings:
             )
         return policy, int(priority) if needs else 0
 
+    @property
+    def nice(self) -> int | None:
+        """The nice value that the study names."""
+        value = self._values.get("nice")
+        return None if value is None else int(value)
+
     def placement(self) -> dict[str, Any]:
         """The request's `placement`: what the agent applies to itself, and needs no undoing."""
         wanted = {
@@ -139,25 +145,10 @@ class MachineSettings:
         self._try_placement()
 
     def _try_placement(self) -> None:
-        """Set policy and nice value in a child that does nothing else."""
-        lines = ["import os"]
-        if self._policy:
-            policy = f"os.SCHED_{self._policy.upper()}"
-            lines.append(f"os.sched_setscheduler(0, {policy}, os.sched_param({self._priority}))")
-        if (nice := self._values.get("nice")) is not None:
-            lines.append(f"os.setpriority(os.PRIO_PROCESS, 0, {int(nice)})")
-        if len(lines) == 1:
-            return
-        command = [sys.executable, "-I", "-S", "-c", "\n".join(lines)]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            wanted = ", ".join(
-                f"{k} {self._values[k]}" for k in ("scheduler", "nice") if k in self._values
-            )
-            raise TargetUnavailable(
-                f"this user may not set {wanted} ({''.join(said)})", "sudo pentathlon run STUDY"
-            )
+        nice = self._values.get("nice")
+        reason = refused(self._policy, self._priority or 0, nice)
+        if reason is not None:
+            raise TargetUnavailable(reason, "sudo pentathlon run STUDY")
 
     def apply(self, journal: UndoJournal) -> Path | None:
         """Change the machine; every change is in the journal before it is made.
@@ -187,3 +178,26 @@ class MachineSettings:
     def describe(self) -> dict[str, Any]:
         """The settings as JSON data."""
         return {"settings": self._values, "cpus": list(self._cpus) if self._cpus else None}
+
+
+def refused(policy: str | None, priority: int, nice: int | None) -> str | None:
+    """Why this user may not set a policy or a nice value, or None if he may.
+
+    They are set in a child that does nothing else, so that this process stays as it is.
+    """
+    lines = ["import os"]
+    if policy:
+        known = f"os.SCHED_{policy.upper()}"
+        lines.append(f"os.sched_setscheduler(0, {known}, os.sched_param({priority}))")
+    if nice is not None:
+        lines.append(f"os.setpriority(os.PRIO_PROCESS, 0, {int(nice)})")
+    if len(lines) == 1:
+        return None
+    command = [sys.executable, "-I", "-S", "-c", "\n".join(lines)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if not done.returncode:
+        return None
+    said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    wanted = [f"the scheduler {policy}:{priority}"] if policy else []
+    wanted += [f"the nice value {nice}"] if nice is not None else []
+    return f"this user may not set {' and '.join(wanted)} ({said})"

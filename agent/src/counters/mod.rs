@@ -41,19 +41,14 @@ pub struct Delta {
 }
 
 /// One reading of all counters: totals since some time in the past, and the present frequency.
-/// The counters of the process are read twice, first and last, so that what a reading itself costs
-/// is not counted to the batch before or after it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reading {
-    first: Delta,
-    last: Delta,
-}
+pub struct Reading(Delta);
 
 impl Reading {
     /// What moved since `before`. A counter that went backwards (steal time does after some
     /// live migrations) has no value for this sample.
     pub fn delta(&self, before: &Self) -> Delta {
-        let (after, before) = (&self.first, &before.last);
+        let (after, before) = (&self.0, &before.0);
         let moved = |field: fn(&Delta) -> Option<u64>| field(after)?.checked_sub(field(before)?);
         Delta {
             cpu_user_ns: moved(|total| total.cpu_user_ns),
@@ -135,14 +130,93 @@ impl Counters {
         Self(platform::Platform::open(options))
     }
 
-    /// Reads all counters, without allocating. Costs a few system calls: outside timed regions only.
-    pub fn read(&mut self) -> Reading {
-        self.0.read()
+    /// The reading just before a batch. Allocates nothing; costs a few system calls: outside timed
+    /// regions only. What belongs to this process is read last here and first in [`Self::after`],
+    /// so that the cost of reading the machine's counters is not counted to the batch.
+    pub fn before(&mut self) -> Reading {
+        let mut totals = Delta::default();
+        self.0.read_machine(&mut totals);
+        self.0.read_process(&mut totals);
+        Reading(totals)
+    }
+
+    /// The reading just after a batch.
+    pub fn after(&mut self) -> Reading {
+        let mut totals = Delta::default();
+        self.0.read_process(&mut totals);
+        self.0.read_machine(&mut totals);
+        Reading(totals)
     }
 
     /// What is read here and what is not, and why. Watches the CPU clock for its smallest step,
     /// which takes up to 50 ms where that clock is coarse: once per session.
     pub fn support(&self) -> Support {
         self.0.support()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn totals(all: Option<u64>) -> Delta {
+        Delta {
+            cpu_user_ns: all,
+            cpu_system_ns: all,
+            voluntary_switches: all,
+            involuntary_switches: all,
+            minor_faults: all,
+            major_faults: all,
+            steal_ns: all,
+            interrupts: all,
+            frequency_khz: all,
+        }
+    }
+
+    #[test]
+    fn a_delta_is_what_moved() {
+        let before = Reading(totals(Some(15)));
+        let after = Reading(totals(Some(115)));
+        let mut expected = totals(Some(100));
+        expected.frequency_khz = Some(115);
+        assert_eq!(after.delta(&before), expected);
+    }
+
+    #[test]
+    fn a_counter_that_goes_backwards_has_no_value() {
+        let mut expected = totals(None);
+        expected.frequency_khz = Some(4);
+        let before = Reading(totals(Some(5)));
+        assert_eq!(Reading(totals(Some(4))).delta(&before), expected);
+    }
+
+    #[test]
+    fn an_untold_counter_stays_untold() {
+        let told = Reading(totals(Some(1)));
+        let untold = Reading(totals(None));
+        assert_eq!(untold.delta(&told), totals(None));
+        assert_eq!(told.delta(&untold).minor_faults, None);
+    }
+
+    #[test]
+    fn the_protocol_s_names_are_the_fields_names() {
+        let fields = serde_json::to_value(totals(Some(1))).unwrap();
+        let names: Vec<&str> = fields
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(names, NAMES);
+    }
+
+    #[test]
+    fn every_counter_is_supported_or_refused_and_never_both() {
+        let reasons = BTreeMap::from([("steal_ns", "none".to_owned()), ("nonsense", "x".into())]);
+        let support = Support::new(reasons, BTreeMap::from([("steal_ns", 5)]));
+        assert_eq!(support.supported.len(), 8);
+        assert!(!support.supported.contains(&"steal_ns"));
+        assert_eq!(support.unsupported.len(), 1);
+        assert!(support.resolution_ns.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! A system whose counters this agent cannot read yet.
 
-use super::{Options, Reading, Support, NAMES};
+use super::{Delta, Options, Support, NAMES};
 
 #[derive(Debug)]
 pub struct Platform;
@@ -10,9 +10,9 @@ impl Platform {
         Self
     }
 
-    pub fn read(&mut self) -> Reading {
-        Reading::default()
-    }
+    pub fn read_machine(&mut self, _into: &mut Delta) {}
+
+    pub fn read_process(&mut self, _into: &mut Delta) {}
 
     pub fn support(&self) -> Support {
         let reason = format!("not read on {} yet", std::env::consts::OS);

@@ -7,6 +7,8 @@
 pub mod leaf;
 #[cfg(target_os = "linux")]
 pub mod linux;
+#[cfg(test)]
+pub mod planted;
 #[cfg(unix)]
 pub mod source;
 

@@ -4,7 +4,7 @@ use super::leaf::{Reason, Told};
 use crate::sys::cpuid::{self, Registers};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -120,12 +120,7 @@ impl Source {
     /// The whole of a file, at most 1 MiB.
     pub fn bytes(&self, path: &str) -> Told<Vec<u8>> {
         let refuse = |error: std::io::Error| refusal(path, &error);
-        // A planted FIFO or a terminal must not hold the inventory up.
-        let mut file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-            .open(self.path(path))
-            .map_err(refuse)?;
+        let mut file = self.open(path).map_err(refuse)?;
         let mut bytes = vec![0; 8 * 1024];
         let mut length = 0;
         loop {
@@ -149,6 +144,22 @@ impl Source {
         }
         bytes.truncate(length);
         Ok(bytes)
+    }
+
+    /// The first `length` bytes, as text, from where `start` is found in a file of at most 16 MiB.
+    pub fn find(&self, path: &str, start: &[u8], length: usize) -> Told<Option<String>> {
+        let file = self.open(path).map_err(|error| refusal(path, &error))?;
+        let mut bytes = Vec::new();
+        file.take(16 << 20)
+            .read_to_end(&mut bytes)
+            .map_err(|error| refusal(path, &error))?;
+        let found = bytes
+            .windows(start.len())
+            .position(|window| window == start);
+        Ok(found.map(|at| {
+            let end = bytes.len().min(at + length);
+            String::from_utf8_lossy(&bytes[at..end]).into_owned()
+        }))
     }
 
     /// The names in a directory, sorted as a person would: vda2 before vda10.
@@ -179,6 +190,14 @@ impl Source {
 
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).symlink_metadata().is_ok()
+    }
+
+    /// A FIFO or a terminal in the place of a file must not hold the inventory up.
+    fn open(&self, path: &str) -> std::io::Result<File> {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+            .open(self.path(path))
     }
 
     fn path(&self, path: &str) -> PathBuf {

@@ -161,11 +161,11 @@ impl<'a> Context<'a> {
         iteration: u32,
     ) -> Result<f64, Failure> {
         body.prepare(operations)?;
-        let before = self.counters.read();
+        let before = self.counters.before();
         let from = self.clock.ticks();
         let returned = std::hint::black_box(body.batch(std::hint::black_box(operations)));
         let to = self.clock.ticks();
-        let after = self.counters.read();
+        let after = self.counters.after();
         let elapsed_ns = self.clock.elapsed_ns(from, to);
         let checksum = body.verify(operations, returned)?;
         let indicator = self.workload.indicator(indicator);
@@ -202,9 +202,9 @@ impl<'a> Context<'a> {
             .map(|iteration| (Phase::Warmup, iteration))
             .chain((0..iterations).map(|iteration| (Phase::Measure, iteration)));
         for (phase, iteration) in phases {
-            let before = self.counters.read();
+            let before = self.counters.before();
             let outcome = round(&self.clock, self.settings.sample_ns);
-            let after = self.counters.read();
+            let after = self.counters.after();
             let readings = match outcome {
                 Ok(readings) => readings,
                 Err(failure) => {

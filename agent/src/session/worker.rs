@@ -5,11 +5,17 @@ use super::{placement, read_document, Assignment};
 use crate::catalog::Parameters;
 use crate::measure::{Context, Failure, Place, Settings};
 use crate::protocol::{Emitter, ErrorKind, Event};
+use crate::sys::{child, descriptor};
 use crate::workloads;
 use std::io::{self, Write};
 
 /// Runs the assignment on standard input; events go to standard output. Returns the exit status.
 pub fn work() -> i32 {
+    // Without its supervisor a worker measures for nobody, and nobody would end it.
+    child::die_with_parent();
+    if descriptor::output_is_abandoned() {
+        return 1;
+    }
     let assignment: Assignment = match read_document(io::stdin().lock()) {
         Ok(assignment) => assignment,
         Err(reason) => {

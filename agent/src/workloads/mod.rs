@@ -1,6 +1,8 @@
 //! The measured programs, one folder per area.
 
 mod cpu;
+pub mod memory;
+mod process;
 mod test;
 
 use crate::catalog;
@@ -17,7 +19,13 @@ pub trait Workload: Sync {
 
 /// Every workload of this agent, in the catalog's order.
 pub fn all() -> Vec<&'static dyn Workload> {
-    [cpu::WORKLOADS, test::WORKLOADS].concat()
+    [
+        memory::WORKLOADS,
+        cpu::WORKLOADS,
+        process::WORKLOADS,
+        test::WORKLOADS,
+    ]
+    .concat()
 }
 
 /// The workload called `id`.

@@ -74,6 +74,18 @@ def fetch(series: str, log: Log) -> kernels.Kernel:
     return kernels.resolve(str(final / "linux"))
 
 
+def present(series: str) -> kernels.Kernel | None:
+    """The kernel of a series, if it is here already; "newest" is one beyond every named series."""
+    last = max(kernels.number(known) for known in kernels.SUITES)
+    wanted = kernels.number(series)
+    found = [
+        kernel
+        for kernel in kernels.available()
+        if (kernel.number[: len(wanted)] == wanted if wanted else kernel.number[: len(last)] > last)
+    ]
+    return found[-1] if found else None
+
+
 def needed_libc(program: Path) -> tuple[int, ...]:
     """The newest version of glibc whose symbols a program asks for, such as (2, 38)."""
     names = re.findall(rb"GLIBC_(\d+\.\d+)(?:\.\d+)?\0", program.read_bytes())

@@ -101,8 +101,13 @@ def resolve(wanted: str) -> Kernel:
     matching = [k for k in kernels if wanted == "newest" or k.number[: len(prefix)] == prefix]
     if matching and (prefix or wanted == "newest"):
         return matching[-1]
+    last = max(number(known) for known in SUITES)
+    fetched = wanted in SUITES or prefix > last or (prefix and prefix[:2] in map(number, SUITES))
     have = ", ".join(kernel.version for kernel in kernels) or "none"
-    raise TargetUnavailable(f"there is no UML kernel {wanted} here (found: {have})", INSTALL)
+    raise TargetUnavailable(
+        f"there is no UML kernel {wanted} here (found: {have})",
+        INSTALL if fetched else None,
+    )
 
 
 def version_of(path: Path) -> str | None:

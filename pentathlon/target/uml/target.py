@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.agent import is_static
-from pentathlon.target import launch
+from pentathlon.target import guest, launch
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
@@ -20,13 +18,10 @@ from pentathlon.target.contract import (
     TargetUnavailable,
 )
 from pentathlon.target.session import Launch, ProcessSession
-from pentathlon.target.tools import on_path
 from pentathlon.target.uml import kernels, shim
 from pentathlon.target.undo import UndoJournal
 
 DEFAULT_MEMORY = "640M"
-GUEST_DIRECTORIES = ("proc", "sys", "dev", "tmp", "mnt", "run")
-AGENT = "pentathlon-agent"
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 OWN_WORDS = ("mem", "rootfstype", "rootflags", "root", "init", "con", "umid", "uml_dir", "rw", "ro")
@@ -134,12 +129,7 @@ class UmlTarget(Target):
         kernel = kernels.resolve(self.wanted)
         for program in ("setarch", "taskset"):
             launch.need(program, "util-linux")
-        if not self.agent_path.is_file() or not is_static(self.agent_path):
-            raise TargetUnavailable(
-                f"the agent {self.agent_path} is not a static program, so it cannot be the first "
-                "process of a guest",
-                "pip install .",
-            )
+        guest.check_agent(self.agent_path)
         available = os.sched_getaffinity(0)
         if self.cpu not in available:
             raise TargetUnavailable(
@@ -169,7 +159,7 @@ class UmlTarget(Target):
             f"mem={self.memory}",
             *["rootfstype=hostfs", f"rootflags={root}", "rw", "root=/dev/root"],
             # A regular file would not do: the kernel waits with epoll(7), which refuses it.
-            *[f"init=/{AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
+            *[f"init=/{guest.AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
             *[f"uml_dir={own}", "umid=guest", *self.arguments, "--", "init"],
         ]
 
@@ -180,7 +170,7 @@ class UmlTarget(Target):
         try:
             own = launch.scratch_directory(None, journal)
             root = own / "root"
-            build_root(root, self.agent_path)
+            guest.build_root(root, self.agent_path)
             command = self.command(kernel.path, root, own / "uml")
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
@@ -206,18 +196,6 @@ class UmlTarget(Target):
         return {"LD_PRELOAD": str(shim.build())} if self._with_shim(kernel) else {}
 
 
-def build_root(root: Path, agent: Path) -> None:
-    """Make a guest's root directory: the agent and empty mount points.
-
-    The agent is copied and not linked, so that the guest cannot change the host's file.
-    """
-    root.mkdir()
-    for name in GUEST_DIRECTORIES:
-        (root / name).mkdir()
-    shutil.copy(agent, root / AGENT)
-    (root / AGENT).chmod(0o755)
-
-
 def _holds_memory(directory: Path, needed: int) -> bool:
     try:
         state = os.statvfs(directory)
@@ -229,8 +207,3 @@ def _holds_memory(directory: Path, needed: int) -> bool:
         and not state.f_flag & os.ST_NOEXEC
         and state.f_bavail * state.f_frsize >= needed
     )
-
-
-def has_programs() -> bool:
-    """Whether the programs that start a guest are on this machine."""
-    return all(on_path(program) for program in ("setarch", "taskset"))

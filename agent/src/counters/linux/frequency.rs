@@ -1,7 +1,6 @@
 //! The present frequency of the CPU that runs us.
 
 use crate::counters::Delta;
-use crate::inventory::linux::layer::Layers;
 use crate::inventory::source::Source;
 use crate::sys::kernel;
 use std::collections::BTreeMap;
@@ -22,11 +21,7 @@ pub enum Frequency {
 }
 
 impl Frequency {
-    pub fn open(
-        source: &Source,
-        _layers: &Layers,
-        unsupported: &mut BTreeMap<&'static str, String>,
-    ) -> Self {
+    pub fn open(source: &Source, unsupported: &mut BTreeMap<&'static str, String>) -> Self {
         let scaling = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq";
         let refusal = match source.number::<u64>(scaling) {
             Ok(_) => return Self::Scaling(Vec::new()),
@@ -129,4 +124,58 @@ fn megahertz(cpuinfo: &[u8], cpu: usize) -> Option<u64> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const CPUINFO: &str = "processor\t: 0\ncpu MHz\t\t: 2300.500\nflags\t\t: fpu aperfmperf\n\n\
+                           processor\t: 10\ncpu MHz\t\t: 3100.000\nflags\t\t: fpu aperfmperf\n";
+
+    fn open(root: &Path) -> (Frequency, BTreeMap<&'static str, String>) {
+        let source = Source::planted(root, |_, _| None);
+        let mut unsupported = BTreeMap::new();
+        let frequency = Frequency::open(&source, &mut unsupported);
+        (frequency, unsupported)
+    }
+
+    #[test]
+    fn each_processor_has_its_own() {
+        assert_eq!(megahertz(CPUINFO.as_bytes(), 0), Some(2_300_500));
+        assert_eq!(megahertz(CPUINFO.as_bytes(), 10), Some(3_100_000));
+        assert_eq!(megahertz(CPUINFO.as_bytes(), 1), None);
+    }
+
+    #[test]
+    fn nonsense_is_none() {
+        for line in ["unknown", "", "NaN", "inf", "-1", "0.000"] {
+            let text = format!("processor: 0\ncpu MHz: {line}\n");
+            assert_eq!(megahertz(text.as_bytes(), 0), None, "{line}");
+        }
+        assert_eq!(megahertz(b"\xff\xfe", 0), None);
+    }
+
+    #[test]
+    fn a_constant_is_not_taken_for_a_measurement() {
+        let root = crate::inventory::planted::Tree::empty();
+        root.file("proc/cpuinfo", CPUINFO.replace("aperfmperf", "tsc"));
+        let (frequency, unsupported) = open(root.path());
+        assert!(matches!(frequency, Frequency::Untold));
+        assert!(unsupported["frequency_khz"].contains("aperfmperf"));
+    }
+
+    #[test]
+    fn cpufreq_comes_first() {
+        let root = crate::inventory::planted::Tree::empty();
+        root.file(
+            "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
+            "2300000\n",
+        );
+        root.file("proc/cpuinfo", CPUINFO);
+        let (frequency, unsupported) = open(root.path());
+        assert!(matches!(frequency, Frequency::Scaling(_)));
+        assert!(unsupported.is_empty());
+    }
 }

@@ -180,3 +180,7 @@ fn interrupt_support(stat: &Stat) -> Result<(), String> {
         None => Err("/proc/stat has no line that starts with intr".into()),
     }
 }
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

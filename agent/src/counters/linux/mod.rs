@@ -4,7 +4,7 @@ mod frequency;
 mod machine;
 mod process;
 
-use super::{Delta, Options, Reading, Support};
+use super::{Delta, Options, Support};
 use crate::inventory::linux::layer::Layers;
 use crate::inventory::source::Source;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Platform {
         } else {
             (
                 machine::Machine::open(&layers, &mut unsupported),
-                frequency::Frequency::open(&source, &layers, &mut unsupported),
+                frequency::Frequency::open(&source, &mut unsupported),
             )
         };
         Self {
@@ -42,14 +42,13 @@ impl Platform {
         }
     }
 
-    pub fn read(&mut self) -> Reading {
-        let mut first = Delta::default();
-        self.process.read(&mut first);
-        self.machine.read(&mut first);
-        self.frequency.read(&mut first);
-        let mut last = first;
-        self.process.read(&mut last);
-        Reading { first, last }
+    pub fn read_machine(&mut self, into: &mut Delta) {
+        self.machine.read(into);
+        self.frequency.read(into);
+    }
+
+    pub fn read_process(&mut self, into: &mut Delta) {
+        self.process.read(into);
     }
 
     pub fn support(&self) -> Support {
@@ -64,3 +63,7 @@ impl Platform {
         Support::new(self.unsupported.clone(), resolution)
     }
 }
+
+#[cfg(test)]
+#[path = "real_tests.rs"]
+mod tests;

@@ -40,6 +40,9 @@ impl Layers {
         let mut evidence = Vec::new();
         let hypervisor = hypervisor(source);
         match &hypervisor {
+            Ok(Some(found)) if found.vendor.is_empty() => {
+                evidence.push("CPUID says that there is a hypervisor, and not which".to_owned());
+            }
             Ok(Some(found)) => {
                 evidence.push(format!("CPUID names the hypervisor {:?}", found.vendor));
             }

@@ -1,13 +1,75 @@
 //! The inventory of a Linux system, from `/proc`, `/sys`, CPUID and a few system calls.
 
+mod block;
+mod caches;
+mod cgroup;
+mod clocksource;
+mod config;
+mod cpu;
+mod cpuinfo;
+mod drivers;
+mod filesystems;
+mod firmware;
+mod graphics;
+mod identity;
+mod kernel;
 pub mod layer;
+mod limits;
+mod load;
+mod memory;
+mod network;
+mod os;
+mod power;
+mod security;
+mod smbios;
+mod text;
+mod virtualization;
 
+use super::leaf::leaf;
 use super::source::Source;
 use serde_json::{json, Value};
 use std::path::Path;
 
-/// All sections.
-pub fn collect(source: &Source, _scratch: &Path) -> Value {
-    let layers = layer::Layers::detect(source);
-    json!({ "virtualization": { "layers": layers.names() } })
+/// All sections. `scratch` is the directory of the file workloads.
+pub fn collect(source: &Source, scratch: &Path) -> Value {
+    // First, before the inventory's own work adds to it.
+    let load = load::collect(source);
+    json!({
+        "cpu": cpu::collect(source),
+        "caches": caches::collect(source),
+        "memory": memory::collect(source),
+        "os": os::collect(source),
+        "kernel": kernel::collect(source),
+        "mitigations": security::mitigations(source),
+        "clocksource": clocksource::collect(source),
+        "virtualization": virtualization::collect(source),
+        "filesystems": filesystems::collect(source, scratch),
+        "block_devices": block::collect(source),
+        "network_devices": network::devices(source),
+        "network": network::stack(source),
+        "graphics": graphics::collect(source),
+        "drivers": drivers::collect(source),
+        "firmware": firmware::collect(source),
+        "security": security::collect(source),
+        "power": power::collect(source),
+        "limits": limits::collect(source),
+        "load": load,
+    })
+}
+
+/// The settings `names` of a directory of `/proc/sys`: numbers as numbers, lists of numbers as
+/// text with single blanks.
+fn sysctl(source: &Source, directory: &str, names: &[&str]) -> Value {
+    names
+        .iter()
+        .map(|name| {
+            let value = source.text(&format!("{directory}/{name}")).map(|text| {
+                text.parse::<i64>().map_or_else(
+                    |_| Value::from(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+                    Value::from,
+                )
+            });
+            ((*name).to_owned(), leaf(value))
+        })
+        .collect()
 }

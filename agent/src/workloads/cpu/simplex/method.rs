@@ -11,8 +11,10 @@ pub struct Minimum {
     pub evaluations: u64,
 }
 
-/// Corners whose values differ by less than this share are one point to the method.
+/// Corners whose values differ by less than this share of them and of `SMALL` are one point to the
+/// method.
 const FLAT: f64 = 1e-14;
+const SMALL: f64 = 1e-2;
 /// A restart that improves the value by less than this ends the search.
 const IMPROVEMENT: f64 = 1e-12;
 const RESTARTS: u32 = 100;
@@ -77,7 +79,7 @@ impl<F: Fn(&[f64]) -> f64> Search<F> {
         let mut trial = vec![0.0; n];
         loop {
             let (lowest, second, highest) = order(&values);
-            if values[highest] - values[lowest] <= FLAT * (values[highest] + FLAT)
+            if values[highest] - values[lowest] <= FLAT * (values[highest] + SMALL)
                 || self.spent()
             {
                 return Minimum {

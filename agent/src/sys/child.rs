@@ -1,0 +1,152 @@
+//! Child processes made by `fork(2)`, with `waitpid(2)`, `execve(2)` and `_exit(2)`.
+
+use std::convert::Infallible;
+use std::ffi::CStr;
+use std::io;
+
+/// A child that has not been waited for. Dropped, it is killed and reaped, so that no path leaves
+/// a process behind.
+pub struct Child(libc::pid_t);
+
+/// How a child ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+}
+
+/// Runs `work` in a copy of this process, whose exit status is what `work` returns.
+///
+/// This process must have a single thread: in the copy every other thread is gone, with the locks
+/// that it held. The copy leaves by `_exit`, so no destructor runs twice and no buffer is written
+/// twice; a panic in `work` ends it with SIGABRT.
+#[inline(always)]
+pub fn fork(work: impl FnOnce() -> u8) -> io::Result<Child> {
+    // SAFETY: see above; the copy never returns from here.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            struct NoUnwinding;
+            impl Drop for NoUnwinding {
+                fn drop(&mut self) {
+                    std::process::abort();
+                }
+            }
+            let guard = NoUnwinding;
+            let status = work();
+            std::mem::forget(guard);
+            // SAFETY: a plain integer; does not return.
+            unsafe { libc::_exit(i32::from(status)) }
+        }
+        pid => Ok(Child(pid)),
+    }
+}
+
+impl Child {
+    /// Waits until the child ends and reaps it.
+    #[inline(always)]
+    pub fn wait(self) -> io::Result<Exit> {
+        let exit = self.reap();
+        std::mem::forget(self);
+        exit
+    }
+
+    #[inline(always)]
+    fn reap(&self) -> io::Result<Exit> {
+        let mut status = 0;
+        loop {
+            // SAFETY: `status` is valid to write to, and the child is ours and not yet reaped.
+            let pid = unsafe { libc::waitpid(self.0, &mut status, 0) };
+            if pid == self.0 {
+                break;
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+        Ok(if libc::WIFEXITED(status) {
+            Exit::Code(libc::WEXITSTATUS(status))
+        } else {
+            Exit::Signal(libc::WTERMSIG(status))
+        })
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // SAFETY: plain integers; the child is ours and not yet reaped, so the id is not another's.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
+        self.reap().ok();
+    }
+}
+
+/// Replaces this process by the program at `path`, with its path as only argument and an empty
+/// environment. Returns only if that fails.
+pub fn execute(path: &CStr) -> io::Result<Infallible> {
+    let arguments = [path.as_ptr(), std::ptr::null()];
+    let environment = [std::ptr::null()];
+    // SAFETY: path and both arrays live to the end of the call, and both arrays end with null.
+    unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    Err(io::Error::last_os_error())
+}
+
+/// Lets the kernel kill this process when its parent ends (Linux; nothing elsewhere).
+pub fn die_with_parent() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: plain integers.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
+    }
+}
+
+/// Bytes that the stack of the first thread may grow to; none without a limit.
+pub fn stack_limit() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is valid to write to.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The test runner has threads, so the copies here do nothing that takes a lock.
+
+    #[test]
+    fn the_exit_status_is_what_the_work_returned() {
+        for status in [0, 1, 42, 255] {
+            let child = fork(|| status).unwrap();
+            assert_eq!(child.wait().unwrap(), Exit::Code(i32::from(status)));
+        }
+    }
+
+    #[test]
+    fn a_signal_is_told_from_a_status() {
+        // SAFETY: plain integers; the child ends itself.
+        let child = fork(|| unsafe { libc::kill(libc::getpid(), libc::SIGKILL) } as u8).unwrap();
+        assert_eq!(child.wait().unwrap(), Exit::Signal(libc::SIGKILL));
+    }
+
+    #[test]
+    fn a_dropped_child_is_gone() {
+        let child = fork(|| loop {
+            std::hint::spin_loop();
+        })
+        .unwrap();
+        let pid = child.0;
+        drop(child);
+        // SAFETY: plain integers; signal 0 only asks.
+        assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let error = execute(c"/nowhere/nothing").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
+    }
+}

@@ -1,0 +1,53 @@
+//! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe2(2)`, `poll(2)`.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::FromRawFd;
+
+/// Opens a file with exactly these flags (and mode 0666 if it is created) and closes it again.
+#[inline(always)]
+pub fn open_close(path: &CStr, flags: i32) -> io::Result<()> {
+    // SAFETY: the path lives to the end of the call, and the descriptor is closed once.
+    unsafe {
+        let descriptor = libc::open(path.as_ptr(), flags, 0o666 as libc::c_uint);
+        if descriptor < 0 || libc::close(descriptor) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Removes a name.
+#[inline(always)]
+pub fn unlink(path: &CStr) -> io::Result<()> {
+    // SAFETY: the path lives to the end of the call.
+    if unsafe { libc::unlink(path.as_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// A pipe: its end to read from and its end to write to. Programs started later do not get them.
+pub fn pipe() -> io::Result<(File, File)> {
+    let mut ends = [0; 2];
+    // SAFETY: the array has room for the two descriptors, which are ours alone afterwards.
+    unsafe {
+        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
+    }
+}
+
+/// Whether standard output is a pipe that nobody can read any more.
+pub fn output_is_abandoned() -> bool {
+    let mut output = libc::pollfd {
+        fd: 1,
+        events: 0,
+        revents: 0,
+    };
+    // SAFETY: one pollfd is given and one is counted; the call returns at once.
+    let ready = unsafe { libc::poll(&mut output, 1, 0) };
+    ready == 1 && output.revents & libc::POLLERR != 0
+}

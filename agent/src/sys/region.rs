@@ -1,0 +1,251 @@
+//! A region of memory to measure: `mmap(2)`, aligned, with its pages asked for by `madvise(2)` and
+//! touched on demand.
+
+use std::io;
+
+/// Regions begin on this boundary, so that huge pages can back them from their first byte.
+pub const ALIGNMENT: usize = 2 << 20;
+
+/// Which pages shall back a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pages {
+    /// Whatever the system gives.
+    Default,
+    /// The smallest pages (`MADV_NOHUGEPAGE`).
+    Base,
+    /// Transparent huge pages (`MADV_HUGEPAGE`).
+    Huge,
+}
+
+/// Private zeroed memory of 64-bit words. Its pages exist only up to the touched mark.
+pub struct Region {
+    start: *mut u64,
+    words: usize,
+    touched: usize,
+    mapping: Mapping,
+}
+
+impl Region {
+    /// Reserves `bytes` (a multiple of 8) of address space.
+    pub fn reserve(bytes: usize, pages: Pages) -> io::Result<Self> {
+        assert!(bytes > 0 && bytes % 8 == 0, "whole 64-bit words");
+        let mapping = Mapping::new(bytes)?;
+        mapping.advise(bytes, pages)?;
+        Ok(Self {
+            start: mapping.start.cast(),
+            words: bytes / 8,
+            touched: 0,
+            mapping,
+        })
+    }
+
+    /// Makes the pages of the first `bytes` exist. Returns how many bytes were new.
+    pub fn touch(&mut self, bytes: usize) -> io::Result<usize> {
+        assert!(bytes <= self.words * 8, "inside the region");
+        let new = bytes.saturating_sub(self.touched);
+        if new > 0 {
+            self.mapping.populate(self.touched, bytes)?;
+            self.touched = bytes;
+        }
+        Ok(new)
+    }
+
+    /// The words of the region up to the touched mark.
+    pub fn words(&mut self) -> &mut [u64] {
+        // SAFETY: the mapping is ours alone, zeroed or written, aligned, as long as `words` and
+        // lives as long as `self`, which the slice borrows.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.touched / 8) }
+    }
+
+    /// First and one past the last address, as `/proc/self/smaps` counts them.
+    pub fn addresses(&self) -> std::ops::Range<usize> {
+        let start = self.start as usize;
+        start..start + self.words * 8
+    }
+}
+
+#[cfg(unix)]
+struct Mapping {
+    start: *mut u8,
+    base: *mut libc::c_void,
+    length: usize,
+}
+
+#[cfg(unix)]
+impl Mapping {
+    fn new(bytes: usize) -> io::Result<Self> {
+        let length = bytes
+            .checked_add(ALIGNMENT)
+            .ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: a new private anonymous mapping anywhere; it touches no existing memory.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let skip = base.cast::<u8>().align_offset(ALIGNMENT);
+        Ok(Self {
+            // SAFETY: `skip` is less than ALIGNMENT, by which the mapping is longer than asked.
+            start: unsafe { base.cast::<u8>().add(skip) },
+            base,
+            length,
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise(&self, bytes: usize, pages: Pages) -> io::Result<()> {
+        let advice = match pages {
+            Pages::Default => return Ok(()),
+            Pages::Base => libc::MADV_NOHUGEPAGE,
+            Pages::Huge => libc::MADV_HUGEPAGE,
+        };
+        // SAFETY: the range is inside our mapping; the advice changes no contents.
+        if unsafe { libc::madvise(self.start.cast(), bytes, advice) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        // A kernel without transparent huge pages knows neither advice, and has base pages only.
+        if pages == Pages::Base && error.raw_os_error() == Some(libc::EINVAL) {
+            return Ok(());
+        }
+        Err(error)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise(&self, _bytes: usize, pages: Pages) -> io::Result<()> {
+        match pages {
+            Pages::Huge => Err(io::ErrorKind::Unsupported.into()),
+            Pages::Default | Pages::Base => Ok(()),
+        }
+    }
+
+    fn populate(&self, from: usize, to: usize) -> io::Result<()> {
+        let page = page_bytes();
+        // Pages that are there already may be populated again; the kernel skips them.
+        let first = from / page * page;
+        #[cfg(target_os = "linux")]
+        {
+            const MADV_POPULATE_WRITE: libc::c_int = 23;
+            // SAFETY: inside our mapping; populating writes no contents.
+            let result = unsafe {
+                libc::madvise(
+                    self.start.add(first).cast(),
+                    to - first,
+                    MADV_POPULATE_WRITE,
+                )
+            };
+            if result == 0 {
+                return Ok(());
+            }
+            let error = io::Error::last_os_error();
+            // Kernels before 5.14 do not know it: touch the pages one by one.
+            if error.raw_os_error() == Some(libc::ENOMEM) {
+                return Err(error);
+            }
+        }
+        for offset in (first..to).step_by(page) {
+            // SAFETY: inside our mapping. The byte is written back as it was read.
+            unsafe {
+                let byte = self.start.add(offset);
+                std::ptr::write_volatile(byte, std::ptr::read_volatile(byte));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn page_bytes() -> usize {
+    // SAFETY: plain integers.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+#[cfg(unix)]
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: exactly what was mapped; nothing borrows from it any more.
+        unsafe { libc::munmap(self.base, self.length) };
+    }
+}
+
+/// Without `mmap(2)`: the allocator's zeroed memory.
+#[cfg(not(unix))]
+struct Mapping {
+    start: *mut u8,
+    layout: std::alloc::Layout,
+}
+
+#[cfg(not(unix))]
+impl Mapping {
+    fn new(bytes: usize) -> io::Result<Self> {
+        let layout = std::alloc::Layout::from_size_align(bytes, ALIGNMENT)
+            .map_err(|_| io::ErrorKind::OutOfMemory)?;
+        // SAFETY: the layout's size is not 0.
+        let start = unsafe { std::alloc::alloc_zeroed(layout) };
+        if start.is_null() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        Ok(Self { start, layout })
+    }
+
+    fn advise(&self, _bytes: usize, pages: Pages) -> io::Result<()> {
+        match pages {
+            Pages::Huge => Err(io::ErrorKind::Unsupported.into()),
+            Pages::Default | Pages::Base => Ok(()),
+        }
+    }
+
+    fn populate(&self, from: usize, to: usize) -> io::Result<()> {
+        for offset in (from / 4096 * 4096..to).step_by(4096) {
+            // SAFETY: inside our allocation. The byte is written back as it was read.
+            unsafe {
+                let byte = self.start.add(offset);
+                std::ptr::write_volatile(byte, std::ptr::read_volatile(byte));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(not(unix))]
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout; nothing borrows from it any more.
+        unsafe { std::alloc::dealloc(self.start, self.layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touched_memory_is_zero_keeps_what_is_written_and_grows() {
+        let mut region = Region::reserve(1 << 20, Pages::Base).unwrap();
+        assert_eq!(region.addresses().start % ALIGNMENT, 0);
+        assert!(region.words().is_empty(), "nothing is touched yet");
+        assert_eq!(region.touch(4096 + 64).unwrap(), 4096 + 64);
+        assert!(region.words().iter().all(|&word| word == 0));
+        region.words().fill(7);
+        assert_eq!(region.touch(64).unwrap(), 0);
+        assert_eq!(region.touch(1 << 20).unwrap(), (1 << 20) - 4096 - 64);
+        let words = region.words();
+        assert_eq!(words.len(), (1 << 20) / 8);
+        let written = (4096 + 64) / 8;
+        assert!(words[..written].iter().all(|&word| word == 7));
+        assert!(words[written..].iter().all(|&word| word == 0));
+    }
+
+    #[test]
+    fn more_than_the_address_space_is_refused() {
+        assert!(Region::reserve(1 << 60, Pages::Default).is_err());
+    }
+}

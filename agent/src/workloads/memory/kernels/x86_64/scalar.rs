@@ -1,0 +1,145 @@
+//! Plain 64-bit loads and stores, eight per cache line.
+
+use super::{passes, Kernels};
+
+pub const KERNELS: Kernels = Kernels {
+    name: "scalar",
+    read,
+    write,
+    copy,
+};
+
+fn read(block: &[u64], passes: u64) -> u64 {
+    let (a, b, c, d): (u64, u64, u64, u64);
+    // SAFETY: the loops read inside `block`, which is whole aligned lines, and clobber what is
+    // named.
+    unsafe {
+        passes!(size_of_val(block), passes;
+            before: [],
+            pass: ["mov {at}, {block}"],
+            chunk: [
+                ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960",
+                "add {a}, qword ptr [{at} + \\d]",
+                "add {b}, qword ptr [{at} + \\d + 8]",
+                "add {c}, qword ptr [{at} + \\d + 16]",
+                "add {d}, qword ptr [{at} + \\d + 24]",
+                "add {a}, qword ptr [{at} + \\d + 32]",
+                "add {b}, qword ptr [{at} + \\d + 40]",
+                "add {c}, qword ptr [{at} + \\d + 48]",
+                "add {d}, qword ptr [{at} + \\d + 56]",
+                ".endr",
+                "add {at}, 1024",
+            ],
+            line: [
+                "add {a}, qword ptr [{at}]",
+                "add {b}, qword ptr [{at} + 8]",
+                "add {c}, qword ptr [{at} + 16]",
+                "add {d}, qword ptr [{at} + 24]",
+                "add {a}, qword ptr [{at} + 32]",
+                "add {b}, qword ptr [{at} + 40]",
+                "add {c}, qword ptr [{at} + 48]",
+                "add {d}, qword ptr [{at} + 56]",
+                "add {at}, 64",
+            ],
+            after: [];
+            at = out(reg) _,
+            block = in(reg) block.as_ptr(),
+            a = inout(reg) 0u64 => a,
+            b = inout(reg) 0u64 => b,
+            c = inout(reg) 0u64 => c,
+            d = inout(reg) 0u64 => d,
+            options(nostack, readonly),
+        );
+    }
+    a.wrapping_add(b).wrapping_add(c).wrapping_add(d)
+}
+
+fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
+    // SAFETY: the loops write inside `block`, which is whole aligned lines, and clobber what is
+    // named.
+    unsafe {
+        passes!(size_of_val(block), passes;
+            before: [],
+            pass: ["mov {at}, {block}", "inc {value}"],
+            chunk: [
+                ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960",
+                "mov qword ptr [{at} + \\d], {value}",
+                "mov qword ptr [{at} + \\d + 8], {value}",
+                "mov qword ptr [{at} + \\d + 16], {value}",
+                "mov qword ptr [{at} + \\d + 24], {value}",
+                "mov qword ptr [{at} + \\d + 32], {value}",
+                "mov qword ptr [{at} + \\d + 40], {value}",
+                "mov qword ptr [{at} + \\d + 48], {value}",
+                "mov qword ptr [{at} + \\d + 56], {value}",
+                ".endr",
+                "add {at}, 1024",
+            ],
+            line: [
+                "mov qword ptr [{at}], {value}",
+                "mov qword ptr [{at} + 8], {value}",
+                "mov qword ptr [{at} + 16], {value}",
+                "mov qword ptr [{at} + 24], {value}",
+                "mov qword ptr [{at} + 32], {value}",
+                "mov qword ptr [{at} + 40], {value}",
+                "mov qword ptr [{at} + 48], {value}",
+                "mov qword ptr [{at} + 56], {value}",
+                "add {at}, 64",
+            ],
+            after: [];
+            at = out(reg) _,
+            block = in(reg) block.as_mut_ptr(),
+            value = inout(reg) value,
+            options(nostack),
+        );
+    }
+    value
+}
+
+fn copy(to: &mut [u64], from: &[u64], passes: u64) {
+    // SAFETY: the loops read inside `from` and write inside `to`, which are of one length and
+    // whole aligned lines, and clobber what is named.
+    unsafe {
+        passes!(size_of_val(from), passes;
+            before: [],
+            pass: ["mov {source}, {from}", "mov {target}, {to}"],
+            chunk: [
+                ".irp d,0,32,64,96,128,160,192,224,256,288,320,352,384,416,448,480,512,544,576,608,640,672,704,736,768,800,832,864,896,928,960,992",
+                "mov {a}, qword ptr [{source} + \\d]",
+                "mov {b}, qword ptr [{source} + \\d + 8]",
+                "mov {c}, qword ptr [{source} + \\d + 16]",
+                "mov {d}, qword ptr [{source} + \\d + 24]",
+                "mov qword ptr [{target} + \\d], {a}",
+                "mov qword ptr [{target} + \\d + 8], {b}",
+                "mov qword ptr [{target} + \\d + 16], {c}",
+                "mov qword ptr [{target} + \\d + 24], {d}",
+                ".endr",
+                "add {source}, 1024",
+                "add {target}, 1024",
+            ],
+            line: [
+                ".irp d,0,32",
+                "mov {a}, qword ptr [{source} + \\d]",
+                "mov {b}, qword ptr [{source} + \\d + 8]",
+                "mov {c}, qword ptr [{source} + \\d + 16]",
+                "mov {d}, qword ptr [{source} + \\d + 24]",
+                "mov qword ptr [{target} + \\d], {a}",
+                "mov qword ptr [{target} + \\d + 8], {b}",
+                "mov qword ptr [{target} + \\d + 16], {c}",
+                "mov qword ptr [{target} + \\d + 24], {d}",
+                ".endr",
+                "add {source}, 64",
+                "add {target}, 64",
+            ],
+            after: [];
+            source = out(reg) _,
+            target = out(reg) _,
+            from = in(reg) from.as_ptr(),
+            to = in(reg) to.as_mut_ptr(),
+            a = out(reg) _,
+            b = out(reg) _,
+            c = out(reg) _,
+            d = out(reg) _,
+            options(nostack),
+        );
+    }
+}

@@ -1,0 +1,267 @@
+//! `process.call_styles`: the same loops inline, as function calls, as a recursion and as forked
+//! processes, and how their time grows with the number of repetitions.
+
+mod guard;
+mod kernels;
+
+use super::{entry, refusal};
+use crate::catalog::{self, Factor, Parameter, Semantics, Type};
+use crate::measure::{Body, Context, Failure};
+use crate::protocol::Case;
+use crate::sys::{child, descriptor};
+use serde_json::json;
+use std::fs::File;
+
+pub struct CallStyles;
+
+const MOST_REPETITIONS: u64 = 16_384;
+const LARGEST_SIZE: u64 = 1 << 20;
+/// The stack that one level of the recursion may take, in bytes: more where nothing is optimised.
+const LARGEST_FRAME: u64 = if cfg!(debug_assertions) { 1024 } else { 256 };
+/// The least that a call leaves on any stack, in bytes: its return address, aligned.
+const SMALLEST_FRAME: u64 = 16;
+
+impl crate::workloads::Workload for CallStyles {
+    fn describe(&self) -> catalog::Workload {
+        let repetitions = |name, default: &[u64], description| {
+            entry::integers(name, default, None, (1, MOST_REPETITIONS), description)
+        };
+        catalog::Workload {
+            id: "process.call_styles",
+            area: entry::AREA,
+            title: "Inline, function, recursion and fork",
+            summary:
+                "Nested loops that allocate, fill, sum and free an array, in four styles that \
+                      compute the same sum: inline, one function call, one level of recursion or \
+                      one forked process for each repetition. The time is that of all \
+                      repetitions.",
+            source: "Venkatasubramanian 2003, section 5.2, Figures 27 to 30",
+            parameters: vec![
+                repetitions(
+                    "repetitions",
+                    &[1, 2, 4, 8, 16, 32, 64, 128, 256],
+                    "repetitions of inline, function and recursion",
+                ),
+                repetitions(
+                    "fork_repetitions",
+                    &[1, 2, 4, 8, 16],
+                    "repetitions, that is processes, of fork",
+                ),
+                Parameter {
+                    name: "size",
+                    kind: Type::Integer,
+                    default: json!(100),
+                    unit: None,
+                    minimum: Some(1.0),
+                    maximum: Some(LARGEST_SIZE as f64),
+                    choices: None,
+                    description: "integers in the array; the paper does not tell its own",
+                },
+            ],
+            factors: vec![
+                Factor {
+                    name: "style",
+                    title: "style",
+                    unit: None,
+                    scale: "category",
+                },
+                Factor {
+                    name: "repetitions",
+                    title: "repetitions",
+                    unit: None,
+                    scale: "log2",
+                },
+            ],
+            indicators: entry::time("Time of all repetitions"),
+            checksum: "the sum, equal in all four styles",
+            semantics: Semantics {
+                linux: "malloc(3) and free(3) of the C library that the agent was linked with; \
+                        fork(3), waitpid(2) and a pipe for the processes",
+                windows: "fork is unsupported: there is none",
+            },
+            test_only: false,
+        }
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let size = context.parameters.integer("size") as usize;
+        let repetitions = context.parameters.integers("repetitions");
+        for (style, kernel) in STYLES {
+            let guarded =
+                possible(style, guard::DEEPEST).and_then(|()| guard::check(style, kernel));
+            for &repetitions in &repetitions {
+                let case = case(style, repetitions);
+                match guarded.clone().and_then(|()| possible(style, repetitions)) {
+                    Ok(()) => study(context, &case, repetitions, size, |n| kernel(n, size)),
+                    Err(failure) => context.fail(Some(&case), &failure),
+                }
+            }
+        }
+        let mut pipe = descriptor::pipe().map_err(|e| Failure::system("making a pipe", &e))?;
+        for repetitions in context.parameters.integers("fork_repetitions") {
+            let case = case(FORK, repetitions);
+            match possible(FORK, repetitions) {
+                Ok(()) => study(context, &case, repetitions, size, |n| {
+                    forked(n, size, &mut pipe)
+                }),
+                Err(failure) => context.fail(Some(&case), &failure),
+            }
+        }
+        Ok(())
+    }
+}
+
+type Kernel = fn(repetitions: u64, size: usize) -> Result<u64, Failure>;
+
+const STYLES: [(&str, Kernel); 3] = [
+    ("inline", |n, size| Ok(kernels::inline(n, size))),
+    ("function", |n, size| Ok(kernels::function(n, size))),
+    (RECURSION, deep),
+];
+const RECURSION: &str = "recursion";
+const FORK: &str = "fork";
+
+fn case(style: &'static str, repetitions: u64) -> Case {
+    Case::new()
+        .with("style", style)
+        .with("repetitions", repetitions)
+}
+
+/// Whether this process can do so many repetitions in a style.
+fn possible(style: &str, repetitions: u64) -> Result<(), Failure> {
+    match style {
+        RECURSION => enough_stack(repetitions, child::stack_limit()),
+        FORK => refusal::unless_single_threaded(),
+        _ => Ok(()),
+    }
+}
+
+/// Measures one style at one number of repetitions; one operation is the whole study.
+fn study(
+    context: &mut Context<'_>,
+    case: &Case,
+    repetitions: u64,
+    size: usize,
+    kernel: impl FnMut(u64) -> Result<u64, Failure>,
+) {
+    let mut body = Study {
+        kernel,
+        repetitions,
+        expected: kernels::expected(repetitions, size as u64),
+        other: None,
+    };
+    context.measure("time", case, entry::PER_CALL, &mut body);
+}
+
+/// Repeats a study and compares every sum.
+struct Study<K> {
+    kernel: K,
+    repetitions: u64,
+    expected: u64,
+    /// The first thing that was not the expected sum.
+    other: Option<Result<u64, Failure>>,
+}
+
+impl<K: FnMut(u64) -> Result<u64, Failure>> Body for Study<K> {
+    fn batch(&mut self, operations: u64) -> u64 {
+        for done in 0..operations {
+            let sum = (self.kernel)(std::hint::black_box(self.repetitions));
+            if sum != Ok(self.expected) {
+                self.other = Some(sum);
+                return done;
+            }
+        }
+        operations
+    }
+
+    fn verify(&mut self, operations: u64, done: u64) -> Result<u64, Failure> {
+        match self.other.take() {
+            None if done == operations => Ok(self.expected),
+            Some(Err(failure)) => Err(failure),
+            other => Err(Failure::Invalid(format!(
+                "the sum is {other:?} and should be {}",
+                self.expected
+            ))),
+        }
+    }
+}
+
+fn deep(repetitions: u64, size: usize) -> Result<u64, Failure> {
+    let (sum, stack) = kernels::recursion(repetitions, size);
+    if (stack as u64) < repetitions * SMALLEST_FRAME {
+        return Err(Failure::Invalid(format!(
+            "{repetitions} levels of recursion took {stack} bytes of stack: the calls were not made"
+        )));
+    }
+    Ok(sum)
+}
+
+fn forked(repetitions: u64, size: usize, pipe: &mut (File, File)) -> Result<u64, Failure> {
+    kernels::forked(repetitions, size, pipe).map_err(|e| refusal::of_fork(&e))
+}
+
+fn enough_stack(repetitions: u64, limit: Option<u64>) -> Result<(), Failure> {
+    let needed = repetitions * LARGEST_FRAME + (64 << 10);
+    match limit {
+        Some(limit) if limit < needed => Err(Failure::Unsupported(format!(
+            "{repetitions} levels of recursion need a stack of {needed} bytes, and the limit \
+             (`ulimit -s`) is {limit}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(kernel: impl FnMut(u64) -> Result<u64, Failure>) -> Result<u64, Failure> {
+        let mut body = Study {
+            kernel,
+            repetitions: 8,
+            expected: kernels::expected(8, 10),
+            other: None,
+        };
+        let done = body.batch(5);
+        body.verify(5, done)
+    }
+
+    #[test]
+    fn the_checksum_is_the_sum_of_one_study() {
+        assert_eq!(
+            run(|n| Ok(kernels::inline(n, 10))),
+            Ok(kernels::expected(8, 10))
+        );
+        assert_eq!(run(|n| deep(n, 10)), Ok(kernels::expected(8, 10)));
+    }
+
+    #[test]
+    fn a_study_that_drops_a_repetition_is_invalid() {
+        let mut calls = 0;
+        let found = run(|n| {
+            calls += 1;
+            Ok(kernels::function(if calls == 4 { n - 1 } else { n }, 10))
+        });
+        assert!(matches!(found, Err(Failure::Invalid(_))), "{found:?}");
+    }
+
+    #[test]
+    fn a_failure_inside_is_passed_on() {
+        let failure = Failure::Failed("no process".into());
+        assert_eq!(run(|_| Err(failure.clone())), Err(failure));
+    }
+
+    #[test]
+    fn a_stack_that_is_too_small_is_told_before_it_overflows() {
+        assert!(enough_stack(1000, Some(8 << 20)).is_ok());
+        assert!(enough_stack(1000, None).is_ok());
+        let refused = enough_stack(1000, Some(100_000)).unwrap_err();
+        assert!(matches!(refused, Failure::Unsupported(ref s) if s.contains("ulimit -s")));
+    }
+
+    #[test]
+    fn one_level_fits_the_stack_that_is_asked_for_it() {
+        let (_, stack) = kernels::recursion(1000, 10);
+        assert!((stack as u64) < 1000 * LARGEST_FRAME, "{stack}");
+    }
+}

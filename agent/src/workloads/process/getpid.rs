@@ -1,0 +1,41 @@
+//! `process.getpid`: the shortest way into the kernel and back.
+
+use super::calls::{nothing_left, Calls};
+use super::entry;
+use crate::catalog::{self, Semantics};
+use crate::measure::{Context, Failure};
+use crate::protocol::Case;
+use crate::sys::syscall;
+
+pub struct Getpid;
+
+impl crate::workloads::Workload for Getpid {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "process.getpid",
+            area: entry::AREA,
+            title: "System call getpid",
+            summary: "The cost of entering the kernel and leaving it: getpid by the system call \
+                      instruction, never from a cache.",
+            source: entry::CALLS,
+            parameters: vec![],
+            factors: vec![],
+            indicators: entry::time("Time per getpid"),
+            checksum: entry::ONE_CORRECT_CALL,
+            semantics: Semantics {
+                linux: "the system call getpid(2), past the C library; every answer is compared \
+                        with the process id",
+                windows: "unsupported: GetCurrentProcessId reads the process's own memory and \
+                          enters no kernel",
+            },
+            test_only: false,
+        }
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let expected = i64::from(std::process::id());
+        let mut body = Calls::new(|| Ok(syscall::getpid() == expected), nothing_left);
+        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        Ok(())
+    }
+}

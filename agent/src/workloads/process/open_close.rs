@@ -1,0 +1,63 @@
+//! `process.open_close`: opening and closing an existing file by its descriptor.
+
+use super::calls::Calls;
+use super::{directory, entry};
+use crate::catalog::{self, Parameter, Semantics, Type};
+use crate::measure::{Context, Failure};
+use crate::protocol::Case;
+use crate::sys::descriptor;
+use serde_json::json;
+
+pub struct OpenClose;
+
+const NAME: &str = "temp";
+
+impl crate::workloads::Workload for OpenClose {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "process.open_close",
+            area: entry::AREA,
+            title: "open and close of a file",
+            summary: "An existing empty file in the scratch directory is opened and closed.",
+            source: entry::CALLS,
+            parameters: vec![Parameter {
+                name: "flags",
+                kind: Type::Text,
+                default: json!("paper"),
+                unit: None,
+                minimum: None,
+                maximum: None,
+                choices: Some(vec!["paper", "read_only"]),
+                description: "paper: O_RDWR|O_SYNC|O_CREAT; read_only: O_RDONLY",
+            }],
+            factors: vec![],
+            indicators: entry::time("Time per open and close"),
+            checksum: entry::ONE_CORRECT_CALL,
+            semantics: Semantics {
+                linux:
+                    "open(2) and close(2); nothing is written, so O_SYNC waits for no disk; the \
+                        file system of the scratch directory decides the result",
+                windows: "CreateFile with OPEN_ALWAYS and CloseHandle",
+            },
+            test_only: false,
+        }
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let flags = match context.parameters.text("flags") {
+            "read_only" => libc::O_RDONLY,
+            _ => libc::O_RDWR | libc::O_SYNC | libc::O_CREAT,
+        };
+        let _inside = directory::enter_scratch(context)?;
+        directory::make_empty(NAME)?;
+        let call = || {
+            descriptor::open_close(c"temp", flags)
+                .map_err(|e| Failure::system("open and close", &e))?;
+            Ok(true)
+        };
+        let mut body = Calls::new(call, || directory::is_empty_file(NAME));
+        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        std::fs::remove_file(NAME).ok();
+        Ok(())
+    }
+}

@@ -1,0 +1,5 @@
+"""`python -m pentathlon`."""
+
+from pentathlon.cli.main import main
+
+main()

@@ -1,0 +1,1 @@
+"""The command line: every command, the screens, and the exit codes."""

@@ -1,0 +1,115 @@
+"""Exit codes, and how an error becomes one sentence instead of a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from types import FrameType
+
+import typer
+from rich.console import Console
+
+from pentathlon.agent import AgentError
+from pentathlon.store.journal import StoreError
+from pentathlon.study.catalog import CatalogError
+from pentathlon.study.problems import StudyError
+from pentathlon.target.contract import TargetError, TargetUnavailable
+
+TRACEBACK = "PENTATHLON_TRACEBACK"
+
+
+class Exit(IntEnum):
+    """Exit codes of every command (docs/cli.md)."""
+
+    OK = 0
+    FAILURES = 1
+    """The run finished, but something in it failed."""
+    BAD_INPUT = 2
+    """A study file, an argument or a result that cannot be used."""
+    UNAVAILABLE = 3
+    """A target or the agent does not work on this machine."""
+    INTERNAL = 70
+    """A mistake of this program (EX_SOFTWARE of sysexits.h)."""
+    INTERRUPTED = 130
+    """Ctrl-C or SIGTERM; what was measured is kept."""
+
+
+class InputError(Exception):
+    """Something that the user gave is wrong; the text is one sentence."""
+
+
+class Interrupted(BaseException):
+    """The user or the system asked the run to stop. Like KeyboardInterrupt, no Exception."""
+
+
+@contextmanager
+def domain_errors() -> Iterator[None]:
+    """Turn the errors that a user can meet into one sentence on stderr and an exit code."""
+    try:
+        yield
+    except (StudyError, StoreError, InputError) as error:
+        raise _stop(str(error), Exit.BAD_INPUT) from error
+    except TargetUnavailable as error:
+        hint = f"\nTo make it work: {error.remedy}" if error.remedy else ""
+        raise _stop(f"{error.reason}{hint}", Exit.UNAVAILABLE) from error
+    except (TargetError, AgentError, CatalogError) as error:
+        raise _stop(str(error), Exit.UNAVAILABLE) from error
+    except (Interrupted, KeyboardInterrupt) as error:
+        raise _stop(str(error) or "interrupted", Exit.INTERRUPTED) from error
+    except BrokenPipeError as error:
+        # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise typer.Exit(Exit.OK) from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise _stop(f"{where}{(error.strerror or str(error)).lower()}", Exit.BAD_INPUT) from error
+    except typer.Exit:
+        raise
+    except typer.Abort as error:
+        raise _stop("nothing was done", Exit.INTERRUPTED) from error
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        text = f"a mistake in pentathlon: {type(error).__name__}: {error}"
+        raise _stop(f"{text}\nSet {TRACEBACK}=1 to see where.", Exit.INTERNAL) from error
+
+
+def _stop(text: str, code: Exit) -> typer.Exit:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    first, *rest = text.splitlines() or [""]
+    console.print(f"[bold red]error:[/] {_plain(first)}")
+    for line in rest:
+        console.print(f"       {_plain(line)}")
+    return typer.Exit(code)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+@contextmanager
+def stop_signals() -> Iterator[None]:
+    """Turn the first SIGINT, SIGTERM or SIGHUP into `Interrupted`; later ones wait for the end.
+
+    The first one stops the session in an orderly way, which a second one must not cut short: it
+    puts the machine's settings back.
+    """
+    seen = False
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        nonlocal seen
+        if seen:
+            return
+        seen = True
+        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

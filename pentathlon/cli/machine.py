@@ -1,0 +1,208 @@
+"""`pentathlon catalog`, `inventory`, `doctor`: what can be measured, and what this machine is."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from pentathlon import agent
+from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.screen import err, out
+from pentathlon.study.catalog import Workload, parse_catalog
+from pentathlon.study.problems import did_you_mean
+from pentathlon.target import doctor as examiner
+from pentathlon.target.probes import Finding
+from pentathlon.target.undo import default_state_dir, restore_leftovers
+
+CATALOG_HELP = """Show the workloads, or one workload with its parameters and indicators.
+
+Examples:
+
+    pentathlon catalog
+
+    pentathlon catalog memory.read
+
+    pentathlon catalog --json
+"""
+
+INVENTORY_HELP = """Show what the agent finds out about this machine.
+
+What the system does not tell is shown as unsupported, with the reason.
+
+Examples:
+
+    pentathlon inventory
+
+    pentathlon inventory --json | jq .system.cpu
+"""
+
+DOCTOR_HELP = """Say what works on this machine, and the command that would make the rest work.
+
+Examples:
+
+    pentathlon doctor
+
+    pentathlon doctor --quick      (boots nothing)
+
+    pentathlon doctor --install    (fetches kernels and gVisor, without root)
+
+    pentathlon doctor --restore    (puts back what a crashed run left changed)
+"""
+
+
+def catalog(
+    workload: Annotated[str | None, typer.Argument(help="Workload id.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    with domain_errors():
+        document = agent.catalog()
+        known = parse_catalog(document)
+        chosen = None if workload is None else known.workload(workload)
+        if workload is not None and chosen is None:
+            raise InputError(
+                f'"{workload}" is no workload of this agent{did_you_mean(workload, known.ids())}'
+            )
+        if as_json:
+            print(json.dumps(document if chosen is None else chosen.model_dump(), indent=2))
+        elif chosen is not None:
+            _workload(chosen)
+        else:
+            table = Table(box=None, pad_edge=False, header_style="dim")
+            for name in ("workload", "title", "indicators", "source"):
+                table.add_column(name, overflow="fold")
+            for one in known.workloads:
+                units = ", ".join(f"{i.id} ({i.unit})" for i in one.indicators)
+                mark = " (tests only)" if one.test_only else ""
+                table.add_row(one.id + mark, one.title, units, one.source)
+            out.print(table)
+
+
+def _workload(one: Workload) -> None:
+    out.print(Text(f"{one.id}: {one.title}", style="bold"))
+    out.print(one.summary, markup=False)
+    out.print(f"Source: {one.source}", markup=False, style="dim")
+    table = Table(title="Parameters", title_justify="left", box=None, pad_edge=False)
+    for name in ("name", "type", "default", "allowed", "meaning"):
+        table.add_column(name, header_style="dim", overflow="fold")
+    for p in one.parameters:
+        unit = f" {p.unit}" if p.unit else ""
+        limits = [f"{v:g}" if v is not None else "" for v in (p.minimum, p.maximum)]
+        allowed = f"{limits[0]} to {limits[1]}{unit}" if any(limits) else "any"
+        if p.choices is not None:
+            allowed = ", ".join(str(choice) for choice in p.choices)
+        table.add_row(p.name, p.type, Text(json.dumps(p.default)), allowed, p.description)
+    if one.parameters:
+        out.print()
+        out.print(table)
+    table = Table(title="Indicators", title_justify="left", box=None, pad_edge=False)
+    for name in ("name", "unit", "better", "meaning"):
+        table.add_column(name, header_style="dim")
+    for i in one.indicators:
+        table.add_row(i.id, i.unit, i.direction, i.title)
+    out.print()
+    out.print(table)
+    if one.factors:
+        out.print()
+        out.print("Cases: " + " x ".join(f.title or f.name for f in one.factors), markup=False)
+    out.print(f"Checksum: {one.checksum}", markup=False)
+    for system, meaning in one.semantics.items():
+        if meaning:
+            out.print(f"On {system}: {meaning}", markup=False)
+
+
+def inventory(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    with domain_errors():
+        document = agent.inventory()
+        if as_json:
+            print(json.dumps(document, indent=2))
+            return
+        tree = Tree(Text("this machine", style="bold"), guide_style="dim")
+        for name, part in (document.get("system") or {}).items():
+            _grow(tree, name, part)
+        for name in ("clock", "agent"):
+            _grow(tree, name, document.get(name))
+        out.print(tree)
+
+
+def _grow(tree: Tree, name: str, value: Any) -> None:
+    """Add one value: tables and lists of tables become branches, the rest leaves."""
+    label = Text(name, style="bold" if isinstance(value, dict | list) else "")
+    reason = value.get("unsupported") if isinstance(value, dict) and len(value) == 1 else None
+    if isinstance(reason, str):
+        tree.add(Text.assemble((f"{name}  ", ""), (f"unsupported: {reason}", "yellow")))
+    elif isinstance(value, dict) and value:
+        branch = tree.add(label)
+        for key, part in value.items():
+            _grow(branch, str(key), part)
+    elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        branch = tree.add(label)
+        for number, part in enumerate(value):
+            title = part.get("name", number) if isinstance(part, dict) else number
+            _grow(branch, str(title), part)
+    else:
+        tree.add(Text.assemble((f"{name}  ", ""), (_leaf(value), "cyan")))
+
+
+def _leaf(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(str(part) for part in value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value in ("", {}):
+        return "none"
+    return str(value)
+
+
+def doctor(
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Only look; boot nothing.")] = False,
+    install: Annotated[
+        bool, typer.Option("--install", help="Fetch what is missing and needs no root.")
+    ] = False,
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Put back what a crashed run left changed.")
+    ] = False,
+) -> None:
+    with domain_errors():
+        if restore:
+            said = restore_leftovers(default_state_dir())
+            for sentence in said or ["nothing was left changed"]:
+                out.print(sentence, markup=False, soft_wrap=True)
+            return
+        if install:
+            with err.status("fetching"):
+                found = examiner.install(lambda text: err.print(text, markup=False, soft_wrap=True))
+        else:
+            with err.status("looking" if quick else "booting every target once"):
+                found = examiner.diagnose(quick)
+        show_findings(found)
+        needed = [one for one in found if one.group == "agent" or (install and not one.works)]
+        if any(not one.works for one in needed):
+            raise typer.Exit(Exit.UNAVAILABLE)
+
+
+def show_findings(found: list[Finding]) -> None:
+    """One line for each finding; under what does not work, the command that would help."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    group = None
+    for one in found:
+        if one.group != group:
+            table.add_row("", Text(one.group, style="dim"), "")
+            group = one.group
+        mark = Text("✓", style="green") if one.works else Text("✗", style="yellow")
+        text = Text(one.detail)
+        if one.remedy and not one.works:
+            text.append(f"\nto make it work: {one.remedy}", style="cyan")
+        table.add_row(mark, one.name, text)
+    out.print(table)

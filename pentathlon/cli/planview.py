@@ -1,0 +1,196 @@
+"""The plan on the screen: what will be done, how long it takes, what it needs and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pentathlon.cli.screen import seconds, size
+from pentathlon.cli.setup import Ready
+from pentathlon.procedure.pilot import SystemEstimate, expected_seconds
+from pentathlon.study.plan import Plan
+from pentathlon.target.contract import Target
+
+Estimates = Mapping[str, SystemEstimate]
+SHOWN_BLOCKS = 8
+
+
+def show(console: Console, ready: Ready) -> None:
+    """Print the plan, with times if there was a pilot."""
+    plan, estimates = ready.plan, ready.estimates
+    study = plan.study
+    console.print(Text(study.title or study.name, style="bold"))
+    if study.question:
+        console.print(Text(study.question, style="italic"))
+    for note in ready.notes:
+        console.print(Text(note, style="yellow"))
+    console.print()
+    console.print(_systems(plan, ready.targets, estimates))
+    console.print(_workloads(plan, estimates))
+    console.print(_order(plan))
+    console.print(_facts(ready, estimates))
+
+
+def _table(title: str, *, show_header: bool = True) -> Table:
+    return Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        show_header=show_header,
+        header_style="dim",
+    )
+
+
+def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | None) -> Table:
+    table = _table("Systems")
+    for name in ("system", "target", "layer", "CPUs", "settings"):
+        table.add_column(name, overflow="fold")
+    if estimates is not None:
+        table.add_column("boot", justify="right")
+        table.add_column("workloads", justify="right")
+    for system in plan.study.systems:
+        mark = " (reference)" if system.name == plan.study.reference else ""
+        settings = ", ".join(f"{k} = {v}" for k, v in system.settings.changed().items())
+        own = ", ".join(sorted(system.parameters))
+        row = [
+            f"{system.name}{mark}",
+            system.target,
+            targets[system.name].layer,
+            "any" if system.cpus is None else ",".join(map(str, system.cpus)),
+            "; ".join(filter(None, [settings, f"own parameters: {own}" if own else ""])) or "–",
+        ]
+        if estimates is not None:
+            estimate = estimates[system.name]
+            row += (
+                ["failed", "–"]
+                if estimate.problem
+                else [seconds(estimate.boot_s), seconds(sum(estimate.steps_s.values()))]
+            )
+        table.add_row(*row)
+    return table
+
+
+def _workloads(plan: Plan, estimates: Estimates | None) -> RenderableType:
+    table = Table(
+        title="Workloads in every boot",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+    )
+    for name in ("workload", "suite", "repeats", "batch"):
+        table.add_column(name)
+    if estimates is not None:
+        table.add_column("time in one boot", justify="right")
+    for number, step in enumerate(next(iter(plan.steps.values()))):
+        processes = f"{step.processes} processes x " if step.processes > 1 else ""
+        row = [
+            step.workload,
+            step.suite,
+            f"{processes}{step.iterations} + {step.warmup} warm-up",
+            f"{step.sample_ms:g} ms",
+        ]
+        if estimates is not None:
+            times = [e.steps_s[number] for e in estimates.values() if e.problem is None]
+            row.append(_range(times))
+        table.add_row(*row)
+    return Padding(table, (1, 0, 0, 0))
+
+
+def _range(times: list[float]) -> str:
+    if not times:
+        return "–"
+    low, high = seconds(min(times)), seconds(max(times))
+    return low if low == high else f"{low} to {high}"
+
+
+def _order(plan: Plan) -> RenderableType:
+    table = Table(
+        title=f"Order (seed {plan.study.seed})",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        show_header=False,
+    )
+    table.add_column(style="dim")
+    table.add_column()
+    for number, block in enumerate(plan.blocks[:SHOWN_BLOCKS]):
+        table.add_row(f"block {number + 1}", " → ".join(boot.system for boot in block))
+    if len(plan.blocks) > SHOWN_BLOCKS:
+        table.add_row("", f"and {len(plan.blocks) - SHOWN_BLOCKS} more blocks")
+    return Padding(table, (1, 0, 0, 0))
+
+
+def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
+    plan = ready.plan
+    boots = sum(len(block) for block in plan.blocks)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column(overflow="fold")
+    grid.add_row("boots", f"{boots} ({len(plan.blocks)} blocks), {plan.step_count()} steps")
+    grid.add_row("expected time", _time(plan, estimates))
+    grid.add_row("written", _written(ready, estimates))
+    grid.add_row("privileges", _privileges(ready.targets))
+    grid.add_row("settings changed", _changes(ready.targets))
+    grid.add_row(
+        "judged with",
+        f"±{plan.study.evaluation.delta_percent:g} % counts as equal, "
+        f"confidence {plan.study.evaluation.confidence:g}",
+    )
+    grid.add_row("agent", f"{plan.agent['version']} (build {plan.agent['build']})")
+    grid.add_row("plan hash", plan.hash())
+    problems = [
+        Text(f'The pilot of "{name}" failed: {estimate.problem}', style="yellow")
+        for name, estimate in (estimates or {}).items()
+        if estimate.problem
+    ]
+    return Padding(Group(grid, *problems), (1, 0, 1, 0))
+
+
+def _time(plan: Plan, estimates: Estimates | None) -> str:
+    if estimates is None:
+        return "not estimated (no pilot was run)"
+    known = seconds(expected_seconds(plan, estimates))
+    failed = [name for name, estimate in estimates.items() if estimate.problem]
+    return f"about {known}" + (f", not counting {', '.join(failed)}" if failed else "")
+
+
+def _written(ready: Ready, estimates: Estimates | None) -> str:
+    own = {name: target.bytes_written() for name, target in ready.targets.items()}
+    boots = [boot.system for block in ready.plan.blocks for boot in block]
+    unknown = [name for name, count in own.items() if count is None]
+    by_boots = sum(own[name] or 0 for name in boots)
+    parts = []
+    if estimates is None:
+        parts.append("the result directory (size not estimated, no pilot was run)")
+    else:
+        journal = sum(estimates[name].journal_bytes for name in boots)
+        parts.append(f"about {size(journal)} in the result directory")
+    if by_boots:
+        parts.append(f"{size(by_boots)} by booting")
+    if unknown:
+        parts.append(f"an unknown amount by booting {', '.join(unknown)}")
+    scratch = sorted({s.scratch for s in ready.plan.study.systems if s.scratch})
+    parts.append(f"the workloads' own files in {', '.join(scratch) or 'the temporary directory'}")
+    return "; ".join(parts)
+
+
+def _privileges(targets: Mapping[str, Target]) -> str:
+    needs = {need: None for target in targets.values() for need in target.privileges()}
+    return "\n".join(needs) or "none beyond an ordinary user"
+
+
+def _changes(targets: Mapping[str, Target]) -> str:
+    lines = [
+        f"{name}: {change['what']}: {change['from']} → {change['to']}, put back after the boot"
+        for name, target in targets.items()
+        for change in target.settings_to_change()
+    ]
+    return "\n".join(lines) or "none"

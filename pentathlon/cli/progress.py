@@ -1,0 +1,193 @@
+"""How far a run is: bars in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.text import Text
+
+from pentathlon.cli.clock import TimeLeft
+from pentathlon.cli.screen import err, seconds
+from pentathlon.cli.session import Listen, Listener
+from pentathlon.procedure.pilot import SystemEstimate
+from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, RunEnd
+from pentathlon.procedure.state import RunState
+
+SHOWN_BLOCKS = 8
+"""Bars of blocks on the screen at once; a study of many blocks shows the latest ones."""
+
+
+def listener(estimates: Mapping[str, SystemEstimate] | None) -> Listen:
+    """The display that fits where stderr goes."""
+
+    def listen(state: RunState) -> Listener:
+        left = TimeLeft(state, estimates)
+        return Bars(state, left) if err.is_terminal else PlainLines(state, left)
+
+    return listen
+
+
+class PlainLines:
+    """One line when a boot begins, one when it ends, one for each failure."""
+
+    def __init__(self, state: RunState, left: TimeLeft) -> None:
+        self._state = state
+        self._left = left
+        self._blocks = len(state.plan.blocks)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        pass
+
+    def __call__(self, record: Record) -> None:
+        self._left.take(record)
+        if isinstance(record, BootStart):
+            again = f", attempt {record.attempt + 1}" if record.attempt else ""
+            left = self._left.seconds()
+            time = "" if left is None else f", about {seconds(left)} left"
+            steps = _count(len(record.steps), "workload")
+            self._say(record.block, f"{record.system}: {steps}{again}{time}")
+        elif (text := problem_text(record)) is not None:
+            assert isinstance(record, BootEnd | AgentEvent)
+            self._say(record.block, text)
+
+    def _say(self, block: int, text: str) -> None:
+        err.print(f"block {block + 1}/{self._blocks}  {text}", markup=False, soft_wrap=True)
+
+
+class _Left(ProgressColumn):
+    """The time left of the whole run, beside the bar of the current boot."""
+
+    def __init__(self, left: TimeLeft) -> None:
+        super().__init__()
+        self._left = left
+
+    def render(self, task: Task) -> Text:
+        if not task.fields.get("now"):
+            return Text("")
+        value = self._left.seconds()
+        return Text("" if value is None else f"{seconds(value)} left", style="cyan")
+
+
+class Bars:
+    """One bar per block and one for the current boot, with its workload and the time left."""
+
+    def __init__(self, state: RunState, left: TimeLeft) -> None:
+        self._state = state
+        self._left = left
+        self._progress = Progress(
+            SpinnerColumn(finished_text="✓"),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=28),
+            TextColumn("{task.completed:.0f}/{task.total:.0f}", style="dim"),
+            TextColumn("{task.fields[note]}", markup=False),
+            _Left(left),
+            console=err,
+            refresh_per_second=4,
+        )
+        self._blocks = [
+            self._progress.add_task(
+                f"block {number + 1}/{len(state.plan.blocks)}",
+                total=sum(len(boot.steps) for boot in block),
+                visible=False,
+                note="",
+            )
+            for number, block in enumerate(state.plan.blocks)
+        ]
+        self._boot = self._progress.add_task("", total=1, visible=False, note="", now=True)
+        for number in range(len(self._blocks)):
+            self._update_block(number)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._progress.update(self._boot, visible=False)
+        self._progress.stop()
+
+    def __call__(self, record: Record) -> None:
+        self._left.take(record)
+        if isinstance(record, BootStart):
+            self._boot_start(record)
+        elif isinstance(record, AgentEvent):
+            self._event(record)
+        elif isinstance(record, RunEnd):
+            self._progress.update(self._boot, visible=False)
+        if (text := problem_text(record)) is not None:
+            self._progress.console.print(text, markup=False, style="yellow", soft_wrap=True)
+        if isinstance(record, BootEnd):
+            self._update_block(record.block)
+
+    def _boot_start(self, record: BootStart) -> None:
+        first = max(0, min(record.block - SHOWN_BLOCKS // 2, len(self._blocks) - SHOWN_BLOCKS))
+        for number, task in enumerate(self._blocks):
+            shown = first <= number < first + SHOWN_BLOCKS
+            self._progress.update(task, visible=shown)
+        again = f" (attempt {record.attempt + 1})" if record.attempt else ""
+        self._progress.reset(
+            self._boot,
+            total=len(record.steps),
+            description=f"{record.system}{again}",
+            visible=True,
+        )
+        self._progress.update(self._boot, note="boots")
+
+    def _event(self, record: AgentEvent) -> None:
+        event = record.event
+        if event.get("event") != "progress":
+            return
+        index = int(event.get("index", 0))
+        if event.get("state") == "end":
+            self._progress.update(self._boot, completed=index + 1)
+            self._update_block(record.block, index + 1)
+        else:
+            case = event.get("case") or {}
+            text = ", ".join(f"{value}" for value in case.values())
+            note = str(event.get("workload", "")) + (f" {text}" if text else "")
+            self._progress.update(self._boot, completed=index, note=note)
+
+    def _update_block(self, block: int, going_on: int = 0) -> None:
+        """Steps of the block that are done; those of the boot going on are given."""
+        done = sum(
+            len(boot.steps) - len(boot.pending())
+            for (number, _), boot in self._state.boots.items()
+            if number == block and boot.attempt is None
+        )
+        earlier = sum(
+            len(boot.steps) - len(boot.attempt.steps)
+            for (number, _), boot in self._state.boots.items()
+            if number == block and boot.attempt is not None
+        )
+        self._progress.update(self._blocks[block], completed=done + earlier + going_on)
+
+
+def problem_text(record: Record) -> str | None:
+    """What a user has to hear of at once, or None."""
+    if isinstance(record, BootEnd) and record.outcome != "ok":
+        return f"{record.system}: the boot was {record.outcome}: {record.reason}"
+    if isinstance(record, BootEnd) and record.reason:
+        return f"{record.system}: {record.reason}"
+    if isinstance(record, AgentEvent) and record.event.get("event") == "error":
+        what = record.event.get("workload") or "the request"
+        return f"{record.system}: {what}: {record.event.get('kind')}: {record.event.get('reason')}"
+    return None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,101 @@
+"""`pentathlon report` and `pentathlon compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.results import choose
+from pentathlon.cli.screen import err, out
+from pentathlon.store.query import load_result
+from pentathlon.study.problems import did_you_mean
+
+REPORT_HELP = """Write the report of a result: HTML with pictures, and exports.
+
+Examples:
+
+    pentathlon report results/two-kernels-20260101T120000Z
+
+    pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
+
+    pentathlon report --open no
+"""
+
+COMPARE_HELP = """Print the judgement of a result: every system against the reference.
+
+Name two systems to compare the second with the first, whatever the study's reference is.
+
+Examples:
+
+    pentathlon compare results/two-kernels-20260101T120000Z
+
+    pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
+"""
+
+
+def report(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    *,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--format", "-f", help="Formats with commas: html, csv, markdown, latex, json."
+        ),
+    ] = "html",
+    directory: Annotated[
+        Path | None, typer.Option("--out", help="Directory.", show_default="the result's own")
+    ] = None,
+    open_it: Annotated[
+        str, typer.Option("--open", metavar="yes|no", help="Open the HTML in a browser.")
+    ] = "no",
+) -> None:
+    with domain_errors():
+        from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+
+        wanted = reporting.parse_formats(formats)
+        if open_it not in {"yes", "no"}:
+            raise InputError(f'--open is "{open_it}"; use yes or no')
+        files = reporting.write_formats(load_result(choose(result)), wanted, directory)
+        for file in files:
+            out.print(str(file), markup=False, soft_wrap=True)
+        if open_it == "yes" and "html" in wanted:
+            typer.launch(files[0].resolve().as_uri())
+
+
+def compare(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    a: Annotated[
+        str | None, typer.Argument(help="System to compare with.", show_default="the reference")
+    ] = None,
+    b: Annotated[
+        str | None, typer.Argument(help="System to judge.", show_default="all others")
+    ] = None,
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every row, not only the telling ones.")
+    ] = False,
+) -> None:
+    with domain_errors():
+        found = load_result(choose(result))
+        if a is not None:
+            names = [system.name for system in found.study.systems]
+            for name in filter(None, (a, b)):
+                if name not in names:
+                    raise InputError(
+                        f'"{name}" is no system of {found.path}{did_you_mean(name, names)}'
+                    )
+            if a == b:
+                raise InputError(f'"{a}" cannot be compared with itself; name two systems')
+            found = found.focused(a, [b] if b else [name for name in names if name != a])
+        if found.samples().is_empty():
+            err.print("nothing has been measured in this result yet")
+        from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+
+        reporting.on_screen(found, out, full=full)

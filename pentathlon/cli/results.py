@@ -1,0 +1,191 @@
+"""`pentathlon results list` and `pentathlon results show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+from rich.table import Table
+
+from pentathlon.cli.exits import domain_errors
+from pentathlon.cli.screen import out
+from pentathlon.store.directory import RESULTS
+from pentathlon.store.query import Result, list_results, load_result, newest
+
+HELP = "List and show result directories."
+
+LIST_HELP = """List the results in a directory, newest first.
+
+Examples:
+
+    pentathlon results list
+
+    pentathlon results list /data/results --json
+"""
+
+SHOW_HELP = """Show one result: its study, how far it is, what was measured, what failed.
+
+Examples:
+
+    pentathlon results show results/two-kernels-20260101T120000Z
+
+    pentathlon results show    (the newest one)
+"""
+
+app = typer.Typer(help=HELP, no_args_is_help=True)
+
+
+@app.command("list", help=LIST_HELP)
+def list_command(
+    root: Annotated[Path, typer.Argument(help="Directory of results.")] = RESULTS,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    with domain_errors():
+        found = list_results(root)
+        if as_json:
+            out.print_json(
+                data=[
+                    {
+                        "path": str(one.path),
+                        "study": one.name,
+                        "plan_hash": one.plan_hash,
+                        "started": one.started,
+                        "state": one.state,
+                        "steps": one.steps,
+                        "finished": one.finished,
+                        "failures": one.failures,
+                    }
+                    for one in found
+                ]
+            )
+            return
+        if not found:
+            out.print(f"There are no results in {root}. Start with: pentathlon run STUDY")
+            return
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for name in ("result", "started (UTC)", "state", "plan"):
+            table.add_column(name, no_wrap=True)
+        for name in ("steps", "failures"):
+            table.add_column(name, justify="right")
+        styles = {"finished": "green", "running": "cyan", "unfinished": "yellow"}
+        for one in found:
+            table.add_row(
+                str(one.path),
+                one.started[:19].replace("T", " "),
+                f"[{styles[one.state]}]{one.state}[/]",
+                one.plan_hash[:12],
+                f"{one.finished}/{one.steps}",
+                str(one.failures) if one.failures else "–",
+            )
+        out.print(table)
+
+
+@app.command("show", help=SHOW_HELP)
+def show_command(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+) -> None:
+    with domain_errors():
+        _show(load_result(choose(result)))
+
+
+def choose(path: Path | None) -> Path:
+    """The result that a command means: the one named, or the newest one in ./results.
+
+    Raises:
+        StoreError: there is none.
+    """
+    return newest(RESULTS) if path is None else path
+
+
+def _show(result: Result) -> None:
+    one = result.summary()
+    study = result.study
+    out.print(f"[bold]{_safe(study.title or study.name)}[/]")
+    if study.question:
+        out.print(f"[italic]{_safe(study.question)}[/]")
+    for note in result.notes():
+        out.print(note, style="yellow", markup=False)
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column(overflow="fold")
+    grid.add_row("directory", str(result.path))
+    grid.add_row("started", one.started[:19].replace("T", " ") + " UTC")
+    grid.add_row("state", f"{one.state}, {one.finished} of {one.steps} steps")
+    grid.add_row("agent", f"{result.plan.agent['version']} (build {result.plan.agent['build']})")
+    grid.add_row("plan hash", one.plan_hash)
+    if one.state == "unfinished":
+        grid.add_row("go on with", f"pentathlon run --resume {result.path}")
+    out.print(grid)
+    out.print()
+    out.print(_systems(result))
+    failures = result.failures()
+    if not failures.is_empty():
+        out.print()
+        out.print(_failures(failures))
+
+
+def _systems(result: Result) -> Table:
+    samples = result.samples()
+    measured = samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
+    plan = result.plan_table()
+    table = Table(title="Systems", title_justify="left", box=None, pad_edge=False)
+    for name in ("system", "layer", "kernel", "CPU"):
+        table.add_column(name, header_style="dim", overflow="fold")
+    for name in ("boots", "steps", "samples", "not counted"):
+        table.add_column(name, header_style="dim", justify="right")
+    for system in result.study.systems:
+        steps = plan.filter(pl.col("system") == system.name)
+        own = samples.filter(pl.col("system") == system.name)
+        counted = measured.filter(pl.col("system") == system.name)
+        facts = result.facts(system.name)
+        done = steps.filter(pl.col("state") == "finished").height
+        table.add_row(
+            system.name + (" (reference)" if system.name == result.study.reference else ""),
+            str(result.plan.targets.get(system.name, {}).get("layer", "")),
+            _fact(facts, "kernel.release", "os.kernel_release", "os.kernel"),
+            _fact(facts, "cpu.model", "cpu.model_name"),
+            str(counted["boot"].n_unique()),
+            f"{done}/{steps.height}",
+            str(counted.height),
+            str(own.filter(~pl.col("counted")).height),
+        )
+    return table
+
+
+def _fact(facts: dict[str, object], *paths: str) -> str:
+    for path in paths:
+        value = facts.get(path)
+        if isinstance(value, dict):
+            return f"unsupported: {value.get('unsupported')}"
+        if value is not None:
+            return str(value)
+    return "–"
+
+
+def _failures(failures: pl.DataFrame) -> Table:
+    table = Table(title="Failures", title_justify="left", box=None, pad_edge=False)
+    for name in ("boot", "workload", "case", "kind", "reason", "made good"):
+        table.add_column(name, header_style="dim", overflow="fold")
+    groups = failures.group_by(
+        ["system", "workload", "case", "kind", "reason", "resolved"], maintain_order=True
+    ).agg(pl.col("boot").first(), pl.len().alias("count"))
+    for row in groups.iter_rows(named=True):
+        more = f" and {row['count'] - 1} more" if row["count"] > 1 else ""
+        table.add_row(
+            f"{row['boot']}{more}",
+            row["workload"] or "–",
+            row["case"] or "–",
+            row["kind"],
+            _safe(row["reason"]),
+            "yes" if row["resolved"] else "no",
+        )
+    return table
+
+
+def _safe(text: str) -> str:
+    return text.replace("[", r"\[")

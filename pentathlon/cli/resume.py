@@ -1,0 +1,74 @@
+"""What must be the same before a run that was cut off may go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pentathlon import agent
+from pentathlon.cli.exits import InputError
+from pentathlon.cli.setup import Ready, UnavailableSystem, prepare, targets_of
+from pentathlon.store.directory import STUDY
+from pentathlon.store.query import Result
+from pentathlon.study.catalog import parse_catalog
+from pentathlon.study.load import load_study
+from pentathlon.study.plan import Plan, make_plan
+from pentathlon.target.contract import TargetUnavailable
+
+
+def get_ready_again(result: Result) -> Ready:
+    """Make the plan again from the study file, the agent and the targets as they are now.
+
+    The study file is read where it lay; if it is no longer there, the copy in the result is used.
+
+    Raises:
+        InputError: the plan would not be the same; the sentence says what changed.
+        StudyError, AgentError, CatalogError, TargetUnavailable.
+    """
+    start = result.start
+    if start is None:
+        raise InputError(f"{result.path} was cut off before anything began; start the study anew")
+    if result.finished:
+        raise InputError(f"{result.path} is finished; there is nothing to resume")
+    agent_path = agent.locate()
+    catalog = parse_catalog(agent.catalog(agent_path))
+    old = result.plan
+    build = catalog.agent.get("build")
+    if build != old.agent.get("build"):
+        raise InputError(
+            f"the agent is another build ({build}) than that of {result.path} "
+            f"({old.agent.get('build')}); its numbers must not be mixed. "
+            f"Point PENTATHLON_AGENT at the old agent, or start the study anew"
+        )
+    file = Path(start.study_file)
+    moved = not file.is_file()
+    loaded = load_study(result.path / STUDY if moved else file, catalog, alone=moved)
+    targets = targets_of(loaded.study, agent_path)
+    try:
+        prepare(targets)
+    except UnavailableSystem as error:
+        raise TargetUnavailable(error.text, error.cause.remedy) from error
+    descriptions = {name: target.describe() for name, target in targets.items()}
+    plan = make_plan(loaded.study, catalog, descriptions, start.blocks)
+    if plan.hash() != old.hash():
+        raise InputError(_difference(old, plan, file, result.path))
+    return Ready(loaded, catalog, old, targets, [])
+
+
+def _difference(old: Plan, new: Plan, file: Path, directory: Path) -> str:
+    """Why two plans differ, as one sentence."""
+    ending = f"; put it back, or start the study anew (the old content is in {directory / STUDY})"
+    if old.study != new.study:
+        before, after = old.study.model_dump(), new.study.model_dump()
+        keys = ", ".join(key for key in before if before[key] != after[key])
+        return f"the study file {file} has changed since the run began (in: {keys}){ending}"
+    for name, description in old.targets.items():
+        now = new.targets.get(name, {})
+        if description != now:
+            keys = ", ".join(
+                sorted(k for k in {*description, *now} if description.get(k) != now.get(k))
+            )
+            return (
+                f'the target of system "{name}" has changed since the run began (in: {keys}); '
+                "its numbers must not be mixed. Put it back, or start the study anew"
+            )
+    return "the plan would not be the same as that of the run; start the study anew"

@@ -1,0 +1,103 @@
+"""`pentathlon run`: measure, judge, report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli import planview, session
+from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.progress import listener
+from pentathlon.cli.resume import get_ready_again
+from pentathlon.cli.screen import err, out
+from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.store.directory import RESULTS
+from pentathlon.store.query import load_result, newest_unfinished
+
+HELP = """Run a study: boot every system in every block, measure, judge and report.
+
+The plan is printed first: systems, boots, order, expected time, what is written and changed.
+Everything that is measured is written to the result directory at once; a run that is cut off, by
+Ctrl-C or by a crash, goes on with --resume and loses nothing.
+
+Examples:
+
+    pentathlon run examples/two-kernels.toml
+
+    pentathlon run examples/two-kernels.toml --blocks 10 --out results/long
+
+    pentathlon run --resume    (the newest unfinished result in ./results)
+
+    pentathlon run --resume results/two-kernels-20260101T120000Z
+"""
+
+
+def run(
+    study: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[STUDY]", help="Study file; with --resume a result directory.", show_default=""
+        ),
+    ] = None,
+    *,
+    blocks: Annotated[
+        int | None, typer.Option(min=1, help="Number of blocks instead of the study's.")
+    ] = None,
+    out_directory: Annotated[
+        Path | None,
+        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an unfinished run.")] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Only measure; judge and report later.")
+    ] = False,
+    no_pilot: Annotated[
+        bool, typer.Option("--no-pilot", help="Do not boot once to estimate the time.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changes.")] = False,
+) -> None:
+    with domain_errors():
+        if resume:
+            if blocks is not None or out_directory is not None:
+                raise InputError(
+                    "--resume goes on with the plan as it is; leave out --blocks and --out"
+                )
+            directory = study if study is not None else newest_unfinished(RESULTS)
+            ready = get_ready_again(load_result(directory))
+            err.print(f"resumed: {directory} (plan {ready.plan.hash()[:12]})", soft_wrap=True)
+            session.go_on(directory, ready, listener(None))
+        else:
+            if study is None:
+                raise InputError("name a study file, such as: pentathlon run examples/NAME.toml")
+            ready = get_ready(study, blocks, with_pilot=not no_pilot)
+            planview.show(err, ready)
+            if not yes:
+                _ask(ready)
+            directory = session.start(ready, out_directory, blocks, listener(ready.estimates))
+        _finish(directory, report=not no_report)
+
+
+def _ask(ready: Ready) -> None:
+    """Ask before the machine is changed; without a terminal there is nobody to ask."""
+    changes = any(target.settings_to_change() for target in ready.targets.values())
+    if changes and sys.stdin.isatty() and err.is_terminal:
+        typer.confirm("The settings above will be changed and put back. Go on?", abort=True)
+
+
+def _finish(directory: Path, *, report: bool) -> None:
+    result = session.finished_result(directory)
+    if report:
+        from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+
+        reporting.after_run(result, out)
+    err.print(f"results: {directory}", soft_wrap=True, markup=False)
+    if failures := result.state.unresolved():
+        err.print(
+            f"{len(failures)} failures: pentathlon results show {directory}",
+            soft_wrap=True,
+            markup=False,
+        )
+        raise typer.Exit(Exit.FAILURES)

@@ -1,0 +1,98 @@
+"""One run from its directory to its tables: lock, journal, runner, signals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from pentathlon import __version__
+from pentathlon.cli.exits import Interrupted, stop_signals
+from pentathlon.cli.setup import Ready
+from pentathlon.procedure.records import Record, Resume, RunStart
+from pentathlon.procedure.runner import Runner
+from pentathlon.procedure.state import RunState
+from pentathlon.store.directory import fill_directory, make_directory
+from pentathlon.store.journal import JournalWriter, Lock, read_journal
+from pentathlon.store.query import Result, load_result
+
+
+class Listener(Protocol):
+    """Hears every record while its context is open."""
+
+    def __call__(self, record: Record, /) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+Listen = Callable[[RunState], Listener]
+"""Makes the listener of a run (the progress display) from the run's state."""
+
+
+def start(ready: Ready, out: Path | None, blocks: int | None, listen: Listen) -> Path:
+    """Make the result directory and run the plan in it.
+
+    Raises:
+        StoreError: the directory cannot be used.
+        Interrupted: the run was stopped; what was measured is in the directory.
+    """
+    directory = make_directory(out, ready.plan.study.name)
+    first = RunStart(
+        plan_hash=ready.plan.hash(),
+        study_file=str(ready.loaded.file),
+        study_sha256=ready.loaded.sha256,
+        blocks=blocks,
+        version=__version__,
+        pid=os.getpid(),
+        notes=ready.notes,
+    )
+    with Lock(directory):
+        fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
+        _run(directory, ready, listen)
+    return directory
+
+
+def go_on(directory: Path, ready: Ready, listen: Listen) -> None:
+    """Continue the run of a directory with the plan that it has.
+
+    Raises:
+        StoreError: the directory cannot be used, or another run writes it.
+        Interrupted: the run was stopped again.
+    """
+    with Lock(directory):
+        journal = JournalWriter(directory)
+        journal.append(Resume(plan_hash=ready.plan.hash(), version=__version__, pid=os.getpid()))
+        journal.close()
+        _run(directory, ready, listen)
+
+
+def _run(directory: Path, ready: Ready, listen: Listen) -> None:
+    state = RunState(ready.plan)
+    for record in read_journal(directory):
+        state.apply(record)
+    journal = JournalWriter(directory)
+    heard = listen(state)
+    try:
+        with stop_signals(), heard:
+            runner = Runner(ready.plan, ready.targets, journal.append, state=state, observer=heard)
+            runner.run()
+    except Interrupted as error:
+        raise Interrupted(
+            f"{error}; everything measured is kept. Go on with: pentathlon run --resume {directory}"
+        ) from error
+    finally:
+        journal.close()
+
+
+def finished_result(directory: Path) -> Result:
+    """The result with its tables made anew."""
+    result = load_result(directory)
+    result.refresh()
+    return result

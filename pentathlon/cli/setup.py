@@ -1,0 +1,131 @@
+"""From a study file to a plan and prepared targets, or to its fallback if a target is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pentathlon import agent
+from pentathlon.cli.exits import InputError, stop_signals
+from pentathlon.cli.screen import err
+from pentathlon.procedure.pilot import SystemEstimate, pilot
+from pentathlon.study.catalog import Catalog, parse_catalog
+from pentathlon.study.load import LoadedStudy, load_study
+from pentathlon.study.model import Study
+from pentathlon.study.plan import Plan, make_plan
+from pentathlon.target.contract import Target, TargetError, TargetUnavailable
+from pentathlon.target.factory import make_target
+from pentathlon.target.undo import default_state_dir
+
+
+@dataclass
+class Ready:
+    """Everything that a run needs.
+
+    Attributes:
+        targets: system -> target, prepared.
+        notes: sentences for the reader of the results, such as why a fallback was run.
+        estimates: what the pilot found, by system; None if there was none.
+    """
+
+    loaded: LoadedStudy
+    catalog: Catalog
+    plan: Plan
+    targets: dict[str, Target]
+    notes: list[str] = field(default_factory=list)
+    estimates: dict[str, SystemEstimate] | None = None
+
+
+def get_ready(file: Path, blocks: int | None, *, with_pilot: bool) -> Ready:
+    """Load a study, prepare its targets, make the plan, and try every system once.
+
+    A study whose target cannot work here is replaced by its `fallback`, with a note that says so.
+
+    Raises:
+        StudyError, AgentError, CatalogError, TargetUnavailable, InputError.
+    """
+    agent_path = agent.locate()
+    catalog = parse_catalog(agent.catalog(agent_path))
+    notes: list[str] = []
+    seen: set[Path] = set()
+    while True:
+        loaded = load_study(file, catalog)
+        seen.add(loaded.file)
+        try:
+            ready = _ready(loaded, catalog, agent_path, blocks)
+            if with_pilot:
+                ready.estimates = _pilot(ready)
+        except UnavailableSystem as error:
+            if loaded.fallback is None or loaded.fallback in seen:
+                raise TargetUnavailable(error.text, error.cause.remedy) from error
+            notes.append(_fallback_note(error, loaded.study, loaded.fallback))
+            file = loaded.fallback
+            continue
+        ready.notes = notes
+        return ready
+
+
+def _ready(loaded: LoadedStudy, catalog: Catalog, agent_path: Path, blocks: int | None) -> Ready:
+    targets = targets_of(loaded.study, agent_path)
+    prepare(targets)
+    descriptions = {name: target.describe() for name, target in targets.items()}
+    return Ready(loaded, catalog, make_plan(loaded.study, catalog, descriptions, blocks), targets)
+
+
+def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
+    estimates = {}
+    with err.status("") as status, stop_signals():
+        for name, target in ready.targets.items():
+            status.update(f"pilot: {name} is booted once to estimate the time")
+            try:
+                estimates[name] = pilot(ready.plan, name, ready.catalog, target)
+            except TargetUnavailable as error:
+                raise UnavailableSystem(name, target.kind, error) from error
+    return estimates
+
+
+class UnavailableSystem(Exception):
+    """A system of the study whose target does not work here."""
+
+    def __init__(self, system: str, kind: str, cause: TargetUnavailable) -> None:
+        self.system = system
+        self.cause = cause
+        self.text = f'system "{system}" (target "{kind}") cannot be prepared: {cause.reason}'
+        super().__init__(self.text)
+
+
+def targets_of(study: Study, agent_path: Path) -> dict[str, Target]:
+    """The target of every system, not prepared yet.
+
+    Raises:
+        InputError: a system asks for something that its kind of target does not have.
+    """
+    state_dir = default_state_dir()
+    try:
+        return {system.name: make_target(system, agent_path, state_dir) for system in study.systems}
+    except TargetUnavailable:
+        raise
+    except TargetError as error:
+        # Before anything is prepared, a target can only object to what the study asks for.
+        raise InputError(str(error)) from error
+
+
+def prepare(targets: dict[str, Target]) -> None:
+    """Check that every target can work.
+
+    Raises:
+        UnavailableSystem: the first one that cannot.
+    """
+    for name, target in targets.items():
+        try:
+            target.prepare()
+        except TargetUnavailable as error:
+            raise UnavailableSystem(name, target.kind, error) from error
+
+
+def _fallback_note(error: UnavailableSystem, study: Study, fallback: Path) -> str:
+    remedy = f" To make it work: {error.cause.remedy}." if error.cause.remedy else ""
+    return (
+        f'The study "{study.name}" was not run: {error.text}.{remedy} '
+        f"Its fallback {fallback.name} is run instead; its results answer another question."
+    )

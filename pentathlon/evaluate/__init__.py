@@ -1,0 +1,7 @@
+"""Judgement: estimates, comparisons with the reference, verdicts (docs/evaluation.md)."""
+
+from pentathlon.evaluate.evaluation import evaluate
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.verdict import Verdict
+
+__all__ = ["Evaluation", "Verdict", "evaluate"]

@@ -1,0 +1,64 @@
+"""Cases of an indicator: their order in tables and their text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pentathlon.evaluate.display import bytes_text
+from pentathlon.evaluate.model import Scalar
+
+SIZE = "block_bytes"
+"""Factor that curves over block size are drawn over."""
+REPETITIONS = "repetitions"
+"""Factor that scaling is fitted over."""
+
+OrderKey = tuple[tuple[int, str], ...]
+
+
+def case_text(case: Mapping[str, Scalar]) -> str:
+    """The case for people: sizes first, in binary units, then the rest, as "64 KiB, avx512"."""
+    parts = sorted(case.items(), key=lambda item: not item[0].endswith("_bytes"))
+    return ", ".join(_part(name, value) for name, value in parts)
+
+
+def _part(name: str, value: Scalar) -> str:
+    words = name.replace("_", " ")
+    if name.endswith("_bytes") and isinstance(value, int):
+        return bytes_text(value)
+    if name == "pages":
+        return f"{value} pages"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return words if value else f"no {words}"
+    if isinstance(value, int):
+        return f"{value:,} {words}"
+    return f"{words} {value}"
+
+
+def order(case: Mapping[str, Scalar]) -> tuple[list[str], list[tuple[str, float]]]:
+    """Sort key of a case: categories first, then numbers by size, so that curves stay together."""
+    categories = [f"{name}={value}" for name, value in case.items() if not _numeric(value)]
+    numbers = [
+        (name, float(value))
+        for name, value in case.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    return categories, numbers
+
+
+def without(case: Mapping[str, Scalar], factor: str) -> dict[str, Scalar]:
+    """The case without one factor: what names a curve over that factor."""
+    return {name: value for name, value in case.items() if name != factor}
+
+
+def number(case: Mapping[str, Scalar], factor: str) -> float | None:
+    """The value of a numeric factor, or None."""
+    value = case.get(factor)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _numeric(value: Scalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,196 @@
+"""Curves over block size: the cache levels that they show, beside those that the system claims."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pentathlon.evaluate.caches import Step, find_steps
+from pentathlon.evaluate.cases import SIZE, case_text, number, without
+from pentathlon.evaluate.display import bytes_text
+from pentathlon.evaluate.facts import Inventory
+from pentathlon.evaluate.model import Boundary, CacheCheck, CurveLevels, Row
+
+NEAREST = 4.0
+"""A step within this factor of a claimed size is taken to be that cache."""
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache that holds data, as the system's inventory claims it."""
+
+    name: str
+    size: int
+
+
+def claimed_caches(inventory: Inventory) -> tuple[Cache, ...]:
+    """Data and unified caches of one CPU, smallest first; empty if the system does not tell."""
+    found: dict[int, Cache] = {}
+    for entry in _entries(inventory):
+        level, size = entry.get("level"), entry.get("size_bytes")
+        kind = str(entry.get("type", entry.get("kind", "unified"))).lower()
+        if isinstance(level, int) and isinstance(size, int) and kind != "instruction":
+            name = f"L{level}d" if kind == "data" else f"L{level}"
+            found.setdefault(level, Cache(name, size))
+    return tuple(sorted(found.values(), key=lambda cache: cache.size))
+
+
+def _entries(inventory: Inventory) -> list[dict[str, object]]:
+    """The list of caches, whether it is one value or was taken apart into paths."""
+    whole = inventory.values.get("caches")
+    if isinstance(whole, str):
+        whole = json.loads(whole)
+    if isinstance(whole, list):
+        return [entry for entry in whole if isinstance(entry, dict)]
+    parts: dict[str, dict[str, object]] = {}
+    for path, value in inventory.values.items():
+        if path.startswith("caches."):
+            place, _, name = path.removeprefix("caches.").rpartition(".")
+            parts.setdefault(place, {})[name] = value
+    return [parts[place] for place in sorted(parts)]
+
+
+def find_levels(
+    rows: Sequence[Row], systems: Sequence[str], claimed: dict[str, tuple[Cache, ...]]
+) -> tuple[CurveLevels, ...]:
+    """Cache levels of every curve over block size, on every system."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if number(row.case, SIZE) is not None:
+            name = case_text(without(row.case, SIZE))
+            groups.setdefault((row.workload, row.indicator, name), []).append(row)
+    found = []
+    for (workload, indicator, name), members in groups.items():
+        for system in systems:
+            sizes, cost, noise = _curve(members, system)
+            if len(sizes) < 2:
+                continue
+            rate = members[0].direction == "higher"
+            steps = find_steps(sizes, cost, noise, overhead=rate)
+            checks, unexplained = _check(steps, claimed.get(system, ()), sizes)
+            found.append(
+                CurveLevels(
+                    system=system,
+                    workload=workload,
+                    indicator=indicator,
+                    case_text=name,
+                    unit="ns/B" if rate else members[0].unit,
+                    boundaries=tuple(
+                        Boundary(
+                            low_bytes=int(step.low),
+                            high_bytes=int(step.high),
+                            before=step.before,
+                            after=step.after,
+                        )
+                        for step in steps
+                    ),
+                    checks=checks,
+                    unexplained=unexplained,
+                )
+            )
+    return tuple(found)
+
+
+def _curve(
+    rows: Sequence[Row], system: str
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]:
+    """(sizes, cost, relative standard error of a point) of one curve on one system.
+
+    A rate in MB/s becomes a time in ns per byte: 1 MB/s is 10^6 B/s, hence 1000 ns/B.
+    """
+    points, errors = [], []
+    for row in rows:
+        summary, size = row.summary(system), number(row.case, SIZE)
+        if summary is None or size is None or summary.mean <= 0:
+            continue
+        cost = 1000.0 / summary.mean if row.direction == "higher" else summary.mean
+        points.append((size, cost))
+        if summary.boot_sd is not None:
+            errors.append(summary.boot_sd / summary.mean / math.sqrt(summary.boots))
+    points.sort()
+    table = np.array(points, dtype=np.float64).reshape(-1, 2)
+    return table[:, 0], table[:, 1], float(np.median(errors)) if errors else 0.0
+
+
+def _check(
+    steps: Sequence[Step], caches: Sequence[Cache], sizes: npt.NDArray[np.float64]
+) -> tuple[tuple[CacheCheck, ...], tuple[int, ...]]:
+    """Each claimed cache beside the step that shows it, and the steps left over."""
+    taken: dict[int, int] = {}
+    for place, cache in enumerate(caches):
+        for number_, step in enumerate(steps):
+            if number_ not in taken.values() and step.low <= cache.size <= step.high:
+                taken[place] = number_
+                break
+    last = len(caches) - 1
+    for place, cache in enumerate(caches):
+        if place in taken:
+            continue
+        free = [
+            (distance, number_)
+            for number_, step in enumerate(steps)
+            if number_ not in taken.values()
+            and _in_order(number_, place, taken)
+            and _near(distance := _distance(step, cache.size), step, cache, place == last)
+        ]
+        if free:
+            taken[place] = min(free)[1]
+    checks = tuple(
+        _outcome(cache, steps[taken[place]] if place in taken else None, float(sizes[-1]))
+        for place, cache in enumerate(caches)
+    )
+    used = set(taken.values())
+    return checks, tuple(place for place in range(len(steps)) if place not in used)
+
+
+def _in_order(step: int, cache: int, taken: dict[int, int]) -> bool:
+    """Whether giving the step to the cache keeps larger caches on later steps."""
+    return all((step < other) == (cache < place) for place, other in taken.items())
+
+
+def _near(distance: float, step: Step, cache: Cache, last_level: bool) -> bool:
+    """Whether a step that misses a claimed size can still be that cache.
+
+    The last level is shared: a guest or a busy machine may get any part of it.
+    """
+    return distance <= math.log(NEAREST) or (last_level and step.high < cache.size)
+
+
+def _distance(step: Step, size: float) -> float:
+    """How far a size lies outside a step's range, as a logarithm of their ratio."""
+    return max(0.0, math.log(step.low / size), math.log(size / step.high))
+
+
+def _outcome(cache: Cache, step: Step | None, largest: float) -> CacheCheck:
+    claimed = f"{cache.name} {bytes_text(cache.size)} claimed"
+    if step is None:
+        outside = cache.size >= largest
+        text = (
+            f"{claimed}; the largest block measured is {bytes_text(largest)}"
+            if outside
+            else f"{claimed}; the curve shows no step there"
+        )
+        outcome, low, high = "outside" if outside else "not seen", None, None
+    else:
+        low, high = int(step.low), int(step.high)
+        outcome = "smaller" if high < cache.size else "larger" if low > cache.size else "agrees"
+        place = f"{bytes_text(low)} and {bytes_text(high)}"
+        ending = {
+            "agrees": "which agrees",
+            "smaller": "less than claimed: part of it is out of reach, or shared with others",
+            "larger": "more than claimed",
+        }[outcome]
+        text = f"{claimed}; the step lies between {place}, {ending}"
+    return CacheCheck(
+        level=cache.name,
+        claimed_bytes=cache.size,
+        found_low_bytes=low,
+        found_high_bytes=high,
+        outcome=outcome,
+        words=text,
+    )

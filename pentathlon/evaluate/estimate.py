@@ -1,0 +1,119 @@
+"""From samples to boot means and summaries: the boot is the unit, iterations only its content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from pentathlon.evaluate import published
+from pentathlon.evaluate.model import BootMean, Summary
+
+
+@dataclass(frozen=True)
+class Series:
+    """One indicator and case on one system."""
+
+    key: str
+    system: str
+    workload: str
+    indicator: str
+    case_json: str
+    unit: str
+    direction: str
+    units: int
+    """Number of different (unit, direction) pairs among the samples: 1 if all is well."""
+    checksums: frozenset[str]
+    lowest: float
+    summary: Summary
+    blocks: dict[int, float]
+    """Block -> boot mean."""
+
+
+def counted(samples: pl.DataFrame) -> pl.DataFrame:
+    """The samples that the evaluation uses: of finished steps, without warm-up."""
+    return samples.filter(pl.col("counted") & (pl.col("phase") == "measure"))
+
+
+def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
+    """(key, system) -> what was measured there.
+
+    A block has one boot of each system. If a boot was repeated after a cut, the samples of all its
+    attempts are one boot's content, as the procedure runs each step in one of them only.
+    """
+    boots = (
+        used.group_by("key", "system", "block")
+        .agg(pl.col("value").mean())
+        .sort("key", "system", "block")
+        .group_by("key", "system", maintain_order=True)
+        .agg("block", "value")
+    )
+    wholes = (
+        used.group_by("key", "system")
+        .agg(
+            pl.col("workload").first(),
+            pl.col("indicator").first(),
+            pl.col("case_json").first(),
+            pl.col("unit").min(),
+            pl.col("direction").min(),
+            pl.struct("unit", "direction").n_unique().alias("units"),
+            pl.col("checksum").drop_nulls().unique().alias("checksums"),
+            pl.len().alias("samples"),
+            pl.col("value").min().alias("minimum"),
+            pl.col("value").max().alias("maximum"),
+            pl.col("value").std(ddof=1).alias("sd"),
+        )
+        .join(boots, on=["key", "system"])
+        .sort("key", "system")
+    )
+    return {(row["key"], row["system"]): _series(row) for row in wholes.iter_rows(named=True)}
+
+
+def _series(row: dict[str, object]) -> Series:
+    blocks, values = row["block"], row["value"]
+    assert isinstance(blocks, list) and isinstance(values, list)
+    means = np.array(values, dtype=np.float64)
+    deviation = published.deviation_percent(means)
+    known = bool(np.isfinite(deviation))
+    summary = Summary(
+        system=str(row["system"]),
+        samples=_number(row["samples"]),
+        boots=len(means),
+        mean=published.mean(means),
+        minimum=_real(row["minimum"]),
+        maximum=_real(row["maximum"]),
+        sd=None if row["sd"] is None else _real(row["sd"]),
+        boot_sd=float(np.std(means, ddof=1)) if len(means) > 1 else None,
+        deviation_percent=deviation if known else None,
+        within_one_percent=deviation <= published.TOLERANCE_PERCENT if known else None,
+        boot_means=tuple(
+            BootMean(block=block, value=value) for block, value in zip(blocks, values, strict=True)
+        ),
+    )
+    checksums = row["checksums"]
+    assert isinstance(checksums, list)
+    return Series(
+        key=str(row["key"]),
+        system=summary.system,
+        workload=str(row["workload"]),
+        indicator=str(row["indicator"]),
+        case_json=str(row["case_json"] or ""),
+        unit=str(row["unit"]),
+        direction=str(row["direction"]),
+        units=_number(row["units"]),
+        checksums=frozenset(str(one) for one in checksums if one),
+        lowest=summary.minimum,
+        summary=summary,
+        blocks=dict(zip(blocks, values, strict=True)),
+    )
+
+
+def _number(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _real(value: object) -> float:
+    assert isinstance(value, float)
+    return value

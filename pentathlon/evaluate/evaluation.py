@@ -1,0 +1,194 @@
+"""From a result to an evaluation: the one entry of this package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from pentathlon.evaluate import comparability
+from pentathlon.evaluate.cases import case_text, order
+from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule, counts
+from pentathlon.evaluate.curves import claimed_caches, find_levels
+from pentathlon.evaluate.estimate import Series, counted, series
+from pentathlon.evaluate.facts import (
+    Inventory,
+    ResultLike,
+    case_of,
+    inventories,
+    study_facts,
+    system_facts,
+)
+from pentathlon.evaluate.model import (
+    AreaCount,
+    Evaluation,
+    Failure,
+    InventoryLine,
+    PairSummary,
+    Row,
+    SystemFacts,
+)
+from pentathlon.evaluate.scaling import find_scalings
+from pentathlon.evaluate.titles import Titles
+
+AllSeries = Mapping[tuple[str, str], Series]
+
+
+def evaluate(result: ResultLike) -> Evaluation:
+    """Judge a result: summaries, comparisons with the reference, curves, failures, differences.
+
+    The study's δ and confidence hold. A result without any counted sample gives an evaluation
+    without rows, with its failures.
+    """
+    plan = result.plan
+    used = counted(result.samples())
+    told = inventories(result.inventory())
+    facts = study_facts(plan)
+    systems = system_facts(plan, used, told)
+    titles = Titles(getattr(result, "catalog", None))
+    failures = _failures(result.failures())
+    everything = series(used)
+    keys = _ordered(everything, titles)
+    rule = Rule(facts.delta_percent, facts.confidence)
+    judged = {
+        system.name: Judge(system, systems[0], failures, rule).judge(
+            _pairs(keys, everything, system.name, facts.reference)
+        )
+        for system in systems[1:]
+    }
+    rows = tuple(_row(key, everything, systems, judged, titles) for key in keys)
+    areas = tuple(dict.fromkeys(row.area for row in rows))
+    names = [system.name for system in systems]
+    claimed = {name: claimed_caches(told.get(name, Inventory())) for name in names}
+    return Evaluation(
+        study=facts,
+        systems=systems,
+        areas=areas,
+        pairs=tuple(
+            _pair(system, systems[0], judged[system.name], rows, areas) for system in systems[1:]
+        ),
+        rows=rows,
+        curves=find_levels(rows, names, claimed),
+        scalings=find_scalings(rows, names, rule.rate),
+        failures=failures,
+        inventory_differences=_differences(told, systems),
+    )
+
+
+def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
+    """Keys in the catalog's order, cases with categories before numbers."""
+    first: dict[str, Series] = {}
+    for (key, _), one in everything.items():
+        first.setdefault(key, one)
+    return sorted(
+        first,
+        key=lambda key: (
+            titles.place(first[key].workload, first[key].indicator),
+            order(case_of(first[key].case_json)),
+            key,
+        ),
+    )
+
+
+def _pairs(keys: Sequence[str], everything: AllSeries, system: str, reference: str) -> list[Pair]:
+    pairs = []
+    for key in keys:
+        own, other = everything.get((key, system)), everything.get((key, reference))
+        known = own or other
+        if known is not None:
+            pairs.append(Pair(key, known.workload, own, other))
+    return pairs
+
+
+def _row(
+    key: str,
+    everything: AllSeries,
+    systems: Sequence[SystemFacts],
+    judged: Mapping[str, Judged],
+    titles: Titles,
+) -> Row:
+    present = [everything[key, one.name] for one in systems if (key, one.name) in everything]
+    one = present[0]
+    case = case_of(one.case_json)
+    return Row(
+        key=key,
+        area=titles.area(one.workload),
+        workload=one.workload,
+        indicator=one.indicator,
+        case=case,
+        title=titles.title(one.workload, one.indicator),
+        case_text=case_text(case),
+        unit=one.unit,
+        direction=one.direction,
+        summaries=tuple(measured.summary for measured in present),
+        comparisons=tuple(
+            result.comparisons[key] for result in judged.values() if key in result.comparisons
+        ),
+    )
+
+
+def _pair(
+    system: SystemFacts,
+    reference: SystemFacts,
+    result: Judged,
+    rows: Sequence[Row],
+    areas: Sequence[str],
+) -> PairSummary:
+    return PairSummary(
+        system=system.name,
+        rows=result.tested,
+        selected=result.selected,
+        areas=tuple(
+            AreaCount(
+                area=area,
+                verdicts=counts(result.comparisons, [r.key for r in rows if r.area == area]),
+            )
+            for area in areas
+        ),
+        cautions=comparability.pair_cautions(system, reference),
+    )
+
+
+def _failures(table: pl.DataFrame) -> tuple[Failure, ...]:
+    """Failures of one kind and reason, counted, in the order of systems and workloads."""
+    grouped = (
+        table.with_columns(pl.col("workload", "case", "reason").fill_null(""))
+        .group_by("system", "workload", "case", "kind", "reason", "resolved")
+        .agg(pl.len().alias("count"), pl.col("block").drop_nulls().unique().sort())
+        .sort("system", "workload", "case", "kind", "reason", "resolved")
+    )
+    return tuple(
+        Failure(
+            system=row["system"],
+            workload=row["workload"],
+            case=row["case"],
+            kind=row["kind"],
+            reason=row["reason"],
+            resolved=bool(row["resolved"]),
+            count=row["count"],
+            blocks=tuple(row["block"]),
+        )
+        for row in grouped.iter_rows(named=True)
+    )
+
+
+def _differences(
+    told: dict[str, Inventory], systems: tuple[SystemFacts, ...]
+) -> tuple[InventoryLine, ...]:
+    return tuple(
+        InventoryLine(
+            path=path,
+            values={
+                name: told[name].unsupported.get(path) and "unsupported"
+                if path not in told[name].values
+                else _text(value)
+                for name, value in values.items()
+            },
+        )
+        for path, values in comparability.machine_differences(told, systems)
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

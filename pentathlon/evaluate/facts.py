@@ -1,0 +1,150 @@
+"""What the evaluation takes from a result, in one place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import polars as pl
+
+from pentathlon.evaluate.model import Scalar, StudyFacts, SystemFacts
+from pentathlon.study.plan import Plan
+
+
+class ResultLike(Protocol):
+    """What `evaluate` needs of a result directory (pentathlon.store)."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that the result was measured by."""
+
+    def samples(self) -> pl.DataFrame:
+        """One row per sample (`pentathlon.store.schema.SAMPLES`)."""
+
+    def failures(self) -> pl.DataFrame:
+        """One row per failure (`pentathlon.store.schema.FAILURES`)."""
+
+    def inventory(self) -> pl.DataFrame:
+        """One row per leaf of an inventory (`pentathlon.store.schema.INVENTORY`)."""
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What one system tells of itself: path -> value, from its first boot."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    unsupported: dict[str, str] = field(default_factory=dict)
+    varying: frozenset[str] = frozenset()
+    """Paths whose value differs between boots of this system."""
+
+    def text(self, *paths: str) -> str:
+        """The first of the paths that has a value, as text; "" if none has."""
+        for path in paths:
+            value = self.values.get(path)
+            if value not in (None, ""):
+                return str(value)
+        return ""
+
+    def integer(self, *paths: str) -> int | None:
+        """The first of the paths that has a whole number, or None."""
+        for path in paths:
+            value = self.values.get(path)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+        return None
+
+
+KERNEL_PATHS = ("kernel.release", "os.kernel_release", "os.kernel.release", "os.release")
+CPU_PATHS = ("cpu.model_name", "cpu.model", "cpu.brand", "cpu.name")
+MEMORY_PATHS = ("memory.total_bytes", "memory.size_bytes", "memory.physical_bytes")
+
+
+def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
+    """The inventory of each system from the table of the result directory."""
+    found: dict[str, Inventory] = {}
+    for (system,), rows in table.group_by(["system"], maintain_order=True):
+        values: dict[str, Any] = {}
+        first: dict[str, str | None] = {}
+        unsupported: dict[str, str] = {}
+        varying: set[str] = set()
+        columns = rows.select("path", "value_json", "unsupported").iter_rows()
+        for path, text, reason in columns:
+            if path in first:
+                if text != first[path]:
+                    varying.add(path)
+                continue
+            first[path] = text
+            if reason is not None:
+                unsupported[path] = reason
+            elif text is not None:
+                values[path] = json.loads(text)
+        found[str(system)] = Inventory(values, unsupported, frozenset(varying))
+    return found
+
+
+def study_facts(plan: Plan) -> StudyFacts:
+    """The study and its plan, as far as a report names them."""
+    study, procedure = plan.study, plan.study.procedure
+    return StudyFacts(
+        name=study.name,
+        title=study.title or study.name,
+        question=study.question,
+        reference=study.reference,
+        seed=study.seed,
+        plan_hash=plan.hash(),
+        blocks=len(plan.blocks),
+        iterations=procedure.iterations,
+        warmup=procedure.warmup,
+        processes=procedure.processes,
+        sample_ms=procedure.sample_ms,
+        delta_percent=study.evaluation.delta_percent,
+        confidence=study.evaluation.confidence,
+    )
+
+
+def system_facts(
+    plan: Plan, counted: pl.DataFrame, told: Mapping[str, Inventory]
+) -> tuple[SystemFacts, ...]:
+    """Every system of the study, the reference first, then in the study's order."""
+    sizes = {
+        name: (boots, samples)
+        for name, boots, samples in counted.group_by("system")
+        .agg(pl.col("boot").n_unique(), pl.len().alias("samples"))
+        .iter_rows()
+    }
+    layers = dict(counted.select("system", "layer").unique().sort("system", "layer").iter_rows())
+    study = plan.study
+    ordered = sorted(study.systems, key=lambda system: system.name != study.reference)
+    facts = []
+    for system in ordered:
+        inventory = told.get(system.name, Inventory())
+        target = plan.targets.get(system.name, {})
+        boots, samples = sizes.get(system.name, (0, 0))
+        facts.append(
+            SystemFacts(
+                name=system.name,
+                title=system.title or system.name,
+                target=system.target,
+                layer=layers.get(system.name) or str(target.get("layer", "")),
+                kernel=inventory.text(*KERNEL_PATHS),
+                cpu=inventory.text(*CPU_PATHS),
+                memory_bytes=inventory.integer(*MEMORY_PATHS),
+                agent_build=inventory.text("agent.build"),
+                catalog_version=inventory.integer("agent.catalog_version"),
+                settings=dict(system.settings.changed()),
+                parameters={name: dict(own) for name, own in system.parameters.items()},
+                boots=boots,
+                samples=samples,
+            )
+        )
+    return tuple(facts)
+
+
+def case_of(text: str | None) -> dict[str, Scalar]:
+    """The case of a sample from its JSON; {} for none."""
+    if not text:
+        return {}
+    case = json.loads(text)
+    return dict(case) if isinstance(case, dict) else {}

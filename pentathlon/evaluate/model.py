@@ -1,0 +1,290 @@
+"""The evaluation as data: what the reports print and what the JSON export holds.
+
+Frozen, in full precision, without a clock: one result directory always gives the same evaluation.
+Percentages are of the reference; ratios are ratios of speed, so + is better for every indicator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from pentathlon.evaluate.verdict import Verdict
+
+Scalar = bool | int | float | str | None
+
+
+class Frozen(BaseModel):
+    """A part of an evaluation; it never changes once made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StudyFacts(Frozen):
+    """The study and its plan, as far as a report names them."""
+
+    name: str
+    title: str
+    question: str
+    reference: str
+    seed: int
+    plan_hash: str
+    blocks: int
+    iterations: int
+    warmup: int
+    processes: int
+    sample_ms: float
+    delta_percent: float
+    confidence: float
+
+
+class SystemFacts(Frozen):
+    """One system and how much of it was measured."""
+
+    name: str
+    title: str
+    target: str
+    layer: str
+    kernel: str
+    """Kernel name and release that the system itself reports; "" if it does not tell."""
+    cpu: str
+    """CPU model that the system itself reports."""
+    memory_bytes: int | None
+    agent_build: str
+    catalog_version: int | None
+    settings: dict[str, Scalar]
+    """Settings of the machine that were changed for this system."""
+    parameters: dict[str, dict[str, Any]]
+    """Workload -> parameters that hold for this system only."""
+    boots: int
+    """Boots with at least one counted sample."""
+    samples: int
+    """Counted, measured samples."""
+
+
+class BootMean(Frozen):
+    """The arithmetic mean of one indicator's samples in one boot: the published repetition."""
+
+    block: int
+    value: float
+
+
+class Summary(Frozen):
+    """One indicator on one system, in the unit of the indicator (martinovic2012, formula (3))."""
+
+    system: str
+    samples: int
+    boots: int
+    mean: float
+    """Mean of the boot means; it is the mean of all samples where boots have equally many."""
+    minimum: float
+    maximum: float
+    sd: float | None
+    """Standard deviation of all samples; None for a single one."""
+    boot_sd: float | None
+    """Standard deviation of the boot means; None for a single boot."""
+    deviation_percent: float | None
+    """Largest deviation of a boot mean from the mean, in percent of the mean."""
+    within_one_percent: bool | None
+    boot_means: tuple[BootMean, ...]
+
+
+class Effect(Frozen):
+    """The ratio of speeds, system to reference, from paired blocks."""
+
+    blocks: int
+    log_ratios: tuple[float, ...]
+    """Per block, in block order: positive is better than the reference."""
+    mean: float
+    """Mean log-ratio."""
+    sd: float | None
+    percent: float
+    """exp(mean) − 1, in percent."""
+    low_percent: float | None
+    """Interval at the study's confidence, for this row alone."""
+    high_percent: float | None
+    adjusted_confidence: float | None
+    """Confidence of the interval behind the verdict, after allowing for all rows."""
+    adjusted_low_percent: float | None
+    adjusted_high_percent: float | None
+    p_different: float | None
+    p_equivalent: float | None
+    mde_percent: float | None
+    """Smallest difference that this n and s would show with power 0.8 at the row's level."""
+
+
+class Comparison(Frozen):
+    """One indicator of one system against the reference."""
+
+    system: str
+    difference_percent: float | None
+    """Diff% of martinovic2012, formula (4): raw, in the indicator's own direction."""
+    effect: Effect | None
+    verdict: Verdict
+    words: str
+    reason: str
+    """Why the verdict is not a plain one; "" if there is nothing to say."""
+    cautions: tuple[str, ...]
+    """What qualifies this row, one sentence each."""
+
+
+class Row(Frozen):
+    """One indicator: identity, every system, every comparison."""
+
+    key: str
+    area: str
+    workload: str
+    indicator: str
+    case: dict[str, Scalar]
+    title: str
+    case_text: str
+    """The case for people, such as "64 KiB, avx512"."""
+    unit: str
+    direction: str
+    summaries: tuple[Summary, ...]
+    comparisons: tuple[Comparison, ...]
+
+    def summary(self, system: str) -> Summary | None:
+        """The summary of a system, or None if it has no counted sample."""
+        return next((one for one in self.summaries if one.system == system), None)
+
+    def comparison(self, system: str) -> Comparison | None:
+        """The comparison of a system with the reference; None for the reference itself."""
+        return next((one for one in self.comparisons if one.system == system), None)
+
+
+class AreaCount(Frozen):
+    """How often each verdict was given in one area."""
+
+    area: str
+    verdicts: dict[Verdict, int]
+
+
+class PairSummary(Frozen):
+    """One system against the reference, as a whole."""
+
+    system: str
+    rows: int
+    """Rows that were tested together."""
+    selected: int
+    """Rows with a difference shown."""
+    areas: tuple[AreaCount, ...]
+    cautions: tuple[str, ...]
+    """What qualifies every row of the comparison."""
+
+
+class Boundary(Frozen):
+    """One step of a curve over block size."""
+
+    low_bytes: int
+    """The largest block that still fits, at the lower end of the uncertainty."""
+    high_bytes: int
+    """The smallest block that no longer fits, at the upper end of the uncertainty."""
+    before: float
+    after: float
+    """Cost before and after the step, in `unit` of the curve."""
+
+
+class CacheCheck(Frozen):
+    """A cache that the system claims, beside what the curve shows."""
+
+    level: str
+    claimed_bytes: int
+    found_low_bytes: int | None
+    found_high_bytes: int | None
+    outcome: str
+    """"agrees", "smaller", "larger", "not seen" or "outside"."""
+    words: str
+
+
+class CurveLevels(Frozen):
+    """Cache levels found in one curve over block size."""
+
+    system: str
+    workload: str
+    indicator: str
+    case_text: str
+    unit: str
+    """Unit of the cost: ns per access, or ns per byte for bandwidth."""
+    boundaries: tuple[Boundary, ...]
+    checks: tuple[CacheCheck, ...]
+    unexplained: tuple[int, ...]
+    """Places in `boundaries` of steps that no claimed cache explains."""
+
+
+class Scaling(Frozen):
+    """Time over the number of repetitions, for one style of call on one system."""
+
+    system: str
+    workload: str
+    indicator: str
+    case_text: str
+    unit: str
+    points: tuple[tuple[float, float], ...]
+    """(repetitions, mean time of the whole)."""
+    slope: float
+    """Time per repetition, mean of the boots' least-squares slopes."""
+    slope_low: float | None
+    slope_high: float | None
+    intercept: float
+    r_squared: float
+    worst_percent: float
+    """Largest residual in percent of the fitted value."""
+
+
+class Failure(Frozen):
+    """Something that a system could not do, with how often it was reported."""
+
+    system: str
+    workload: str
+    case: str
+    kind: str
+    reason: str
+    resolved: bool
+    """A later attempt made it good."""
+    count: int
+    blocks: tuple[int, ...]
+
+
+class InventoryLine(Frozen):
+    """One path of the inventory on every system; None where the path is missing there."""
+
+    path: str
+    values: dict[str, str | None]
+
+
+class Evaluation(Frozen):
+    """Everything that is judged about one result."""
+
+    study: StudyFacts
+    systems: tuple[SystemFacts, ...]
+    areas: tuple[str, ...]
+    pairs: tuple[PairSummary, ...]
+    rows: tuple[Row, ...]
+    curves: tuple[CurveLevels, ...]
+    scalings: tuple[Scaling, ...]
+    failures: tuple[Failure, ...]
+    inventory_differences: tuple[InventoryLine, ...]
+
+    def system(self, name: str) -> SystemFacts:
+        """The system of that name.
+
+        Raises:
+            KeyError: no system has the name.
+        """
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise KeyError(name)
+
+    def row(self, key: str) -> Row:
+        """The row of that key.
+
+        Raises:
+            KeyError: no row has the key.
+        """
+        for row in self.rows:
+            if row.key == key:
+                return row
+        raise KeyError(key)

@@ -1,0 +1,48 @@
+"""The published evaluation model of martinovic2012, kept exactly.
+
+A repetition of the published procedure starts with a reboot, so a repetition here is one boot:
+its value is the arithmetic mean of the samples of that boot. Nothing is rounded in the data; three
+significant digits are a matter of display (`display.significant`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+
+TOLERANCE_PERCENT = 1.0
+"""Deviation from the mean that the paper finds for "the vast majority" of its repetitions."""
+
+
+def mean(repetitions: Values) -> float:
+    """x̄ = (1/N) Σ xᵢ (martinovic2012, formula (3), where N = 5)."""
+    return float(np.mean(repetitions))
+
+
+def difference_percent(value: float, reference: float) -> float:
+    """Diff% = (value − reference) / reference × 100 (martinovic2012, formula (4)).
+
+    Raw difference in the indicator's own direction: +5 means a higher number, not a better one.
+    NaN where the reference is 0.
+    """
+    if reference == 0:
+        return float("nan")
+    return (value - reference) / reference * 100.0
+
+
+def deviation_percent(repetitions: Values) -> float:
+    """Largest |xᵢ − x̄| / |x̄| × 100 among the repetitions (martinovic2012, section 5).
+
+    NaN where the mean is 0.
+    """
+    centre = mean(repetitions)
+    if centre == 0:
+        return float("nan")
+    return float(np.max(np.abs(repetitions - centre)) / abs(centre) * 100.0)
+
+
+def within_tolerance(repetitions: Values) -> bool:
+    """Whether every repetition lies within 1 % of the mean."""
+    return deviation_percent(repetitions) <= TOLERANCE_PERCENT

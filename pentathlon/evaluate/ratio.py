@@ -1,0 +1,123 @@
+"""The ratio of two systems from paired blocks: log-ratios, t interval, detectable effect.
+
+The boot is the unit: the iterations of a boot are averaged first, and a block gives one log-ratio.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+Values = npt.NDArray[np.float64]
+
+POWER = 0.8
+"""Power for which the minimum detectable effect is stated (Cohen 1988, section 2.4)."""
+
+
+def log_ratios(system: Values, reference: Values, direction: str) -> Values:
+    """ln(system / reference) per block, signed so that positive is better than the reference.
+
+    Args:
+        system, reference: boot means of the same blocks, all positive.
+        direction: "higher" or "lower", which of them is better.
+
+    Source: Fleming and Wallace 1986 (ratios of benchmarks are averaged geometrically). The sign
+    makes exp(mean) a ratio of speeds for both directions.
+    """
+    sign = 1.0 if direction == "higher" else -1.0
+    return sign * np.log(system / reference)
+
+
+def standard_error(sample: Values) -> float:
+    """s / √n with s² = Σ(xᵢ − x̄)² / (n − 1), in the unit of the sample."""
+    return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
+
+
+def t_quantile(level: float, freedom: int) -> float:
+    """Two-sided critical value of Student's t: P(|T| > t) = level (Student 1908)."""
+    return float(special.stdtrit(freedom, 1.0 - level / 2.0))
+
+
+def t_interval(sample: Values, level: float) -> tuple[float, float]:
+    """Interval of confidence 1 − level for the mean: x̄ ± t s/√n with n − 1 degrees of freedom."""
+    centre = float(np.mean(sample))
+    error = standard_error(sample)
+    if error == 0.0:
+        return centre, centre
+    half = t_quantile(level, len(sample) - 1) * error
+    return centre - half, centre + half
+
+
+def p_different(sample: Values) -> float:
+    """Two-sided p value of "the mean log-ratio is 0" (one-sample t test on the blocks)."""
+    centre, error = float(np.mean(sample)), standard_error(sample)
+    if error == 0.0:
+        return 1.0 if centre == 0.0 else 0.0
+    return float(2.0 * special.stdtr(len(sample) - 1, -abs(centre) / error))
+
+
+def p_equivalent(sample: Values, delta: float) -> float:
+    """Smallest level whose two-sided interval lies inside ±delta; 1 if the mean does not.
+
+    Twice the larger p value of the two one-sided tests (Schuirmann 1987, doi:10.1007/BF01068419):
+    the doubling makes the claim agree with the interval that the report shows, where the two tests
+    alone would need only the narrower interval of confidence 1 − 2·level.
+    """
+    centre, error = float(np.mean(sample)), standard_error(sample)
+    room = delta - abs(centre)
+    if room <= 0.0:
+        return 1.0
+    if error == 0.0:
+        return 0.0
+    return min(1.0, float(2.0 * special.stdtr(len(sample) - 1, -room / error)))
+
+
+def p_beyond(sample: Values, delta: float) -> float:
+    """Smallest level whose two-sided interval lies wholly beyond ±delta; 1 if the mean does not."""
+    centre, error = float(np.mean(sample)), standard_error(sample)
+    excess = abs(centre) - delta
+    if excess <= 0.0:
+        return 1.0
+    if error == 0.0:
+        return 0.0
+    return min(1.0, float(2.0 * special.stdtr(len(sample) - 1, -excess / error)))
+
+
+@lru_cache(maxsize=4096)
+def _noncentrality(freedom: int, level: float) -> float:
+    """Noncentrality of t at which |T| exceeds its critical value with probability POWER."""
+    critical = t_quantile(level, freedom)
+    low, high = 0.0, 2.0 * critical + 10.0
+    while special.nctdtr(freedom, high, critical) > 1.0 - POWER:
+        high *= 2.0
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        if special.nctdtr(freedom, middle, critical) > 1.0 - POWER:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def detectable(sample: Values, level: float) -> float:
+    """Smallest mean log-ratio that a test at `level` finds with power 0.8, for this n and s.
+
+    δ = λ s/√n, where λ is the noncentrality at which P(T' > t) = 0.8 (Cohen 1988, section 2.4; the
+    far tail is left out). It depends on the estimated s, so it is an estimate itself.
+    """
+    error = standard_error(sample)
+    return 0.0 if error == 0.0 else _noncentrality(len(sample) - 1, level) * error
+
+
+def percent(log_ratio: float) -> float:
+    """A log-ratio as a percentage: +5 means 1.05 times the reference's speed."""
+    return math.expm1(min(log_ratio, 700.0)) * 100.0
+
+
+def delta_log(delta_percent: float) -> float:
+    """Half width of the region of equivalence as a log-ratio: ln(1 + δ/100)."""
+    return math.log1p(delta_percent / 100.0)

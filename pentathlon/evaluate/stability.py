@@ -1,0 +1,62 @@
+"""The rule, declared beforehand, that calls a comparison unstable.
+
+It looks at the log-ratios of the blocks, blind to which system is faster. What disturbs both
+systems of a block alike cancels there; what remains is one system that is not always the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+
+SPREAD = math.log(1.10)
+"""Standard deviation of the log-ratios above which a row is unstable (10 %)."""
+FEWEST_FOR_SPREAD = 3
+FEWEST_FOR_MODES = 5
+SMALLEST_GROUP = 2
+GAP_OVER_RANGE = 4.0
+"""Two modes: the gap between the groups is this many times the wider group."""
+SMALLEST_GAP = math.log(1.02)
+"""Gaps below 2 % are never called modes."""
+
+
+def instability(log_ratios: Values) -> str | None:
+    """What is unstable about the blocks, in words, or None.
+
+    Modes: the sorted log-ratios split at their largest gap into two groups of at least 2 blocks,
+    and the gap is above 2 % and above 4 times the range of the wider group (5 blocks or more).
+    Spread: the standard deviation is above 10 % (3 blocks or more).
+    """
+    count = len(log_ratios)
+    if count >= FEWEST_FOR_MODES:
+        ordered = np.sort(log_ratios)
+        gaps = np.diff(ordered)
+        at = int(np.argmax(gaps)) + 1
+        gap = float(gaps[at - 1])
+        below, above = ordered[:at], ordered[at:]
+        widest = max(float(np.ptp(below)), float(np.ptp(above)))
+        if (
+            min(len(below), len(above)) >= SMALLEST_GROUP
+            and gap > SMALLEST_GAP
+            and gap > GAP_OVER_RANGE * widest
+        ):
+            return (
+                f"the blocks fall into two groups ({len(below)} and {len(above)} of {count}) "
+                f"that lie {math.expm1(gap) * 100:.1f} % apart"
+            )
+    if count >= FEWEST_FOR_SPREAD:
+        spread = float(np.std(log_ratios, ddof=1))
+        if spread > SPREAD:
+            return (
+                f"the blocks' ratios have a standard deviation of {math.expm1(spread) * 100:.0f} %"
+            )
+    return None
+
+
+def separated(log_ratios: Values) -> bool:
+    """Whether every block agrees on which system is faster."""
+    return bool(np.all(log_ratios > 0) or np.all(log_ratios < 0))

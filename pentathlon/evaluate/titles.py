@@ -1,0 +1,51 @@
+"""Names for people: from the catalog of the result where it is kept, else from the ids."""
+
+from __future__ import annotations
+
+from pentathlon.study.catalog import Catalog, Workload
+
+AREAS = ("process", "memory", "arithmetic", "disk", "network", "forwarding", "link", "graphics")
+"""Order of areas in reports; others follow by name."""
+
+PLAIN = {"time", "throughput", "bandwidth"}
+"""Indicators that need no name of their own beside the workload's."""
+
+
+class Titles:
+    """Titles, areas and order of workloads and indicators."""
+
+    def __init__(self, catalog: Catalog | None) -> None:
+        self._workloads: dict[str, Workload] = (
+            {} if catalog is None else {one.id: one for one in catalog.workloads}
+        )
+        self._places = {name: place for place, name in enumerate(self._workloads)}
+
+    def area(self, workload: str) -> str:
+        """The workload's area."""
+        known = self._workloads.get(workload)
+        return known.area if known is not None else workload.partition(".")[0]
+
+    def title(self, workload: str, indicator: str) -> str:
+        """The indicator's title, such as "Read bandwidth"."""
+        known = self._workloads.get(workload)
+        if known is not None:
+            for one in known.indicators:
+                if one.id == indicator:
+                    return one.title
+        name = workload.partition(".")[2].replace("_", " ") or workload
+        text = name if indicator in PLAIN else f"{name} {indicator}"
+        return text[:1].upper() + text[1:]
+
+    def place(self, workload: str, indicator: str) -> tuple[int, str, int, str, int, str]:
+        """Sort key: area, then the catalog's order of workloads and indicators, then the ids."""
+        area = self.area(workload)
+        known = self._workloads.get(workload)
+        names = [] if known is None else [one.id for one in known.indicators]
+        return (
+            AREAS.index(area) if area in AREAS else len(AREAS),
+            area,
+            self._places.get(workload, len(self._places)),
+            workload,
+            names.index(indicator) if indicator in names else len(names),
+            indicator,
+        )

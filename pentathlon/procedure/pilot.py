@@ -1,0 +1,184 @@
+"""The pilot: one short boot of every system, to say how long the study will take.
+
+Each workload runs once, without warm-up, with one batch per case. A list parameter that makes
+the cases of a numeric factor (block sizes, for example) is thinned to its smallest and its largest
+value; what lies between is taken to cost in proportion. The pilot's samples are not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.procedure.runner import limits, make_request
+from pentathlon.study.catalog import Catalog, Workload
+from pentathlon.study.plan import Plan, Step
+from pentathlon.target.contract import Target, TargetError, TargetUnavailable
+
+PILOT_SAMPLE_MS = 20.0
+"""Longest batch of the pilot."""
+PILOT_TIMEOUT_S = 30.0
+RECORD_BYTES = 160
+"""What the journal adds to an event's own line, about."""
+
+Weights = Mapping[str, Mapping[Any, float]]
+"""Factor -> value -> how many of the study's cases that value stands for."""
+
+
+@dataclass
+class SystemEstimate:
+    """What the pilot found for one system, in seconds and bytes, for one boot of the study.
+
+    Attributes:
+        boot_s: time to boot and to stop, with the clock calibration and the inventory.
+        steps_s: step -> time of the step.
+        journal_bytes: what one boot adds to the journal.
+        problem: why the system could not be tried, or None.
+    """
+
+    boot_s: float = 0.0
+    steps_s: dict[int, float] = field(default_factory=dict)
+    journal_bytes: float = 0.0
+    problem: str | None = None
+
+    @property
+    def total_s(self) -> float:
+        """One whole boot."""
+        return self.boot_s + sum(self.steps_s.values())
+
+
+def expected_seconds(plan: Plan, estimates: Mapping[str, SystemEstimate]) -> float:
+    """Time of the whole plan, in seconds; systems that could not be tried count nothing."""
+    return sum(estimates[boot.system].total_s for block in plan.blocks for boot in block)
+
+
+def pilot(plan: Plan, name: str, catalog: Catalog, target: Target) -> SystemEstimate:
+    """Boot one system once and estimate a boot of the study. A failure is part of the answer.
+
+    Raises:
+        TargetUnavailable: the system cannot work here at all.
+    """
+    steps = plan.steps[name]
+    estimate = SystemEstimate()
+    weights: list[Weights] = []
+    short: list[Step] = []
+    for step in steps:
+        workload = catalog.workload(step.workload)
+        parameters, weight = thin(step, workload)
+        weights.append(weight)
+        short.append(
+            step.model_copy(
+                update={
+                    "parameters": parameters,
+                    "iterations": 1,
+                    "warmup": 0,
+                    "processes": 1,
+                    "sample_ms": min(PILOT_SAMPLE_MS, step.sample_ms),
+                    "timeout_s": min(PILOT_TIMEOUT_S, step.timeout_s),
+                }
+            )
+        )
+    began = time.monotonic()
+    events: list[dict[str, Any]] = []
+    try:
+        with target.boot(plan.study.procedure.boot_timeout_s) as session:
+            request = make_request(plan, short, secrets.token_hex(8))
+            for event in session.run(request, *limits(short)):
+                events.append(event)
+    except TargetUnavailable:
+        raise
+    except TargetError as error:
+        estimate.problem = str(error)
+    whole = time.monotonic() - began
+    measured = 0.0
+    for index, step in enumerate(steps):
+        own = [event for event in events if event.get("index") == index]
+        measured += _span(own)
+        estimate.steps_s[index], size = estimate_step(step, own, weights[index])
+        estimate.journal_bytes += size
+    estimate.boot_s = max(whole - measured, 0.0)
+    estimate.journal_bytes += sum(_bytes(e) for e in events if e.get("event") == "inventory")
+    return estimate
+
+
+def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights]:
+    """The step's parameters with long numeric lists thinned, and what the rest stands for."""
+    parameters = dict(step.parameters)
+    weights: dict[str, dict[Any, float]] = {}
+    numeric = {f.name for f in workload.factors if f.scale != "category"} if workload else set()
+    for name, values in step.parameters.items():
+        if name not in numeric or not isinstance(values, list) or len(values) < 3:
+            continue
+        low, high = min(values), max(values)
+        # Cost linear in the value: sum over all = w_low * cost(low) + w_high * cost(high).
+        share = sum((value - low) / (high - low) for value in values)
+        parameters[name] = [low, high]
+        weights[name] = {low: len(values) - share, high: share}
+    return parameters, weights
+
+
+def estimate_step(
+    step: Step, events: Sequence[Mapping[str, Any]], weights: Weights
+) -> tuple[float, float]:
+    """Seconds and journal bytes of a step, from the pilot's events of it.
+
+    Per case: what the case took beside its batches (set-up, batch sizing) stays as it is; each
+    batch takes what it took in the pilot, but at least the study's `sample_ms`.
+    """
+    repeats = step.iterations + step.warmup
+    total = 0.0
+    size = 0.0
+    parts = list(_by_case(events))
+    for case, part, span_s in parts:
+        weight = 1.0
+        for name, of in weights.items():
+            weight *= of.get(case.get(name), 1.0)
+        batches = [e for e in part if e.get("event") == "sample" and e.get("phase") == "measure"]
+        taken = [float(event.get("elapsed_ns", 0)) / 1e9 for event in batches]
+        rest = max(span_s - sum(taken), 0.0)
+        full = sum(max(seconds, step.sample_ms / 1000) for seconds in taken)
+        total += weight * (rest + repeats * full)
+        size += weight * sum(_bytes(e) for e in part)
+        size += weight * (repeats - 1) * sum(_bytes(e) for e in batches)
+    outside = max(_span(events) - sum(span for _, _, span in parts), 0.0)
+    return step.processes * (outside + total), step.processes * size
+
+
+def _by_case(
+    events: Iterable[Mapping[str, Any]],
+) -> Iterable[tuple[dict[str, Any], list[Mapping[str, Any]], float]]:
+    """Each case with its events and its time, in seconds.
+
+    A case lasts until the last event that names it: what follows is the next case's set-up.
+    """
+    order: list[str] = []
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    cases: dict[str, dict[str, Any]] = {}
+    spans: dict[str, float] = {}
+    before: float | None = None
+    for event in events:
+        now = float(event.get("t_ns", 0)) / 1e9
+        case = event.get("case")
+        if isinstance(case, dict):
+            key = json.dumps(case, sort_keys=True)
+            if key not in parts:
+                order.append(key)
+                cases[key] = case
+            parts.setdefault(key, []).append(event)
+            spans[key] = spans.get(key, 0.0) + (0.0 if before is None else now - before)
+        before = now
+    for key in order:
+        yield cases[key], parts[key], spans[key]
+
+
+def _span(events: Sequence[Mapping[str, Any]]) -> float:
+    times = [float(event.get("t_ns", 0)) for event in events]
+    return (max(times) - min(times)) / 1e9 if times else 0.0
+
+
+def _bytes(event: Mapping[str, Any]) -> int:
+    return len(json.dumps(event, separators=(",", ":"))) + RECORD_BYTES

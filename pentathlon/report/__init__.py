@@ -1,0 +1,1 @@
+"""Evaluations for people: terminal, HTML and export files (docs/report.md)."""

@@ -1,0 +1,210 @@
+"""The answer in words: which system is faster for what, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pentathlon.evaluate.cases import SIZE, case_text, without
+from pentathlon.evaluate.display import percent_text, significant
+from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row
+from pentathlon.evaluate.verdict import Verdict, words
+
+HUGE = 2.0
+"""From this ratio on, a difference is told as a multiple instead of a percentage."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Differences of one direction in one curve or one single indicator."""
+
+    area: str
+    title: str
+    place: str
+    """Which cases, such as "3 of 17 sizes"; "" for a single indicator."""
+    size: str
+    """How much, such as "12 % faster"."""
+    interval: str
+    """The interval in words; "" where there are several rows."""
+    sign: int
+    strength: float
+    """Largest absolute mean log-ratio."""
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One system against the reference."""
+
+    system: str
+    reference: str
+    headline: str
+    sureness: str
+    cautions: tuple[str, ...]
+    counts: tuple[tuple[Verdict, str, int], ...]
+    """(verdict, its words, how many rows), without those that were not given."""
+    findings: tuple[Finding, ...]
+    """Strongest first."""
+
+
+def answers(evaluation: Evaluation) -> tuple[Answer, ...]:
+    """One answer for each system other than the reference."""
+    return tuple(_answer(evaluation, pair) for pair in evaluation.pairs)
+
+
+def verdict_counts(evaluation: Evaluation, system: str) -> Counter[Verdict]:
+    """How often each verdict was given to a system."""
+    return Counter(one.verdict for _, one in compared(evaluation.rows, system))
+
+
+def compared(rows: Iterable[Row], system: str) -> Iterator[tuple[Row, Comparison]]:
+    """Every row with the comparison of one system."""
+    for row in rows:
+        comparison = row.comparison(system)
+        if comparison is not None:
+            yield row, comparison
+
+
+def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
+    study = evaluation.study
+    tally = verdict_counts(evaluation, pair.system)
+    faster = tally[Verdict.FASTER] + tally[Verdict.FASTER_BY_DELTA]
+    slower = tally[Verdict.SLOWER] + tally[Verdict.SLOWER_BY_DELTA]
+    judged = sum(tally.values()) - tally[Verdict.NOT_MEASURED]
+    return Answer(
+        system=pair.system,
+        reference=study.reference,
+        headline=_headline(pair.system, study.reference, faster, slower, judged),
+        sureness=_sureness(evaluation, pair, tally),
+        cautions=pair.cautions,
+        counts=tuple(
+            (verdict, words(verdict, study.delta_percent), tally[verdict])
+            for verdict in Verdict
+            if tally[verdict]
+        ),
+        findings=tuple(_findings(evaluation.rows, pair.system)),
+    )
+
+
+def _headline(system: str, reference: str, faster: int, slower: int, judged: int) -> str:
+    if judged == 0:
+        return f"{system} cannot be compared with {reference}: no indicator was measured on both."
+    rows = f"{judged} indicators" if judged > 1 else "the one indicator"
+    if faster and slower:
+        return (
+            f"{system} is faster than {reference} for {faster} of {rows}, and slower for {slower}."
+        )
+    if faster or slower:
+        word = "faster" if faster else "slower"
+        return f"{system} is {word} than {reference} for {faster or slower} of {rows}."
+    return f"No difference between {system} and {reference} was shown in {rows}."
+
+
+def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]) -> str:
+    study = evaluation.study
+    confidence = percent_text(study.confidence * 100)
+    error = percent_text((1 - study.confidence) * 100)
+    blocks = max(
+        (
+            one.effect.blocks
+            for _, one in compared(evaluation.rows, pair.system)
+            if one.effect is not None
+        ),
+        default=0,
+    )
+    parts = []
+    if pair.rows:
+        parts.append(
+            f"Each difference holds at {confidence} confidence for all {pair.rows} indicators "
+            f"together, from {blocks} paired blocks: if the two were equally fast everywhere, a "
+            f"study like this one would call any of them different in at most {error} of cases."
+        )
+    limits = [
+        one.effect.mde_percent
+        for _, one in compared(evaluation.rows, pair.system)
+        if one.verdict is Verdict.INCONCLUSIVE
+        and one.effect is not None
+        and one.effect.mde_percent is not None
+    ]
+    if limits:
+        limits.sort()
+        middle = limits[len(limits) // 2]
+        parts.append(
+            f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; half of these would have shown a "
+            f"difference of {percent_text(middle)} or less."
+        )
+    return " ".join(parts)
+
+
+def _findings(rows: Iterable[Row], system: str) -> list[Finding]:
+    """Differences grouped by curve and direction, strongest first."""
+    groups: dict[tuple[str, str, str, int], list[tuple[Row, Comparison]]] = {}
+    sizes: Counter[tuple[str, str, str]] = Counter()
+    for row, comparison in compared(rows, system):
+        curve = (row.workload, row.indicator, _curve(row))
+        sizes[curve] += 1
+        if comparison.verdict.is_difference:
+            groups.setdefault((*curve, comparison.verdict.sign), []).append((row, comparison))
+    found = [
+        _finding(members, sign, sizes[workload, indicator, curve], curve)
+        for (workload, indicator, curve, sign), members in groups.items()
+    ]
+    return sorted(found, key=lambda finding: (-finding.strength, finding.title, finding.place))
+
+
+def _curve(row: Row) -> str:
+    return case_text(without(row.case, SIZE)) if SIZE in row.case else row.case_text
+
+
+def _finding(
+    members: list[tuple[Row, Comparison]], sign: int, total: int, curve: str
+) -> Finding:
+    effects = [one.effect for _, one in members if one.effect is not None]
+    means = sorted((effect.mean for effect in effects), key=abs)
+    row = members[0][0]
+    single = len(members) == 1
+    place = ""
+    if SIZE in row.case:
+        place = row.case_text.partition(",")[0] if single else f"{len(members)} of {total} sizes"
+    interval = ""
+    if single and effects[0].low_percent is not None and effects[0].high_percent is not None:
+        low, high = effects[0].low_percent, effects[0].high_percent
+        interval = _range(math.log1p(low / 100), math.log1p(high / 100))
+    size = speed_words(means[-1])
+    if not single and speed_words(means[0]) != size:
+        size = f"{_short(means[0])} to {size}"
+    return Finding(
+        area=row.area,
+        title=f"{row.title} ({curve})" if curve else row.title,
+        place=place,
+        size=size,
+        interval=interval,
+        sign=sign,
+        strength=abs(means[-1]),
+        keys=tuple(row.key for row, _ in members),
+    )
+
+
+def speed_words(log_ratio: float) -> str:
+    """A log-ratio of speeds in words: "12 % faster", "7 % slower", "60 times as fast"."""
+    ratio = math.exp(abs(log_ratio))
+    if ratio >= HUGE:
+        multiple = significant(ratio, 2)
+        return f"{multiple} times as fast" if log_ratio > 0 else f"1/{multiple} of the speed"
+    percent = abs(math.expm1(log_ratio)) * 100
+    return f"{percent_text(percent)} {'faster' if log_ratio > 0 else 'slower'}"
+
+
+def _short(log_ratio: float) -> str:
+    return speed_words(log_ratio).removesuffix(" faster").removesuffix(" slower")
+
+
+def _range(low: float, high: float) -> str:
+    """An interval in words; the end nearer to no difference comes first."""
+    if low < 0 < high:
+        return f"{speed_words(low)} to {speed_words(high)}"
+    near, far = sorted((low, high), key=abs)
+    first, second = _short(near), speed_words(far)
+    return f"{first} to {second}"

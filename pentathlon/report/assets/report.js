@@ -1,0 +1,322 @@
+"use strict";
+/* Pictures of the report, drawn when they come into view. Everything they show is in the tables. */
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const systems = data.systems;
+  const names = systems.map((system) => system.name);
+  const colour = (s) => `var(--s${Math.min(s, 5)})`;
+  const SYMBOLS = ["circle", "square", "diamond", "triangle", "star", "cross"];
+  const DIFFERENT = new Set(["faster-by-delta", "faster", "slower", "slower-by-delta"]);
+  const SINGLE = 6; // as CURVE_ROWS of view.py: smaller workloads share the table of their area
+  const low = 1 / (1 + data.delta / 100), high = 1 + data.delta / 100;
+  const style = { fontSize: "12px", background: "none", overflow: "visible" };
+
+  // --- numbers -----------------------------------------------------------------------------------
+  const bytes = (n) => n >= 2 ** 30 ? `${+(n / 2 ** 30).toFixed(1)} GiB` : n >= 2 ** 20
+    ? `${+(n / 2 ** 20).toFixed(1)} MiB` : n >= 1024 ? `${+(n / 1024).toFixed(1)} KiB` : `${n} B`;
+  const sizeTick = (n) => bytes(n).replace("iB", "").replace(" ", "\u2009");
+  const number = (v) => v === 0 ? "0" : Math.abs(v) >= 1000
+    ? d3.format(",.0f")(v) : d3.format(",")(+d3.format(".3g")(v));
+  const compact = (v) => v === 0 ? "0" : Math.abs(v) < 1000
+    ? `${+v.toPrecision(3)}` : d3.format("~s")(+v.toPrecision(3)).replace("G", "\u2009G").replace("M", "\u2009M").replace("k", "\u2009k");
+  const speed = (r) => {
+    if (r >= 2) return `×${+r.toPrecision(2)}`;
+    if (r <= 0.5) return `1/${+(1 / r).toPrecision(2)}`;
+    const p = (r - 1) * 100;
+    return Math.abs(p) < 1e-9 ? "0" : `${p > 0 ? "+" : "−"}${+Math.abs(p).toPrecision(2)} %`;
+  };
+
+  // --- pieces ------------------------------------------------------------------------------------
+  const element = (name, attributes = {}, ...children) => {
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    node.append(...children);
+    return node;
+  };
+  const legend = (shown) => {
+    const list = element("ul", { class: "legend" });
+    for (const s of shown) list.append(element("li", {}, element("span", { class: `dot s${Math.min(s, 5)}` }), names[s]));
+    return list;
+  };
+  const panel = (title, plot) => {
+    const box = element("div", { class: "panel" });
+    if (title) box.append(element("h4", {}, title));
+    box.append(plot);
+    return box;
+  };
+  const panels = (width, count) => count < 2 || width < 860 ? width : Math.floor((width - 32) / 2);
+  const bands = (values) => values.flatMap((one) => one.b.map(([x1, x2]) => ({ x1, x2, s: one.s })));
+  const ticks = (sizes) => {
+    const every = sizes.filter((_, i) => i % Math.ceil(sizes.length / 8) === 0);
+    return every.length ? every : sizes;
+  };
+
+  /* Ticks of a ratio axis that people can read: few, round, with 0 among them. */
+  const ratioTicks = ([from, to]) => {
+    const span = Math.max(to, 1 / from);
+    if (span > 2.2) {
+      const steps = span > 60 ? [1, 10, 100, 1000, 10000] : span > 8 ? [1, 2, 5, 10, 20, 50] : [1, 1.5, 2, 3, 4, 6];
+      return [...steps.map((v) => 1 / v), ...steps].filter((v) => v >= from * 0.999 && v <= to * 1.001);
+    }
+    return d3.ticks((from - 1) * 100, (to - 1) * 100, 7).map((p) => 1 + p / 100);
+  };
+  const ratioDomain = (points) => {
+    let from = low, to = high;
+    for (const p of points) {
+      for (const v of [p.r, p.lo, p.hi]) if (v) { from = Math.min(from, v); to = Math.max(to, v); }
+    }
+    const pad = Math.max((to / from) ** 0.05, 1.002);
+    return [from / pad, to * pad];
+  };
+  const effects = (rows, s) => rows.flatMap((row) => {
+    const e = row.e[s];
+    if (!e || e[0] === null) return [];
+    const [r, lo, hi, alo, ahi, v] = e;
+    return [{ row, label: row.c && row.k.includes("[") ? `${row.t} ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
+  });
+  const paint = (p) => p.verdict.startsWith("faster") ? "var(--up)" : p.verdict.startsWith("slower") ? "var(--down)"
+    : p.verdict === "unstable" || p.verdict === "invalid" ? "var(--loud)"
+    : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
+  const tell = (p) => `${p.label}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
+
+  // --- pictures ----------------------------------------------------------------------------------
+  const draw = {
+    forest(part, width) {
+      const count = d3.rollup(data.rows, (v) => v.length, (row) => row.w);
+      const rows = data.rows.filter((row) => row.w === part || (row.a === part && count.get(row.w) < SINGLE));
+      return systems.flatMap((_, s) => {
+        const points = s ? effects(rows, s) : [];
+        if (!points.length) return [];
+        const domain = ratioDomain(points);
+        const clip = (v) => Math.max(domain[0], Math.min(domain[1], v));
+        const labels = points.map((p) => p.label);
+        const left = Math.min(width * 0.42, 16 + 6.6 * d3.max(labels, (l) => l.length));
+        const plot = Plot.plot({
+          width, height: 46 + 22 * points.length, marginLeft: left, marginRight: 24, marginTop: 8, marginBottom: 36, style,
+          ariaLabel: `Speed of ${names[s]} relative to ${names[0]}`,
+          x: { type: "log", domain, label: `speed relative to ${names[0]} →`, ticks: ratioTicks(domain), tickFormat: speed },
+          y: { domain: labels, label: null },
+          marks: [
+            Plot.rectX([0], { x1: clip(low), x2: clip(high), fill: "var(--band)" }),
+            Plot.gridX({ ticks: ratioTicks(domain), stroke: "var(--rule)", strokeOpacity: 1 }),
+            Plot.ruleX([1], { stroke: "var(--rule-strong)" }),
+            Plot.axisY({ tickSize: 0, textOverflow: "ellipsis", lineWidth: left / 12.5 }),
+            Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
+            Plot.ruleY(points.filter((p) => p.lo), { y: "label", x1: "lo", x2: "hi", stroke: paint, strokeWidth: 4, strokeLinecap: "butt" }),
+            Plot.dot(points, { y: "label", x: "r", r: 4, fill: (p) => DIFFERENT.has(p.verdict) ? paint(p) : "var(--paper)", stroke: paint, strokeWidth: 1.5 }),
+            Plot.tip(points, Plot.pointerY({ y: "label", x: "r", title: tell, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+          ],
+        });
+        return [panel(`${names[s]} against ${names[0]}`, plot)];
+      });
+    },
+
+    curve(part, width) {
+      const rows = data.rows.filter((row) => row.w === part && row.x !== null);
+      const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
+      const groups = d3.groups(rows, (row) => row.g);
+      const present = new Set();
+      const each = panels(width, groups.length);
+      const boxes = groups.map(([g, own]) => {
+        const points = own.flatMap((row) => row.m.flatMap((y, s) => y === null ? [] : [{ x: row.x, y, s, row }]))
+          .sort((a, b) => a.s - b.s || a.x - b.x);
+        points.forEach((p) => present.add(p.s));
+        const found = bands(data.curves.filter((c) => c.w === part && c.c === g));
+        const claimed = [...d3.group(data.caches.flat().filter(([, size]) => size >= sizes[0] && size <= sizes.at(-1)), ([name, size]) => `${name} ${size}`).values()].map(([c]) => c);
+        const plot = Plot.plot({
+          width: each, height: Math.min(340, 150 + each * 0.35), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
+          ariaLabel: `${own[0].t}, ${g}, over block size`,
+          x: { type: "log", base: 2, domain: [sizes[0], sizes.at(-1)], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
+          y: { type: "log", label: `↑ ${own[0].u}`, ticks: 5, tickFormat: compact, grid: false, nice: true },
+          symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
+          marks: [
+            Plot.rectX(found, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.1 }),
+            Plot.gridY({ ticks: 5, stroke: "var(--rule)", strokeOpacity: 1 }),
+            Plot.ruleX(claimed, { x: ([, size]) => size, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
+            Plot.text(claimed, { x: ([, size]) => size, frameAnchor: "top", dy: -9, text: ([name, size]) => `${name} ${sizeTick(size)}`, fill: "var(--soft)" }),
+            Plot.line(points, { x: "x", y: "y", z: "s", stroke: (p) => colour(p.s), strokeWidth: 1.6, strokeOpacity: 0.9 }),
+            Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: 3 }),
+            Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${p.row.u}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+          ],
+        });
+        return panel(g, plot);
+      });
+      return [legend([...present].sort()), element("div", { class: "panels" }, ...boxes)];
+    },
+
+    ratio(part, width) {
+      const rows = data.rows.filter((row) => row.w === part && row.x !== null);
+      const all = systems.flatMap((_, s) => s ? effects(rows, s) : []);
+      if (!all.length) return [];
+      const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
+      const domain = ratioDomain(all.map((p) => ({ ...p })));
+      const groups = d3.groups(all, (p) => p.g);
+      const each = panels(width, groups.length);
+      const shown = [...new Set(all.map((p) => p.s))];
+      const shift = (p) => p.x * 2 ** ((shown.indexOf(p.s) - (shown.length - 1) / 2) * 0.16);
+      const boxes = groups.map(([g, points]) => panel(g, Plot.plot({
+        width: each, height: Math.min(260, 120 + each * 0.25), marginLeft: 52, marginRight: 12, marginTop: 18, marginBottom: 38, style,
+        ariaLabel: `Speed relative to ${names[0]} over block size, ${g}`,
+        x: { type: "log", base: 2, domain: [sizes[0] / 1.2, sizes.at(-1) * 1.2], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
+        y: { type: "log", domain, ticks: ratioTicks(domain), tickFormat: speed, label: `↑ speed relative to ${names[0]}` },
+        symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
+        marks: [
+          Plot.rectY([0], { y1: low, y2: high, fill: "var(--band)" }),
+          Plot.gridY({ ticks: ratioTicks(domain), stroke: "var(--rule)", strokeOpacity: 1 }),
+          Plot.ruleY([1], { stroke: "var(--rule-strong)" }),
+          Plot.ruleX(points.filter((p) => p.lo), { x: shift, y1: "lo", y2: "hi", stroke: (p) => colour(p.s), strokeWidth: 1.5 }),
+          Plot.dot(points, { x: shift, y: "r", symbol: "s", r: 3.2, stroke: (p) => colour(p.s), fill: (p) => DIFFERENT.has(p.verdict) ? colour(p.s) : "var(--paper)" }),
+          Plot.tip(points, Plot.pointer({ x: shift, y: "r", title: tell, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+        ],
+      })));
+      return [legend(shown), element("div", { class: "panels" }, ...boxes)];
+    },
+
+    scaling(part, width) {
+      const lines = data.scalings.filter((one) => one.w === part);
+      if (!lines.length) return [];
+      const groups = d3.groups(lines, (one) => one.c);
+      const each = panels(width, groups.length);
+      const xs = lines.flatMap((one) => one.p.map(([x]) => x)), ys = lines.flatMap((one) => one.p.map(([, y]) => y));
+      const log = d3.max(xs) / d3.min(xs) > 20;
+      const boxes = groups.map(([c, own]) => {
+        const points = own.flatMap((one) => one.p.map(([x, y]) => ({ x, y, s: one.s, u: one.u })));
+        const fitted = own.flatMap((one) => one.p.map(([x]) => ({ x, y: one.a + one.m * x, s: one.s }))).filter((p) => p.y > 0);
+        return panel(c, Plot.plot({
+          width: each, height: Math.min(300, 130 + each * 0.3), marginLeft: 52, marginRight: 12, marginTop: 22, marginBottom: 38, style,
+          ariaLabel: `Time over repetitions, ${c}`,
+          x: { type: log ? "log" : "linear", domain: d3.extent(xs), label: "repetitions →", tickFormat: compact, ticks: 5 },
+          y: { type: log ? "log" : "linear", domain: d3.extent(ys), nice: true, label: `↑ ${own[0].u}`, tickFormat: compact, ticks: 5 },
+          symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
+          marks: [
+            Plot.gridY({ ticks: 5, stroke: "var(--rule)", strokeOpacity: 1 }),
+            Plot.line(fitted, { x: "x", y: "y", z: "s", stroke: (p) => colour(p.s), strokeOpacity: 0.7 }),
+            Plot.dot(points, { x: "x", y: "y", symbol: "s", fill: (p) => colour(p.s), r: 3.2 }),
+            Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${number(p.x)} repetitions\n${number(p.y)} ${p.u}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+          ],
+        }));
+      });
+      return [legend([...new Set(lines.map((one) => one.s))].sort()), element("div", { class: "panels" }, ...boxes)];
+    },
+
+    samples(part, width) {
+      const index = Number(document.getElementById("indicator").value);
+      const row = data.rows[index];
+      let place = 0, block = null;
+      const starts = [], points = [];
+      for (const [s, b, , warm, counted, ...values] of data.samples[index]) {
+        if (b !== block) { starts.push({ b, x: place - 0.5 }); block = b; }
+        values.forEach((y, i) => { if (y !== null) points.push({ x: place++, y, s, b, warm: i < warm, counted: counted && i >= warm, i }); });
+        place += 1;
+      }
+      const centre = row.m[0];
+      const spread = d3.max(points, (p) => p.y) / d3.min(points, (p) => p.y);
+      const type = spread > 8 ? "log" : "linear";
+      document.getElementById("samples-caption").textContent =
+        `${row.k}: ${points.length} samples in ${row.u}, ${row.h ? "more" : "less"} is better.`;
+      return [legend([...new Set(points.map((p) => p.s))].sort()), Plot.plot({
+        width, height: Math.min(420, 200 + width * 0.18), marginLeft: 60, marginRight: 12, marginTop: 24, marginBottom: 30, style,
+        ariaLabel: `Raw samples of ${row.k} in boot order`,
+        x: { axis: null, domain: [-1, place + 0.5] },
+        y: { type, label: `↑ ${row.u}`, nice: true, tickFormat: compact, ticks: 6, zero: false },
+        symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
+        marks: [
+          centre === null ? null : Plot.rectY([0], { y1: centre * 0.99, y2: centre * 1.01, fill: "var(--band)" }),
+          Plot.gridY({ ticks: 6, stroke: "var(--rule)", strokeOpacity: 1 }),
+          centre === null ? null : Plot.ruleY([centre], { stroke: "var(--rule-strong)" }),
+          Plot.ruleX(starts.slice(1), { x: "x", stroke: "var(--rule-strong)", strokeDasharray: "2 3" }),
+          Plot.text(starts, { x: "x", frameAnchor: "bottom", dy: 16, dx: 2, textAnchor: "start", text: (b) => `block ${b.b + 1}`, fill: "var(--soft)" }),
+          Plot.dot(points, { x: "x", y: "y", symbol: "s", r: 3, stroke: (p) => colour(p.s), fill: (p) => p.counted ? colour(p.s) : "none", fillOpacity: 0.85, strokeOpacity: (p) => p.counted ? 1 : 0.7 }),
+          Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, block ${p.b + 1}${p.warm ? ", warm-up" : p.counted ? "" : ", not counted"}\n${number(p.y)} ${row.u}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+        ],
+      })];
+    },
+  };
+
+  // --- when to draw ------------------------------------------------------------------------------
+  const pictures = [...document.querySelectorAll(".picture")];
+  const drawn = new Map();
+  const show = (picture, fixed) => {
+    const canvas = picture.querySelector(".canvas");
+    const width = fixed || Math.floor(canvas.clientWidth);
+    if (!width) return;
+    const made = draw[picture.dataset.kind](picture.dataset.part, width);
+    picture.hidden = !made.length;
+    canvas.replaceChildren(...made);
+    drawn.set(picture, width);
+  };
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting && !drawn.has(entry.target)) show(entry.target);
+  }, { rootMargin: "400px" });
+
+  const select = document.getElementById("indicator");
+  if (select) {
+    for (const [area, rows] of d3.groups(data.rows.map((row, i) => ({ row, i })), ({ row }) => row.a)) {
+      const group = element("optgroup", { label: area });
+      for (const { row, i } of rows) group.append(element("option", { value: i }, row.c ? `${row.t}, ${row.c}` : row.t));
+      select.append(group);
+    }
+    const explorer = document.querySelector('.picture[data-kind="samples"]');
+    const choose = (index) => {
+      select.value = index;
+      for (const old of document.querySelectorAll("tr.chosen")) old.classList.remove("chosen");
+      document.getElementById(`row-${index}`)?.classList.add("chosen");
+      show(explorer);
+    };
+    select.addEventListener("change", () => choose(select.value));
+    for (const body of document.querySelectorAll(".results tbody")) {
+      body.addEventListener("click", (event) => {
+        if (String(getSelection())) return;
+        const row = event.target.closest("tr");
+        if (!row) return;
+        choose(row.id.slice(4));
+        document.getElementById("samples").scrollIntoView();
+      });
+    }
+    const strongest = d3.greatestIndex(data.rows, (row) => d3.max(row.e, (e) => e && e[0] && DIFFERENT.has(data.verdicts[e[5]]) ? Math.abs(Math.log(e[0])) : -1));
+    select.value = Math.max(0, strongest);
+  }
+  for (const picture of pictures) observer.observe(picture);
+
+  let waiting = 0;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      for (const [picture, width] of drawn) if (picture.querySelector(".canvas").clientWidth !== width) show(picture);
+    }, 150);
+  });
+  const folded = [];
+  addEventListener("beforeprint", () => {
+    for (const one of document.querySelectorAll("details.rows:not([open]), details.levels:not([open])")) { one.open = true; folded.push(one); }
+    for (const picture of pictures) show(picture, 980);
+  });
+  addEventListener("afterprint", () => {
+    for (const one of folded.splice(0)) one.open = false;
+    for (const picture of pictures) show(picture);
+  });
+
+  // --- the page ----------------------------------------------------------------------------------
+  document.getElementById("theme").addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    try { localStorage.setItem("pentathlon-theme", root.dataset.theme); } catch {}
+  });
+  for (const link of document.querySelectorAll("a[data-row]")) {
+    link.addEventListener("click", () => {
+      const row = [...document.querySelectorAll(".results tr[data-key]")].find((one) => one.dataset.key === link.dataset.row);
+      const fold = row?.closest("details");
+      if (fold) fold.open = true;
+      if (row) { link.href = `#${row.id}`; row.classList.add("chosen"); }
+    });
+  }
+  const links = new Map([...document.querySelectorAll(".bar nav a")].map((link) => [link.hash.slice(1), link]));
+  const here = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(entry.target.id)?.setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-20% 0px -70% 0px" });
+  for (const id of links.keys()) { const section = document.getElementById(id); if (section) here.observe(section); }
+})();

@@ -1,0 +1,144 @@
+"""The report as one HTML file that needs nothing else: it opens from a file, without a network."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, StrictUndefined
+
+from pentathlon import __version__
+from pentathlon.evaluate.display import (
+    bytes_text,
+    percent_text,
+    signed_percent,
+    significant,
+    trim,
+)
+from pentathlon.evaluate.facts import ResultLike
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.verdict import Verdict
+from pentathlon.report import view
+from pentathlon.report.answer import answers
+from pentathlon.report.payload import embed, payload
+
+VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
+
+
+def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
+    """Write the report.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path.write_text(render(evaluation, result), encoding="utf-8")
+
+
+def render(evaluation: Evaluation, result: ResultLike) -> str:
+    """The page. The same result gives the same bytes: it holds no time of its making."""
+    return _environment().from_string(asset("report.html.j2")).render(
+        version=__version__,
+        evaluation=evaluation,
+        study=evaluation.study,
+        systems=evaluation.systems,
+        answers=answers(evaluation),
+        areas=view.areas(evaluation),
+        overall=view.tallies(evaluation, evaluation.rows),
+        explained=_explained(evaluation),
+        notes=_notes(result),
+        orders=_orders(result),
+        inventory=_inventory(evaluation, result),
+        glyphs=view.GLYPHS,
+        style=asset("report.css"),
+        scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
+        data=embed(payload(evaluation, result)),
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file in `assets`."""
+    return resources.files("pentathlon.report").joinpath("assets", name).read_text("utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.filters.update(
+        bytes=bytes_text,
+        percent=percent_text,
+        signed=signed_percent,
+        significant=significant,
+        trim_number=trim,
+        json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
+    )
+    return environment
+
+
+def _notes(result: ResultLike) -> list[str]:
+    """Sentences that the run noted when it began."""
+    notes = getattr(result, "notes", None)
+    return list(notes()) if callable(notes) else []
+
+
+def _orders(result: ResultLike) -> list[list[str]]:
+    """The systems of each block in the order in which they were booted."""
+    return [[boot.system for boot in block] for block in result.plan.blocks]
+
+
+def _inventory(evaluation: Evaluation, result: ResultLike) -> list[dict[str, Any]]:
+    """Every path of the inventory with each system's value in its first boot, by section."""
+    names = [system.name for system in evaluation.systems]
+    table = result.inventory()
+    first = table.group_by("path", "system", maintain_order=True).agg(
+        pl.col("value_json").first(), pl.col("unsupported").first()
+    )
+    paths: dict[str, dict[str, tuple[str, bool]]] = {}
+    for path, system, value, reason in first.iter_rows():
+        known = (reason, True) if reason is not None else (_plain(value), False)
+        paths.setdefault(path, {})[system] = known
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(paths):
+        section = path.partition(".")[0]
+        values = [paths[path].get(name, ("", False)) for name in names]
+        sections.setdefault(section, []).append({"path": path, "values": values})
+    return [{"name": name, "lines": lines} for name, lines in sections.items()]
+
+
+def _plain(text: str | None) -> str:
+    """A JSON value as it is read by people: texts without quotes."""
+    if text is None:
+        return ""
+    value = json.loads(text)
+    if isinstance(value, list):
+        return ", ".join(
+            part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
+            for part in value
+        )
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str]]:
+    """The verdict words that occur or are asked about, with what they mean."""
+    delta = percent_text(evaluation.study.delta_percent)
+    meanings = {
+        Verdict.FASTER_BY_DELTA: f"The speed is shown to be more than {delta} higher.",
+        Verdict.FASTER: f"The speed is shown to be higher, perhaps by less than {delta}.",
+        Verdict.SLOWER: f"The speed is shown to be lower, perhaps by less than {delta}.",
+        Verdict.SLOWER_BY_DELTA: f"The speed is shown to be more than {delta} lower.",
+        Verdict.NEGLIGIBLE: f"A difference is shown, and it is shown to be less than {delta}.",
+        Verdict.EQUIVALENT: f"Any difference is shown to be less than {delta}.",
+        Verdict.INCONCLUSIVE: "The data do not decide. MDE is the minimum detectable effect: "
+        "the smallest difference that so many blocks with such a spread find in 80 % of cases.",
+        Verdict.UNSTABLE: "The blocks contradict each other: they fall into two groups, or "
+        "spread by more than 10 %.",
+        Verdict.INVALID: "The systems did not do the same work, or a value cannot be right.",
+        Verdict.NOT_MEASURED: "One of the systems has no counted sample, for the reason given.",
+    }
+    return [(verdict, view.GLYPHS[verdict], text) for verdict, text in meanings.items()]

@@ -1,0 +1,318 @@
+"""What the HTML template shows, as plain text: tables, chips, lists. Nothing is computed here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pentathlon.evaluate.cases import REPETITIONS, SIZE
+from pentathlon.evaluate.display import bytes_text, signed_percent, significant
+from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.evaluate.verdict import Verdict, words
+
+CURVE_ROWS = 6
+"""A workload with at least so many rows gets a section of its own."""
+OPEN_ROWS = 16
+"""Longer tables start folded."""
+
+GLYPHS = {
+    Verdict.FASTER_BY_DELTA: "▲",
+    Verdict.FASTER: "△",
+    Verdict.SLOWER: "▽",
+    Verdict.SLOWER_BY_DELTA: "▼",
+    Verdict.NEGLIGIBLE: "≈",
+    Verdict.EQUIVALENT: "=",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.UNSTABLE: "≀",
+    Verdict.INVALID: "×",
+    Verdict.NOT_MEASURED: "–",
+}
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A cell with the mean of one system."""
+
+    text: str
+    flagged: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The cells of one comparison."""
+
+    difference: str
+    speed: str
+    interval: str
+    verdict: Verdict
+    glyph: str
+    words: str
+    notes: tuple[str, ...]
+    detail: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a table."""
+
+    key: str
+    anchor: str
+    title: str
+    case: str
+    unit: str
+    better: str
+    means: tuple[Mean, ...]
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often a verdict was given, for a strip of counts."""
+
+    verdict: Verdict
+    glyph: str
+    words: str
+    count: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts of one system in one part of the report."""
+
+    system: str
+    counts: tuple[Count, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A place for a picture: what to draw, and its words for those who do not see it."""
+
+    kind: str
+    part: str
+    """Area, or workload and indicator, that the picture shows."""
+    caption: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One workload with its table and its pictures, or the single indicators of an area."""
+
+    anchor: str
+    title: str
+    workload: str
+    lines: tuple[Line, ...]
+    unfolded: bool
+    tallies: tuple[Tally, ...]
+    figures: tuple[Figure, ...]
+    levels: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """(system, curve, sentences) on cache levels."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """One area of the report."""
+
+    name: str
+    tallies: tuple[Tally, ...]
+    parts: tuple[Part, ...]
+
+
+def areas(evaluation: Evaluation) -> tuple[Area, ...]:
+    """Every area with its tables."""
+    return tuple(
+        Area(name, tallies(evaluation, rows), _parts(evaluation, name, rows))
+        for name in evaluation.areas
+        if (rows := [row for row in evaluation.rows if row.area == name])
+    )
+
+
+def tallies(evaluation: Evaluation, rows: Sequence[Row]) -> tuple[Tally, ...]:
+    """Counts of the verdicts among the rows, for every compared system."""
+    found = []
+    for system in evaluation.systems[1:]:
+        counter = Counter(
+            one.verdict for row in rows if (one := row.comparison(system.name)) is not None
+        )
+        whole = max(1, sum(counter.values()))
+        delta = evaluation.study.delta_percent
+        found.append(
+            Tally(
+                system.name,
+                tuple(
+                    Count(
+                        verdict,
+                        GLYPHS[verdict],
+                        words(verdict, delta),
+                        counter[verdict],
+                        counter[verdict] / whole,
+                    )
+                    for verdict in Verdict
+                    if counter[verdict]
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _parts(evaluation: Evaluation, area: str, rows: Sequence[Row]) -> tuple[Part, ...]:
+    workloads: dict[str, list[Row]] = {}
+    for row in rows:
+        workloads.setdefault(row.workload, []).append(row)
+    single = [row for own in workloads.values() if len(own) < CURVE_ROWS for row in own]
+    parts = []
+    if single:
+        figures = (Figure("forest", area, "Speed relative to the reference, with intervals"),)
+        parts.append(_part(evaluation, f"{area}-single", "", "", single, figures))
+    for workload, own in workloads.items():
+        if len(own) >= CURVE_ROWS:
+            parts.append(
+                _part(
+                    evaluation,
+                    workload.replace(".", "-"),
+                    _title(workload),
+                    workload,
+                    own,
+                    _figures(workload, own),
+                )
+            )
+    return tuple(parts)
+
+
+def _title(workload: str) -> str:
+    text = workload.partition(".")[2].replace("_", " ") or workload
+    return text[:1].upper() + text[1:]
+
+
+def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
+    case = rows[0].case
+    if SIZE in case:
+        what = "Bandwidth" if rows[0].direction == "higher" else "Latency"
+        return (
+            Figure(
+                "curve",
+                workload,
+                f"{what} over block size, both axes logarithmic. Dashed rules: caches that the "
+                "system claims. Bands: where the curve has its steps.",
+            ),
+            Figure(
+                "ratio",
+                workload,
+                "Speed relative to the reference over block size, with the interval of each row; "
+                "the shaded region is ±δ.",
+            ),
+        )
+    if REPETITIONS in case:
+        return (
+            Figure(
+                "scaling",
+                workload,
+                "Time over the number of repetitions, with the least-squares lines.",
+            ),
+        )
+    return (Figure("forest", workload, "Speed relative to the reference, with intervals"),)
+
+
+def _part(
+    evaluation: Evaluation,
+    anchor: str,
+    title: str,
+    workload: str,
+    rows: Sequence[Row],
+    figures: tuple[Figure, ...],
+) -> Part:
+    curves = [one for one in evaluation.curves if one.workload == workload]
+    return Part(
+        anchor=anchor,
+        title=title,
+        workload=workload,
+        lines=tuple(_line(evaluation, row) for row in rows),
+        unfolded=len(rows) <= OPEN_ROWS,
+        tallies=tallies(evaluation, rows),
+        figures=figures if len(evaluation.systems) > 1 or figures[0].kind != "forest" else (),
+        levels=tuple(
+            (
+                curve.system,
+                curve.case_text,
+                (
+                    *(check.words for check in curve.checks),
+                    *(
+                        f"a step between {bytes_text(curve.boundaries[place].low_bytes)} and "
+                        f"{bytes_text(curve.boundaries[place].high_bytes)} that no claimed cache "
+                        "explains; address translation can make one"
+                        for place in curve.unexplained
+                    ),
+                ),
+            )
+            for curve in curves
+        ),
+    )
+
+
+def _line(evaluation: Evaluation, row: Row) -> Line:
+    return Line(
+        key=row.key,
+        anchor=f"row-{evaluation.rows.index(row)}",
+        title=row.title,
+        case=row.case_text,
+        unit=row.unit,
+        better="more is better" if row.direction == "higher" else "less is better",
+        means=tuple(_mean(row, system.name) for system in evaluation.systems),
+        judgements=tuple(
+            _judgement(one)
+            for system in evaluation.systems[1:]
+            if (one := row.comparison(system.name)) is not None
+        ),
+    )
+
+
+def _mean(row: Row, system: str) -> Mean:
+    summary = row.summary(system)
+    if summary is None:
+        return Mean("–", False, "no counted sample")
+    spread = "" if summary.sd is None else f", SD {significant(summary.sd)}"
+    deviation = (
+        ""
+        if summary.deviation_percent is None
+        else f"; boots within {significant(summary.deviation_percent, 2)} % of the mean"
+    )
+    return Mean(
+        significant(summary.mean),
+        summary.within_one_percent is False,
+        f"{summary.samples} samples in {summary.boots} boots, "
+        f"{significant(summary.minimum)} to {significant(summary.maximum)}{spread}{deviation}",
+    )
+
+
+def _judgement(one: Comparison) -> Judgement:
+    effect = one.effect
+    interval = ""
+    detail = one.reason
+    if effect is not None and effect.low_percent is not None and effect.high_percent is not None:
+        interval = f"{signed_percent(effect.low_percent)} to {signed_percent(effect.high_percent)}"
+    if (
+        effect is not None
+        and effect.adjusted_confidence is not None
+        and effect.adjusted_low_percent is not None
+        and effect.adjusted_high_percent is not None
+    ):
+        adjusted = (
+            f"{effect.blocks} blocks; {effect.adjusted_confidence * 100:.3f} % interval "
+            f"{signed_percent(effect.adjusted_low_percent)} to "
+            f"{signed_percent(effect.adjusted_high_percent)}"
+        )
+        detail = f"{detail}. {adjusted}" if detail else adjusted
+    return Judgement(
+        difference="–"
+        if one.difference_percent is None
+        else signed_percent(one.difference_percent),
+        speed="–" if effect is None else signed_percent(effect.percent),
+        interval=interval,
+        verdict=one.verdict,
+        glyph=GLYPHS[one.verdict],
+        words=one.words,
+        notes=tuple(note for note in (one.reason, *one.cautions) if note),
+        detail=detail,
+    )

@@ -1,0 +1,263 @@
+"""The one module through which results are read, so that another engine can serve them later."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pentathlon.procedure.records import Record, RunStart
+from pentathlon.procedure.state import RunState
+from pentathlon.store.directory import CATALOG, read_plan, result_directories
+from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
+from pentathlon.store.schema import TABLES
+from pentathlon.store.tables import TableBuilder, write_tables
+from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
+from pentathlon.study.model import Study
+from pentathlon.study.plan import Plan
+
+FRESH = "tables.json"
+FRESH_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One line of `results list`.
+
+    state: "finished", "running" or "unfinished" (it was cut off and can be resumed).
+    """
+
+    path: Path
+    name: str
+    plan_hash: str
+    started: str
+    state: str
+    steps: int
+    finished: int
+    failures: int
+
+
+class _PartOfPlan(Plan):
+    """Some systems of a plan. It was not measured by itself, so it keeps the whole plan's hash."""
+
+    whole_hash: str
+
+    def hash(self) -> str:
+        return self.whole_hash
+
+
+class Result:
+    """One result directory.
+
+    Attributes:
+        path: the directory.
+        plan: the plan, which holds the study.
+        catalog: the agent's catalog at the time of the run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.plan: Plan = read_plan(path)
+        self.catalog: Catalog = _read_catalog(path)
+
+    @property
+    def study(self) -> Study:
+        """The study, defaults filled in."""
+        return self.plan.study
+
+    @cached_property
+    def plan_hash(self) -> str:
+        """SHA-256 of the plan."""
+        return self.plan.hash()
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """Every whole record of the journal, in order."""
+        return list(read_journal(self.path))
+
+    @cached_property
+    def state(self) -> RunState:
+        """Where the run stands."""
+        state = RunState(self.plan)
+        for record in self.records:
+            state.apply(record)
+        return state
+
+    @property
+    def start(self) -> RunStart | None:
+        """The record that began the run; None for a run that was cut off before it."""
+        return next((r for r in self.records if isinstance(r, RunStart)), None)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every step of the plan was run or has failed for good."""
+        return self.state.ended and not self.state.pending()
+
+    def samples(self) -> pl.DataFrame:
+        """All samples (`schema.SAMPLES`); `counted` and `phase` say which ones to evaluate."""
+        return self._tables["samples"]
+
+    def failures(self) -> pl.DataFrame:
+        """Everything that was asked for and not measured (`schema.FAILURES`)."""
+        return self._tables["failures"]
+
+    def inventory(self) -> pl.DataFrame:
+        """What the systems say of themselves (`schema.INVENTORY`)."""
+        return self._tables["inventory"]
+
+    def plan_table(self) -> pl.DataFrame:
+        """Every planned step and its state (`schema.PLAN`)."""
+        return self._tables["plan"]
+
+    def facts(self, system: str) -> dict[str, Any]:
+        """Inventory of a system's last boot: path -> value, or {"unsupported": reason}."""
+        rows = self.inventory().filter(pl.col("system") == system)
+        if rows.is_empty():
+            return {}
+        last = rows.filter(pl.col("boot") == rows["boot"][-1])
+        return {
+            row["path"]: {"unsupported": row["unsupported"]}
+            if row["unsupported"] is not None
+            else json.loads(row["value_json"])
+            for row in last.iter_rows(named=True)
+        }
+
+    def notes(self) -> list[str]:
+        """Sentences that the run noted when it began, such as why a fallback was run."""
+        return [] if self.start is None else list(self.start.notes)
+
+    def summary(self) -> Summary:
+        """The result in one line."""
+        state = "finished" if self.finished else "unfinished"
+        if not self.finished and is_locked(self.path):
+            state = "running"
+        return Summary(
+            path=self.path,
+            name=self.study.name,
+            plan_hash=self.plan_hash,
+            started="" if self.start is None else self.start.utc,
+            state=state,
+            steps=self.plan.step_count(),
+            finished=self.state.finished_steps(),
+            failures=len(self.state.unresolved()),
+        )
+
+    def focused(self, reference: str, others: Sequence[str]) -> Result:
+        """The same result, seen from another reference and with some of the systems.
+
+        The plan hash stays that of the plan that was measured.
+        """
+        names = {reference, *others}
+        systems = tuple(system for system in self.study.systems if system.name in names)
+        study = self.study.model_copy(update={"reference": reference, "systems": systems})
+        view = copy.copy(self)
+        view.plan = _PartOfPlan(
+            **{name: getattr(self.plan, name) for name in Plan.model_fields if name != "study"},
+            study=study,
+            whole_hash=self.plan_hash,
+        )
+        view.__dict__["_tables"] = {
+            name: table.filter(pl.col("system").is_in(names))
+            for name, table in self._tables.items()
+        }
+        return view
+
+    def refresh(self) -> None:
+        """Make the tables again from the journal and write them beside it.
+
+        Raises:
+            StoreError: the journal is damaged, or the directory cannot be written.
+        """
+        self.__dict__.pop("records", None)
+        self.__dict__.pop("state", None)
+        self.__dict__["_tables"] = self._build(write=True)
+
+    @cached_property
+    def _tables(self) -> dict[str, pl.DataFrame]:
+        if self._fresh():
+            return {name: pl.read_parquet(self.path / f"{name}.parquet") for name in TABLES}
+        return self._build(write=False)
+
+    def _fresh(self) -> bool:
+        """Whether the tables were made from the journal as it is now: it only ever grows."""
+        try:
+            noted = json.loads((self.path / FRESH).read_text())
+            bytes_now = (self.path / JOURNAL).stat().st_size
+        except (OSError, ValueError):
+            return False
+        whole = all((self.path / f"{name}.parquet").is_file() for name in TABLES)
+        return whole and noted == {"format": FRESH_FORMAT, "journal_bytes": bytes_now}
+
+    def _build(self, *, write: bool) -> dict[str, pl.DataFrame]:
+        journal = self.path / JOURNAL
+        size = journal.stat().st_size if journal.exists() else 0
+        builder = TableBuilder(self.plan, self.catalog)
+        builder.take(self.records)
+        tables = builder.tables()
+        if write:
+            try:
+                (self.path / FRESH).unlink(missing_ok=True)
+                write_tables(self.path, tables)
+                noted = {"format": FRESH_FORMAT, "journal_bytes": size}
+                (self.path / FRESH).write_text(json.dumps(noted) + "\n")
+            except OSError as error:
+                raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
+        return tables
+
+
+def load_result(path: Path) -> Result:
+    """Open a result directory.
+
+    Raises:
+        StoreError: it is none, or it is damaged.
+    """
+    return Result(path)
+
+
+def list_results(root: Path) -> list[Summary]:
+    """The results in a directory, newest first; those that cannot be read are left out."""
+    found = []
+    for directory in result_directories(root):
+        try:
+            found.append(load_result(directory).summary())
+        except StoreError:
+            continue
+    return found
+
+
+def newest(root: Path) -> Path:
+    """The newest result.
+
+    Raises:
+        StoreError: there is none.
+    """
+    for directory in result_directories(root):
+        return directory
+    raise StoreError(f"there is no result in {root}; name one, or start with: pentathlon run STUDY")
+
+
+def newest_unfinished(root: Path) -> Path:
+    """The newest result that was cut off.
+
+    Raises:
+        StoreError: there is none.
+    """
+    for summary in list_results(root):
+        if summary.state == "unfinished":
+            return summary.path
+    raise StoreError(
+        f"there is no unfinished result in {root}; start one with: pentathlon run STUDY"
+    )
+
+
+def _read_catalog(directory: Path) -> Catalog:
+    try:
+        return parse_catalog(json.loads((directory / CATALOG).read_text(encoding="utf-8")))
+    except (OSError, ValueError, CatalogError) as error:
+        raise StoreError(f"{directory / CATALOG} cannot be read: {error}") from error

@@ -1,0 +1,222 @@
+"""Journal -> tables. The tables are derived: they can be thrown away and are made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pentathlon.procedure.records import AgentEvent, BootStart, Record
+from pentathlon.procedure.state import RunState
+from pentathlon.store.schema import COUNTERS, TABLES
+from pentathlon.study.catalog import Catalog, case_text, indicator_key
+from pentathlon.study.plan import Plan, canonical_json
+
+INSTALL = "0"
+"""Installations are not repeated yet: every system has one."""
+
+
+class TableBuilder:
+    """Takes the records of a journal and yields the tables.
+
+    Attributes:
+        state: where the run stands.
+        boots: every boot that began, by (block, system, attempt).
+    """
+
+    def __init__(self, plan: Plan, catalog: Catalog) -> None:
+        self.plan = plan
+        self.state = RunState(plan)
+        self.boots: dict[tuple[int, str, int], BootStart] = {}
+        self._factors = {w.id: [f.name for f in w.factors] for w in catalog.workloads}
+        self._samples: dict[str, list[Any]] = {name: [] for name in TABLES["samples"]}
+        self._steps: list[int] = []
+        self._inventory: list[dict[str, Any]] = []
+        self._cases: dict[str, tuple[str, str]] = {}
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Take records in, in the order of the journal."""
+        for record in records:
+            if isinstance(record, BootStart):
+                self.boots[record.block, record.system, record.attempt] = record
+            elif isinstance(record, AgentEvent):
+                kind = record.event.get("event")
+                if kind == "sample":
+                    self._sample(record)
+                elif kind == "inventory":
+                    self._inventory += _leaves(record)
+            self.state.apply(record)
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """All tables, by name."""
+        return {
+            "samples": self._samples_table(),
+            "plan": _frame("plan", self._plan_rows()),
+            "failures": _frame("failures", self._failure_rows()),
+            "inventory": _frame("inventory", self._inventory),
+        }
+
+    def _sample(self, record: AgentEvent) -> None:
+        event = record.event
+        step = self.state.step_of(record)
+        boot = self.boots.get((record.block, record.system, record.attempt))
+        if step is None or boot is None:
+            return
+        workload = event["workload"]
+        case, case_json = self._case(workload, event.get("case") or {})
+        counters = event.get("counters") or {}
+        row = {
+            "system": record.system,
+            "target": boot.target,
+            "layer": boot.layer,
+            "install": INSTALL,
+            "block": record.block,
+            "boot": boot_id(record.block, record.system, record.attempt),
+            "order": boot.order,
+            "attempt": record.attempt,
+            "workload_order": self.state.boots[record.block, record.system].steps.index(step),
+            "process": event["process"],
+            "workload": workload,
+            "indicator": event["indicator"],
+            "case": case,
+            "case_json": case_json,
+            "key": indicator_key(workload, event["indicator"], case),
+            "unit": event["unit"],
+            "direction": event["direction"],
+            "phase": event["phase"],
+            "iteration": event["iteration"],
+            "value": event["value"],
+            "batch": event["batch"],
+            "elapsed_ns": event["elapsed_ns"],
+            "checksum": event.get("checksum"),
+            "counted": None,
+            "t_ns": event["t_ns"],
+            "utc": record.utc,
+        }
+        for name, value in row.items():
+            self._samples[name].append(value)
+        for name in COUNTERS:
+            self._samples[name].append(counters.get(name))
+        self._steps.append(step)
+
+    def _case(self, workload: str, case: dict[str, Any]) -> tuple[str, str]:
+        # A study has few cases and many samples of each.
+        found = f"{workload}{case}"
+        if found not in self._cases:
+            text = case_text(case, self._factors.get(workload, []))
+            self._cases[found] = (text, canonical_json(case))
+        return self._cases[found]
+
+    def _samples_table(self) -> pl.DataFrame:
+        columns = self._samples
+        columns["counted"] = [
+            self.state.counted(block, system, step, attempt)
+            for block, system, step, attempt in zip(
+                columns["block"], columns["system"], self._steps, columns["attempt"], strict=True
+            )
+        ]
+        return pl.DataFrame(columns, schema=TABLES["samples"], strict=False)
+
+    def _plan_rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for boot in self.state.boots.values():
+            system = self.plan.study.system(boot.system)
+            layer = self.plan.targets.get(boot.system, {}).get("layer")
+            for order, number in enumerate(boot.steps):
+                step = self.plan.steps[boot.system][number]
+                done = number in boot.finished
+                rows.append(
+                    {
+                        "block": boot.block,
+                        "order": boot.order,
+                        "system": boot.system,
+                        "target": system.target,
+                        "layer": layer,
+                        "workload_order": order,
+                        **step.model_dump(exclude={"parameters"}),
+                        "parameters_json": canonical_json(step.parameters),
+                        "state": "finished"
+                        if done
+                        else ("failed" if number in boot.failed else "open"),
+                    }
+                )
+        return rows
+
+    def _failure_rows(self) -> list[dict[str, Any]]:
+        rows = []
+        for failure in self.state.failures:
+            steps = self.state.boots[failure.block, failure.system].steps
+            factors = self._factors.get(failure.workload or "", [])
+            rows.append(
+                {
+                    "block": failure.block,
+                    "system": failure.system,
+                    "boot": boot_id(failure.block, failure.system, failure.attempt),
+                    "attempt": failure.attempt,
+                    "stage": failure.stage,
+                    "workload": failure.workload,
+                    "workload_order": None if failure.step is None else steps.index(failure.step),
+                    "process": failure.process,
+                    "case": case_text(failure.case, factors),
+                    "kind": failure.kind,
+                    "reason": failure.reason,
+                    "resolved": self.state.resolved(failure),
+                    "utc": failure.utc,
+                }
+            )
+        return rows
+
+
+def boot_id(block: int, system: str, attempt: int) -> str:
+    """Text id of one boot, "<block>.<system>.<attempt>"."""
+    return f"{block}.{system}.{attempt}"
+
+
+def write_tables(directory: Path, tables: dict[str, pl.DataFrame]) -> None:
+    """Write each table as `NAME.parquet`, whole or not at all."""
+    for name, frame in tables.items():
+        draft = directory / f"{name}.parquet.part"
+        frame.write_parquet(draft)
+        draft.replace(directory / f"{name}.parquet")
+
+
+def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
+    schema = TABLES[name]
+    columns = {column: [row.get(column) for row in rows] for column in schema}
+    return pl.DataFrame(columns, schema=schema, strict=False)
+
+
+def _leaves(record: AgentEvent) -> list[dict[str, Any]]:
+    """Rows of one inventory event. A leaf is a value, a list, or {"unsupported": reason}."""
+    event = record.event
+    rows = []
+    pending: list[tuple[str, Any]] = [
+        (part, event[part])
+        for part in ("telemetry", "placement", "clock", "agent")
+        if part in event
+    ]
+    system = event.get("system")
+    tree = list(system.items()) if isinstance(system, dict) else []
+    pending = [*pending, *reversed(tree)]
+    while pending:
+        path, value = pending.pop()
+        reason = value.get("unsupported") if isinstance(value, dict) and len(value) == 1 else None
+        if isinstance(value, dict) and value and not isinstance(reason, str):
+            pending += [(f"{path}.{key}", part) for key, part in reversed(value.items())]
+            continue
+        rows.append(
+            {
+                "system": record.system,
+                "block": record.block,
+                "boot": boot_id(record.block, record.system, record.attempt),
+                "attempt": record.attempt,
+                "path": path,
+                "value_json": None if reason else json.dumps(value, ensure_ascii=False),
+                "unsupported": reason if isinstance(reason, str) else None,
+                "utc": record.utc,
+            }
+        )
+    return rows

@@ -1,0 +1,181 @@
+"""What works on this machine, why the rest does not, and the command that would make it work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon import agent
+from pentathlon.target import putback, runsc, undo
+from pentathlon.target.contract import TargetError, TargetUnavailable
+from pentathlon.target.factory import make_target
+from pentathlon.target.probes import Finding, helpers, machine_settings
+from pentathlon.target.uml import fetch, kernels
+
+BOOT_S = 60.0
+"""Longest time of a trial boot, in seconds."""
+
+
+@dataclass(frozen=True)
+class _NoSettings:
+    def changed(self) -> dict[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A system with nothing but its kind, for a trial boot."""
+
+    name: str
+    target: str
+    kernel: str | None = None
+    memory: str | None = None
+    cpus: Sequence[int] | None = None
+    scratch: str | None = None
+    settings: _NoSettings = _NoSettings()
+
+
+def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
+    """Look at everything that a study may need.
+
+    Args:
+        quick: look only; otherwise every target is really booted and serves an empty request.
+        state_dir: directory of the undo journal; the default one if None.
+    """
+    state = state_dir or undo.default_state_dir()
+    # Looked at first, because a trial boot puts back what a crashed run left.
+    left = list(_leftovers(state))
+    targets = _targets(_agent_file(), quick, state)
+    return [*_agent(), *targets, *machine_settings(), *helpers(), *left]
+
+
+def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> list[Finding]:
+    """Put back what crashed runs left, and fetch what can be fetched without root: UML kernels and
+    gVisor's program.
+
+    Args:
+        log: is called with one line of text for each step.
+        only: names such as "uml 6.1" or "gvisor"; everything that is missing if None.
+
+    Returns:
+        One finding for each thing that is there now or could not be fetched.
+    """
+    for sentence in undo.restore_leftovers(undo.default_state_dir()):
+        log(sentence)
+    done = []
+    for series in kernels.SUITES:
+        name = f"uml {series}"
+        if only is None or name in only:
+            done.append(_install_one(name, lambda series=series: _kernel(series, log)))  # type: ignore[misc]
+    if only is None or "gvisor" in only:
+        done.append(_install_one("gvisor", lambda: _runsc(log)))
+    return done
+
+
+def _install_one(name: str, get: Callable[[], str]) -> Finding:
+    try:
+        return Finding("target", name, True, get())
+    except TargetUnavailable as error:
+        return Finding("target", name, False, error.reason, error.remedy)
+    except (TargetError, OSError) as error:
+        return Finding("target", name, False, str(error))
+
+
+def _kernel(series: str, log: Callable[[str], None]) -> str:
+    kernel = fetch.present(series) or fetch.fetch(series, log)
+    return f"kernel {kernel.version} in {kernel.path}"
+
+
+def _runsc(log: Callable[[str], None]) -> str:
+    try:
+        program = runsc.find()
+        runsc.trial(program)
+    except TargetUnavailable:
+        program = runsc.fetch(log)
+    return f"runsc {program.version} in {program.path}"
+
+
+def _agent_file() -> Path | None:
+    try:
+        return agent.locate()
+    except agent.AgentError:
+        return None
+
+
+def _agent() -> Iterator[Finding]:
+    try:
+        path = agent.locate()
+        text = agent.version(path)
+    except agent.AgentError as error:
+        yield Finding("agent", "pentathlon-agent", False, str(error), "pip install .")
+        return
+    if agent.is_static(path):
+        yield Finding("agent", "pentathlon-agent", True, f"{text}, {path}, static")
+    else:
+        yield Finding(
+            "agent",
+            "pentathlon-agent",
+            False,
+            f"{path} is not static, so it starts in no guest",
+            "pip install .",
+        )
+
+
+def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
+    yield _target(_Trial("local", "local"), file, quick, state)
+    yield _target(_Trial("netns", "netns"), file, quick, state)
+    named = []
+    for series in kernels.SUITES:
+        kernel = fetch.present(series)
+        if kernel is not None:
+            named.append(kernel.path)
+        wanted = str(kernel.path) if kernel else series
+        yield _target(_Trial(f"uml {series}", "uml", kernel=wanted), file, quick, state)
+    for kernel in kernels.available():
+        if kernel.path not in named:
+            name = f"uml {kernel.version}"
+            yield _target(_Trial(name, "uml", kernel=str(kernel.path)), file, quick, state)
+    yield _target(_Trial("gvisor", "gvisor"), file, quick, state)
+
+
+def _target(system: _Trial, file: Path | None, quick: bool, state: Path) -> Finding:
+    if file is None:
+        return Finding("target", system.name, False, "the agent is missing", "pip install .")
+    try:
+        target = make_target(system, file, state)
+        target.prepare()
+        told = target.describe()["kernel"]
+        if quick:
+            return Finding("target", system.name, True, f"kernel {told} (not booted)")
+        with target.boot(BOOT_S) as session:
+            request = {
+                "protocol": 1,
+                "session": "d0c",
+                "seed": 1,
+                "inventory": False,
+                "workloads": [],
+            }
+            for _ in session.run(request, BOOT_S, BOOT_S):
+                pass
+            took = session.boot_seconds
+    except TargetUnavailable as error:
+        return Finding("target", system.name, False, error.reason, error.remedy)
+    except TargetError as error:
+        return Finding("target", system.name, False, str(error))
+    return Finding("target", system.name, True, f"kernel {told}, booted in {took:.2f} s")
+
+
+def _leftovers(state: Path) -> Iterator[Finding]:
+    left = undo.leftovers(state)
+    if not left:
+        yield Finding("leftover", "settings", True, "no crashed run has left anything changed")
+    for entry in left:
+        yield Finding(
+            "leftover",
+            putback.text(entry),
+            False,
+            "left by a run that was cut off",
+            kernels.INSTALL,
+        )

@@ -1,0 +1,110 @@
+"""gVisor: a kernel written in Go that runs as a process and serves the agent's system calls."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.target import guest, launch, runsc
+from pentathlon.target.contract import (
+    Session,
+    SystemSpec,
+    Target,
+    TargetError,
+    TargetUnavailable,
+)
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.undo import UndoJournal
+
+NOTES = [
+    "system calls are served by gVisor's own kernel (platform systrap); it reports itself as "
+    "Linux 4.4.0, whatever its version",
+    "CPU affinity is set from outside on the whole sandbox; inside, gVisor accepts any and "
+    "ignores it",
+    "a new sandbox with an own root directory in each boot, without network",
+]
+
+
+class GvisorTarget(Target):
+    """A sandbox of gVisor with the agent as its only program."""
+
+    kind: ClassVar[str] = "gvisor"
+    layer: ClassVar[str] = "gvisor"
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        if system.settings.changed():
+            raise TargetError(
+                f'system "{system.name}" has settings, which are for the targets "local" and '
+                '"netns"; leave them out'
+            )
+        for option in ("kernel", "memory"):
+            if getattr(system, option) is not None:
+                raise TargetError(
+                    f'system "{system.name}" has the option "{option}", which the target "gvisor" '
+                    "does not have; leave it out"
+                )
+
+    def describe(self) -> dict[str, Any]:
+        try:
+            program: runsc.Runsc | None = runsc.find()
+        except TargetUnavailable:
+            program = None
+        cpus = self.system.cpus
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": f"gVisor {program.version if program else '(not on this machine)'}",
+            "options": {
+                "platform": "systrap",
+                "host_cpus": list(cpus) if cpus is not None else None,
+                "program": program.record() if program else None,
+                "host_kernel": platform.release(),
+            },
+            "notes": list(NOTES),
+        }
+
+    def privileges(self) -> list[str]:
+        root = os.geteuid() == 0
+        return [] if root else ["user namespaces for ordinary users (the kernel's setting)"]
+
+    def bytes_written(self) -> int | None:
+        return self.agent_path.stat().st_size
+
+    def prepare(self) -> None:
+        self._check()
+        runsc.trial(runsc.find())
+
+    def _check(self) -> None:
+        guest.check_agent(self.agent_path)
+        available = os.sched_getaffinity(0)
+        missing = [cpu for cpu in self.system.cpus or () if cpu not in available]
+        if missing:
+            raise TargetUnavailable(
+                f"CPU {missing[0]} is not available here (available: {sorted(available)})"
+            )
+
+    def boot(self, timeout_s: float) -> Session:
+        self._check()
+        program = runsc.find()
+        journal = UndoJournal(self.state_dir)
+        try:
+            own = launch.scratch_directory(None, journal)
+            root = own / "root"
+            guest.build_root(root, self.agent_path)
+            words = ["--quiet", f"--root={root}", "--cwd=/", f"/{guest.AGENT}", "run"]
+            return ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(runsc.sandbox(program.path, *words), cpus=self.system.cpus),
+                    # runsc keeps its own state in a temporary directory, which a crash leaves.
+                    environment={"TMPDIR": str(own)},
+                    scratch=self.system.scratch or "/tmp",
+                ),
+                journal,
+            )
+        except BaseException:
+            journal.undo()
+            raise

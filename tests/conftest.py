@@ -1,0 +1,1 @@
+"""Makes this folder importable: helpers such as `scripted` serve the tests of several rooms."""
