@@ -21,7 +21,7 @@ pub trait Workload: Sync {
 pub fn all() -> Vec<&'static dyn Workload> {
     [
         memory::WORKLOADS,
-        cpu::WORKLOADS,
+        &cpu::workloads(),
         process::WORKLOADS,
         test::WORKLOADS,
     ]

@@ -2,6 +2,9 @@
 //! downhill simplex, and what a scheduler costs.
 
 mod checksum;
+mod cipher;
+mod codecs;
+mod corpus;
 mod moldyn;
 mod pi;
 mod random;
@@ -9,4 +12,9 @@ mod simplex;
 
 use super::Workload;
 
-pub const WORKLOADS: &[&dyn Workload] = &[&moldyn::MolDyn, &pi::Pi, &simplex::Simplex];
+/// Every workload of the area, in the catalog's order.
+pub fn workloads() -> Vec<&'static dyn Workload> {
+    const SCIENCE: &[&dyn Workload] =
+        &[&cipher::Cipher, &moldyn::MolDyn, &pi::Pi, &simplex::Simplex];
+    [codecs::WORKLOADS, SCIENCE].concat()
+}

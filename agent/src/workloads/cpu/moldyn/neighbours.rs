@@ -46,12 +46,12 @@ impl Neighbours {
     pub fn refresh(&mut self, positions: &[[f64; 3]]) {
         let limit = SKIN / 2.0 * (SKIN / 2.0);
         let moved = |(now, then): (&[f64; 3], &[f64; 3])| {
-            let squared: f64 = (0..3).map(|i| (now[i] - then[i]) * (now[i] - then[i])).sum();
+            let squared: f64 = (0..3)
+                .map(|i| (now[i] - then[i]) * (now[i] - then[i]))
+                .sum();
             squared >= limit
         };
-        if self.made_at.len() != positions.len()
-            || positions.iter().zip(&self.made_at).any(moved)
-        {
+        if self.made_at.len() != positions.len() || positions.iter().zip(&self.made_at).any(moved) {
             self.build(positions);
         }
     }
@@ -134,7 +134,11 @@ impl Cells {
     /// Every atom in the cell of `position` and in those around it.
     fn around(&self, position: &[f64; 3], mut visit: impl FnMut(u32)) {
         let [x, y, z] = self.place(position);
-        let steps: &[usize] = if self.side == 1 { &[0] } else { &[self.side - 1, 0, 1] };
+        let steps: &[usize] = if self.side == 1 {
+            &[0]
+        } else {
+            &[self.side - 1, 0, 1]
+        };
         for dx in steps {
             for dy in steps {
                 for dz in steps {

@@ -54,7 +54,10 @@ impl Potential {
 /// The unshifted energy and force at a distance.
 fn plain(distance: f64) -> (f64, f64) {
     let six = 1.0 / (distance * distance * distance * distance * distance * distance);
-    (4.0 * six * (six - 1.0), 24.0 * six * (2.0 * six - 1.0) / distance)
+    (
+        4.0 * six * (six - 1.0),
+        24.0 * six * (2.0 * six - 1.0) / distance,
+    )
 }
 
 impl System {
@@ -70,7 +73,12 @@ impl System {
     ) -> Self {
         let cell = (4.0 / density).cbrt();
         let edge = cell * cells as f64;
-        let corners = [[0.0, 0.0, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]];
+        let corners = [
+            [0.0, 0.0, 0.0],
+            [0.0, 0.5, 0.5],
+            [0.5, 0.0, 0.5],
+            [0.5, 0.5, 0.0],
+        ];
         let mut positions = Vec::with_capacity(4 * cells * cells * cells);
         for x in 0..cells {
             for y in 0..cells {
@@ -121,7 +129,12 @@ impl System {
     /// One time step of `dt` (in √(mσ²/ε), 2.15 ps for argon).
     pub fn step(&mut self, dt: f64) {
         let half = 0.5 * dt;
-        for ((x, v), f) in self.positions.iter_mut().zip(&mut self.velocities).zip(&self.forces) {
+        for ((x, v), f) in self
+            .positions
+            .iter_mut()
+            .zip(&mut self.velocities)
+            .zip(&self.forces)
+        {
             for i in 0..3 {
                 v[i] += half * f[i];
                 x[i] += dt * v[i];
@@ -237,7 +250,10 @@ mod tests {
             let energy = |d: f64| form.at(d * d).0;
             let slope = (energy(distance + h) - energy(distance - h)) / (2.0 * h);
             let force = form.at(distance * distance).1 * distance;
-            assert!((slope + force).abs() < 1e-5 * (1.0 + force.abs()), "{distance}");
+            assert!(
+                (slope + force).abs() < 1e-5 * (1.0 + force.abs()),
+                "{distance}"
+            );
         }
         let (energy, force) = form.at(2.5 * 2.5);
         assert!(energy.abs() < 1e-15 && force.abs() < 1e-15);

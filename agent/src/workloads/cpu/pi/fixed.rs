@@ -124,7 +124,11 @@ fn difference(a: &Fixed, b: &Fixed) -> Error {
 /// y += y·error, where the error is so small that half of its limbs are zeros.
 fn correct(y: &mut Fixed, error: &Error, precision: usize, by: &mut Multiplier) {
     let size = &error.size;
-    let used = size.0.iter().rposition(|&limb| limb != 0).map_or(0, |at| at + 1);
+    let used = size
+        .0
+        .iter()
+        .rposition(|&limb| limb != 0)
+        .map_or(0, |at| at + 1);
     let known = y.clone();
     *y = y.at(precision);
     if used == 0 {
@@ -198,7 +202,11 @@ pub fn quotient(a: &Fixed, d: &Fixed, precision: usize, by: &mut Multiplier) -> 
 /// s + y·error.
 fn add_product(s: Fixed, y: &Fixed, error: &Error, precision: usize, by: &mut Multiplier) -> Fixed {
     let size = &error.size;
-    let used = size.0.iter().rposition(|&limb| limb != 0).map_or(0, |at| at + 1);
+    let used = size
+        .0
+        .iter()
+        .rposition(|&limb| limb != 0)
+        .map_or(0, |at| at + 1);
     let mut sum = s.at(precision);
     let product = by.multiply(&y.0, &size.0[..used]);
     let shift = y.precision() + size.precision() - precision;

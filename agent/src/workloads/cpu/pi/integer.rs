@@ -275,7 +275,9 @@ mod tests {
     fn number(limbs: usize, seed: u64) -> Vec<u32> {
         let mut state = seed;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 33) as u32 % BASE
         };
         (0..limbs).map(|_| next()).collect()

@@ -65,7 +65,12 @@ impl super::Workload for Pi {
         for digits in context.parameters.integers("digits") {
             let case = Case::new().with("digits", digits);
             let mut body = Digits::new(digits as usize, kernels);
-            context.measure("time", &case, Quantity::SecondsPer { parts: 1.0 }, &mut body);
+            context.measure(
+                "time",
+                &case,
+                Quantity::SecondsPer { parts: 1.0 },
+                &mut body,
+            );
         }
         Ok(())
     }

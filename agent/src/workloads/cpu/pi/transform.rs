@@ -118,7 +118,9 @@ impl Transforms {
         let w = &self.levels[level];
         (self.kernels.forward4)(re, im, &w.re[node..=node], &w.im[node..=node]);
         let quarter = re.len() / 4;
-        let parts = re.chunks_exact_mut(quarter).zip(im.chunks_exact_mut(quarter));
+        let parts = re
+            .chunks_exact_mut(quarter)
+            .zip(im.chunks_exact_mut(quarter));
         for (part, (re, im)) in parts.enumerate() {
             self.split(re, im, level + 2, 4 * node + part);
         }
@@ -129,7 +131,9 @@ impl Transforms {
             return self.leaf(re, im, level, node, self.kernels.inverse4, false);
         }
         let quarter = re.len() / 4;
-        let parts = re.chunks_exact_mut(quarter).zip(im.chunks_exact_mut(quarter));
+        let parts = re
+            .chunks_exact_mut(quarter)
+            .zip(im.chunks_exact_mut(quarter));
         for (part, (re, im)) in parts.enumerate() {
             self.join(re, im, level + 2, 4 * node + part);
         }
@@ -176,7 +180,9 @@ mod tests {
     fn sequence(points: usize, seed: u64) -> Complex {
         let mut state = seed;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             f64::from((state >> 40) as i32 % 1000 - 500)
         };
         Complex {

@@ -17,7 +17,11 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "rosenbrock",
         value: rosenbrock,
-        start: |n| (0..n).map(|i| if i % 2 == 0 { -1.2 } else { 1.0 }).collect(),
+        start: |n| {
+            (0..n)
+                .map(|i| if i % 2 == 0 { -1.2 } else { 1.0 })
+                .collect()
+        },
         minimum: 1.0,
         tolerance: 1e-3,
     },

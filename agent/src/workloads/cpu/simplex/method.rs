@@ -79,8 +79,7 @@ impl<F: Fn(&[f64]) -> f64> Search<F> {
         let mut trial = vec![0.0; n];
         loop {
             let (lowest, second, highest) = order(&values);
-            if values[highest] - values[lowest] <= FLAT * (values[highest] + SMALL)
-                || self.spent()
+            if values[highest] - values[lowest] <= FLAT * (values[highest] + SMALL) || self.spent()
             {
                 return Minimum {
                     point: corners[lowest].clone(),
@@ -142,7 +141,11 @@ impl<F: Fn(&[f64]) -> f64> Search<F> {
 /// The lowest, the second highest and the highest corner.
 fn order(values: &[f64]) -> (usize, usize, usize) {
     let mut lowest = 0;
-    let (mut second, mut highest) = if values[0] > values[1] { (1, 0) } else { (0, 1) };
+    let (mut second, mut highest) = if values[0] > values[1] {
+        (1, 0)
+    } else {
+        (0, 1)
+    };
     for (index, &value) in values.iter().enumerate() {
         if value < values[lowest] {
             lowest = index;

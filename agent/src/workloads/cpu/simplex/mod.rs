@@ -183,6 +183,9 @@ mod tests {
         let mut search = search(1.0);
         let returned = search.batch(1);
         search.last.as_mut().expect("searched").point[3] += 0.1;
-        assert!(matches!(search.verify(1, returned), Err(Failure::Invalid(_))));
+        assert!(matches!(
+            search.verify(1, returned),
+            Err(Failure::Invalid(_))
+        ));
     }
 }

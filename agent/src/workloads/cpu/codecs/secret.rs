@@ -1,0 +1,204 @@
+//! File encryption and decryption: AES (FIPS 197) in Galois/counter mode (NIST SP 800-38D), by
+//! RustCrypto's `aes-gcm`; with the processor's AES instructions where it has them.
+
+use super::super::checksum::of_bytes;
+use super::super::corpus::text::text;
+use super::super::random::Random;
+use super::job::{broken, same, Job};
+use crate::measure::Failure;
+use aes_gcm::aead::{AeadInOut, Nonce, Tag};
+use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit};
+
+/// AES-GCM with a key of either length.
+pub enum Key {
+    Bits128(Box<Aes128Gcm>),
+    Bits256(Box<Aes256Gcm>),
+}
+
+impl Key {
+    /// A key of 128 or 256 bits.
+    pub fn new(bits: u64, seed: u64) -> Result<Self, Failure> {
+        let mut random = Random::new(seed ^ 0x6b65_7900);
+        let bytes: Vec<u8> = (0..bits / 64)
+            .flat_map(|_| random.next().to_le_bytes())
+            .collect();
+        Self::of(&bytes)
+    }
+
+    fn of(bytes: &[u8]) -> Result<Self, Failure> {
+        match bytes.len() {
+            16 => Aes128Gcm::new_from_slice(bytes).map(|key| Self::Bits128(Box::new(key))),
+            _ => Aes256Gcm::new_from_slice(bytes).map(|key| Self::Bits256(Box::new(key))),
+        }
+        .map_err(|error| broken("the key", error))
+    }
+
+    /// Encrypts in place; returns the tag.
+    pub fn encrypt(&self, nonce: &[u8; 12], data: &mut [u8]) -> Result<[u8; 16], Failure> {
+        let nonce = Nonce::<Aes128Gcm>::from(*nonce);
+        match self {
+            Self::Bits128(key) => key.encrypt_inout_detached(&nonce, b"", data.into()),
+            Self::Bits256(key) => key.encrypt_inout_detached(&nonce, b"", data.into()),
+        }
+        .map(Into::into)
+        .map_err(|error| broken("encryption", error))
+    }
+
+    /// Decrypts in place, if the tag is right.
+    pub fn decrypt(
+        &self,
+        nonce: &[u8; 12],
+        data: &mut [u8],
+        tag: &[u8; 16],
+    ) -> Result<(), Failure> {
+        let nonce = Nonce::<Aes128Gcm>::from(*nonce);
+        let tag = Tag::<Aes128Gcm>::from(*tag);
+        match self {
+            Self::Bits128(key) => key.decrypt_inout_detached(&nonce, b"", data.into(), &tag),
+            Self::Bits256(key) => key.decrypt_inout_detached(&nonce, b"", data.into(), &tag),
+        }
+        .map_err(|error| broken("decryption", error))
+    }
+}
+
+/// The file's only message; a nonce must not come twice with one key for another message.
+const NONCE: [u8; 12] = *b"pentathlon 1";
+
+pub struct Encrypt {
+    key: Key,
+    plain: Vec<u8>,
+    secret: Vec<u8>,
+    tag: [u8; 16],
+}
+
+impl Encrypt {
+    pub fn new(bytes: usize, bits: u64, seed: u64) -> Result<Self, Failure> {
+        Ok(Self {
+            key: Key::new(bits, seed)?,
+            plain: text(bytes, seed),
+            secret: vec![0; bytes],
+            tag: [0; 16],
+        })
+    }
+}
+
+impl Job for Encrypt {
+    fn units(&self) -> f64 {
+        self.plain.len() as f64
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        self.secret.copy_from_slice(&self.plain);
+        self.tag = self.key.encrypt(&NONCE, &mut self.secret)?;
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<u64, Failure> {
+        let sum = of_bytes(&self.secret);
+        self.key.decrypt(&NONCE, &mut self.secret, &self.tag)?;
+        same("decryption", &self.secret, &self.plain)?;
+        Ok(sum)
+    }
+}
+
+pub struct Decrypt {
+    key: Key,
+    plain: Vec<u8>,
+    secret: Vec<u8>,
+    tag: [u8; 16],
+    restored: Vec<u8>,
+}
+
+impl Decrypt {
+    pub fn new(bytes: usize, bits: u64, seed: u64) -> Result<Self, Failure> {
+        let key = Key::new(bits, seed)?;
+        let plain = text(bytes, seed);
+        let mut secret = plain.clone();
+        let tag = key.encrypt(&NONCE, &mut secret)?;
+        Ok(Self {
+            key,
+            restored: vec![0; bytes],
+            plain,
+            secret,
+            tag,
+        })
+    }
+}
+
+impl Job for Decrypt {
+    fn units(&self) -> f64 {
+        self.plain.len() as f64
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        self.restored.copy_from_slice(&self.secret);
+        self.key.decrypt(&NONCE, &mut self.restored, &self.tag)
+    }
+
+    fn check(&mut self) -> Result<u64, Failure> {
+        same("decryption", &self.restored, &self.plain)?;
+        Ok(of_bytes(&self.restored))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        (0..hex.len() / 2)
+            .map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).expect("hex"))
+            .collect()
+    }
+
+    #[test]
+    fn the_published_test_cases_come_out() {
+        // D. McGrew and J. Viega, The Galois/Counter Mode of Operation, test cases 3 and 15.
+        let plain = "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72\
+                     1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255";
+        let nonce: [u8; 12] = bytes("cafebabefacedbaddecaf888")
+            .try_into()
+            .expect("12 bytes");
+        for (key, secret, tag) in [
+            (
+                "feffe9928665731c6d6a8f9467308308",
+                "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e\
+                 21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091473f5985",
+                "4d5c2af327cd64a62cf35abd2ba6fab4",
+            ),
+            (
+                "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308",
+                "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa\
+                 8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad",
+                "b094dac5d93471bdec1a502270e3cc6c",
+            ),
+        ] {
+            let key = Key::of(&bytes(key)).unwrap();
+            let mut data = bytes(plain);
+            let made = key.encrypt(&nonce, &mut data).unwrap();
+            assert_eq!(data, bytes(secret));
+            assert_eq!(made.to_vec(), bytes(tag));
+            key.decrypt(&nonce, &mut data, &made).unwrap();
+            assert_eq!(data, bytes(plain));
+        }
+    }
+
+    #[test]
+    fn every_job_proves_its_work_and_a_changed_byte_is_noticed() {
+        for bits in [128, 256] {
+            let mut encrypt = Encrypt::new(5_000, bits, 1).unwrap();
+            encrypt.run().unwrap();
+            encrypt.secret[100] ^= 1;
+            assert!(encrypt.check().is_err());
+            encrypt.run().unwrap();
+            let first = encrypt.check().unwrap();
+            encrypt.run().unwrap();
+            assert_eq!(encrypt.check().unwrap(), first);
+            let mut decrypt = Decrypt::new(5_000, bits, 1).unwrap();
+            decrypt.run().unwrap();
+            assert_eq!(decrypt.check().unwrap(), of_bytes(&encrypt.plain));
+            decrypt.secret[9] ^= 1;
+            assert!(decrypt.run().is_err());
+        }
+    }
+}
