@@ -5,6 +5,7 @@ mod checksum;
 mod cipher;
 mod codecs;
 mod corpus;
+mod game;
 mod moldyn;
 mod pi;
 mod random;
@@ -14,7 +15,12 @@ use super::Workload;
 
 /// Every workload of the area, in the catalog's order.
 pub fn workloads() -> Vec<&'static dyn Workload> {
-    const SCIENCE: &[&dyn Workload] =
-        &[&cipher::Cipher, &moldyn::MolDyn, &pi::Pi, &simplex::Simplex];
+    const SCIENCE: &[&dyn Workload] = &[
+        &cipher::Cipher,
+        &game::Game,
+        &moldyn::MolDyn,
+        &pi::Pi,
+        &simplex::Simplex,
+    ];
     [codecs::WORKLOADS, SCIENCE].concat()
 }
