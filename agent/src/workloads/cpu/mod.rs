@@ -6,8 +6,10 @@ mod cipher;
 mod codecs;
 mod corpus;
 mod game;
+mod math;
 mod moldyn;
 mod pi;
+mod primordia;
 mod random;
 mod simplex;
 
@@ -20,6 +22,7 @@ pub fn workloads() -> Vec<&'static dyn Workload> {
         &game::Game,
         &moldyn::MolDyn,
         &pi::Pi,
+        &primordia::Primordia,
         &simplex::Simplex,
     ];
     [codecs::WORKLOADS, SCIENCE].concat()

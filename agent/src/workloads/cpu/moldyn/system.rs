@@ -71,7 +71,7 @@ impl System {
         potential: Potential,
         seed: u64,
     ) -> Self {
-        let cell = (4.0 / density).cbrt();
+        let cell = super::super::math::cube_root(4.0 / density);
         let edge = cell * cells as f64;
         let corners = [
             [0.0, 0.0, 0.0],
