@@ -34,3 +34,5 @@ pub mod stdio;
 #[cfg(target_os = "linux")]
 pub mod syscall;
 pub mod time;
+#[cfg(target_os = "linux")]
+pub mod timer_slack;

@@ -11,6 +11,7 @@ mod moldyn;
 mod pi;
 mod primordia;
 mod random;
+mod scheduling;
 mod simplex;
 
 use super::Workload;
@@ -25,5 +26,5 @@ pub fn workloads() -> Vec<&'static dyn Workload> {
         &primordia::Primordia,
         &simplex::Simplex,
     ];
-    [codecs::WORKLOADS, SCIENCE].concat()
+    [codecs::WORKLOADS, SCIENCE, scheduling::WORKLOADS].concat()
 }

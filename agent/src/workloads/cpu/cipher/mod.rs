@@ -139,7 +139,7 @@ impl super::Workload for Cipher {
 /// One cipher with its key and data.
 enum Engine {
     Aes(Aes),
-    Rsa(Rsa),
+    Rsa(Box<Rsa>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl Engine {
         Ok(if kind == "aes" {
             Self::Aes(Aes::new(bits, bytes, seed))
         } else {
-            Self::Rsa(Rsa::new(bits, seed)?)
+            Self::Rsa(Box::new(Rsa::new(bits, seed)?))
         })
     }
 

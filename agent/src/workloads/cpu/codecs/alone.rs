@@ -25,7 +25,8 @@ pub enum Task {
 }
 
 impl Task {
-    pub const ALL: [Self; 7] = [
+    #[cfg(test)]
+    const ALL: [Self; 7] = [
         Self::Compress,
         Self::Decompress,
         Self::Encrypt,

@@ -39,7 +39,7 @@ pub fn music(frames: usize, seed: u64) -> Vec<i16> {
     for frame in 0..frames {
         if frame % beat == 0 {
             let bar = frame / beat;
-            if bar % 8 == 0 {
+            if bar.is_multiple_of(8) {
                 root = random.below(7);
             }
             drum = if bar % 4 == 2 { 0.12 } else { 0.05 };
@@ -82,7 +82,7 @@ fn strike(notes: &mut Vec<Note>, bar: usize, root: usize, random: &mut Random) {
             right,
         });
     };
-    if bar % 4 == 0 {
+    if bar.is_multiple_of(4) {
         play(55.0 * SCALE[root], 1.0, 0.9, 0.5);
     }
     for third in 0..3 {

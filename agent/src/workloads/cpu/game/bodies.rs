@@ -112,7 +112,7 @@ impl Bodies {
                     let inside = ball.place[axis].clamp(0.0, limit);
                     if inside != ball.place[axis] {
                         ball.place[axis] = inside;
-                        ball.speed[axis] = -BOUNCE * ball.speed[axis];
+                        ball.speed[axis] *= -BOUNCE;
                     }
                 }
             }

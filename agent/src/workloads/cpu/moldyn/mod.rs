@@ -127,8 +127,7 @@ impl Body for Simulation {
             return Err(Failure::Invalid("nothing was simulated".into()));
         };
         let drift = (end.energy() - self.start.energy()) / end.atoms() as f64;
-        // A comparison that is false for a number that is none.
-        if !(drift.abs() <= LARGEST_DRIFT) {
+        if drift.abs() > LARGEST_DRIFT || drift.is_nan() {
             return Err(Failure::Invalid(format!(
                 "the energy drifted by {drift:e} ε per atom, more than {LARGEST_DRIFT:e}"
             )));

@@ -32,6 +32,7 @@ impl Neighbours {
         }
     }
 
+    #[cfg(test)]
     pub fn rebuilds(&self) -> u64 {
         self.rebuilds
     }

@@ -122,6 +122,7 @@ impl System {
     }
 
     /// Times that the lists of neighbours were made.
+    #[cfg(test)]
     pub fn rebuilds(&self) -> u64 {
         self.neighbours.rebuilds()
     }
@@ -171,8 +172,8 @@ impl System {
                     }
                 }
             }
-            for i in 0..3 {
-                self.forces[a][i] += force[i];
+            for (sum, part) in self.forces[a].iter_mut().zip(force) {
+                *sum += part;
             }
         }
         self.potential = potential;

@@ -4,7 +4,8 @@
 //!
 //! `unsafe` only calls the second set, after the processor was asked for it.
 
-/// One pass of radix 4 over consecutive blocks, one constant per block: data, constants.
+/// A change of the first pair by the second, real and imaginary parts apart: one pass of radix 4
+/// over consecutive blocks with one constant for each block, or a product point by point.
 pub type Pass4 = fn(&mut [f64], &mut [f64], &[f64], &[f64]);
 /// One pass of radix 2 over one block.
 pub type Pass2 = fn(&mut [f64], &mut [f64], f64, f64);
@@ -18,7 +19,7 @@ pub struct Kernels {
     pub forward2: Pass2,
     pub inverse2: Pass2,
     /// Pointwise product into the first pair.
-    pub multiply: fn(&mut [f64], &mut [f64], &[f64], &[f64]),
+    pub multiply: Pass4,
     /// Rounds `values · scale` to integers and splits each into a balanced digit of the base
     /// (left in place) and its carry (stored); returns the largest distance from an integer.
     pub round: fn(&mut [f64], &mut [f64], f64) -> f64,
@@ -89,19 +90,18 @@ impl Kernels {
     }
 }
 
-/// # Safety
-/// The returned functions may only be called on a processor with AVX2.
+/// Here the functions of the set may be named, because here AVX2 may be used.
 #[cfg(target_arch = "x86_64")]
-unsafe fn with_avx2() -> Kernels {
-    // SAFETY (each block): the caller promises AVX2.
+#[target_feature(enable = "avx2")]
+fn with_avx2() -> Kernels {
     Kernels {
         name: "avx2",
-        forward4: |re, im, w_re, w_im| unsafe { avx2::forward4(re, im, w_re, w_im) },
-        inverse4: |re, im, w_re, w_im| unsafe { avx2::inverse4(re, im, w_re, w_im) },
-        forward2: |re, im, w_re, w_im| unsafe { avx2::forward2(re, im, w_re, w_im) },
-        inverse2: |re, im, w_re, w_im| unsafe { avx2::inverse2(re, im, w_re, w_im) },
-        multiply: |re, im, by_re, by_im| unsafe { avx2::multiply(re, im, by_re, by_im) },
-        round: |values, carries, scale| unsafe { avx2::round(values, carries, scale) },
+        forward4: avx2::forward4,
+        inverse4: avx2::inverse4,
+        forward2: avx2::forward2,
+        inverse2: avx2::inverse2,
+        multiply: avx2::multiply,
+        round: avx2::round,
     }
 }
 

@@ -66,7 +66,7 @@ impl<'a> Solver<'a> {
             .map(|a| {
                 let with = |b: &Basis| {
                     let orders = a.l.abs_diff(b.l)..=a.l + b.l;
-                    let even = |k: &usize| (k + a.l + b.l) % 2 == 0;
+                    let even = |k: &usize| (k + a.l + b.l).is_multiple_of(2);
                     let repulsion = |k| Repulsion::new(&mesh, (a, a), (b, b), k as i32);
                     Between {
                         direct: repulsion(0),

@@ -81,7 +81,7 @@ impl super::Workload for Simplex {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let dimensions = context.parameters.integer("dimensions") as usize;
-        if dimensions % 4 != 0 {
+        if !dimensions.is_multiple_of(4) {
             return Err(Failure::Failed(format!(
                 "'dimensions' is {dimensions}, it must be a multiple of 4"
             )));
