@@ -32,7 +32,7 @@ def _part(name: str, value: Scalar) -> str:
     if isinstance(value, bool):
         return words if value else f"no {words}"
     if isinstance(value, int):
-        return f"{value:,} {words}"
+        return f"{value:,} {words.removesuffix('s') if value == 1 else words}"
     return f"{words} {value}"
 
 

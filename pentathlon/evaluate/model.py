@@ -137,7 +137,9 @@ class Row(Frozen):
     workload: str
     indicator: str
     case: dict[str, Scalar]
+    workload_title: str
     title: str
+    """What is measured, for people."""
     case_text: str
     """The case for people, such as "64 KiB, avx512"."""
     unit: str

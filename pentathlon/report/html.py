@@ -40,22 +40,26 @@ def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
 
 def render(evaluation: Evaluation, result: ResultLike) -> str:
     """The page. The same result gives the same bytes: it holds no time of its making."""
-    return _environment().from_string(asset("report.html.j2")).render(
-        version=__version__,
-        evaluation=evaluation,
-        study=evaluation.study,
-        systems=evaluation.systems,
-        answers=answers(evaluation),
-        areas=view.areas(evaluation),
-        overall=view.tallies(evaluation, evaluation.rows),
-        explained=_explained(evaluation),
-        notes=_notes(result),
-        orders=_orders(result),
-        inventory=_inventory(evaluation, result),
-        glyphs=view.GLYPHS,
-        style=asset("report.css"),
-        scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
-        data=embed(payload(evaluation, result)),
+    return (
+        _environment()
+        .from_string(asset("report.html.j2"))
+        .render(
+            version=__version__,
+            evaluation=evaluation,
+            study=evaluation.study,
+            systems=evaluation.systems,
+            answers=answers(evaluation),
+            areas=view.areas(evaluation),
+            overall=view.tallies(evaluation, evaluation.rows),
+            explained=_explained(evaluation),
+            notes=_notes(result),
+            orders=_orders(result),
+            inventory=_inventory(evaluation, result),
+            glyphs=view.GLYPHS,
+            style=asset("report.css"),
+            scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
+            data=embed(payload(evaluation, result)),
+        )
     )
 
 
