@@ -180,7 +180,8 @@ class Bars:
 def problem_text(record: Record) -> str | None:
     """What a user has to hear of at once, or None."""
     if isinstance(record, BootEnd) and record.outcome != "ok":
-        return f"{record.system}: the boot was {record.outcome}: {record.reason}"
+        verb = "failed" if record.outcome == "failed" else "was interrupted"
+        return f"{record.system}: the boot {verb}: {record.reason}"
     if isinstance(record, BootEnd) and record.reason:
         return f"{record.system}: {record.reason}"
     if isinstance(record, AgentEvent) and record.event.get("event") == "error":

@@ -96,7 +96,7 @@ def _finish(directory: Path, *, report: bool) -> None:
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
     if failures := result.state.unresolved():
         err.print(
-            f"{len(failures)} failures: pentathlon results show {directory}",
+            f"{len(failures)} failures that no retry made good: pentathlon results show {directory}",
             soft_wrap=True,
             markup=False,
         )
