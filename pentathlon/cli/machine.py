@@ -145,10 +145,30 @@ def _grow(tree: Tree, name: str, value: Any) -> None:
     elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
         branch = tree.add(label)
         for number, part in enumerate(value):
-            title = part.get("name", number) if isinstance(part, dict) else number
-            _grow(branch, str(title), part)
+            _grow(branch, _title(part, number), part)
     else:
-        tree.add(Text.assemble((f"{name}  ", ""), (_leaf(value), "cyan")))
+        text = _leaf(value)
+        if name.endswith("_bytes") and isinstance(value, int) and value >= 1024:
+            text += f" ({_binary(value)})"
+        tree.add(Text.assemble((f"{name}  ", ""), (text, "cyan")))
+
+
+def _title(part: Any, number: int) -> str:
+    """What one element of a list is called: its name where it has one."""
+    if isinstance(part, dict):
+        for key in ("name", "device", "mount_point", "driver"):
+            if isinstance(part.get(key), str):
+                return str(part[key])
+    return str(number)
+
+
+def _binary(value: float) -> str:
+    """A number of bytes in powers of two, as memory and caches are sized."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    raise AssertionError
 
 
 def _leaf(value: Any) -> str:

@@ -20,6 +20,9 @@ SHOWN_BLOCKS = 8
 """Bars of blocks on the screen at once; a study of many blocks shows the latest ones."""
 
 
+NOTE_WIDTH = 44
+
+
 def listener(estimates: Mapping[str, SystemEstimate] | None) -> Listen:
     """The display that fits where stderr goes."""
 
@@ -159,7 +162,8 @@ class Bars:
         else:
             case = event.get("case") or {}
             text = ", ".join(f"{value}" for value in case.values())
-            note = str(event.get("workload", "")) + (f" {text}" if text else "")
+            note = str(event.get("workload", "")) + (f" ({text})" if text else "")
+            note = note if len(note) <= NOTE_WIDTH else f"{note[: NOTE_WIDTH - 1]}…"
             self._progress.update(self._boot, completed=index, note=note)
 
     def _update_block(self, block: int, going_on: int = 0) -> None:

@@ -92,11 +92,12 @@ def _finish(directory: Path, *, report: bool) -> None:
     if report:
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
-        reporting.after_run(result, out)
+        file = reporting.after_run(result, out)
+        err.print(f"report:  {file}", soft_wrap=True, markup=False)
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
     if failures := result.state.unresolved():
         err.print(
-            f"{len(failures)} failures that no retry made good: pentathlon results show {directory}",
+            f"{len(failures)} failures stay; see them with: pentathlon results show {directory}",
             soft_wrap=True,
             markup=False,
         )
