@@ -19,7 +19,7 @@ from pentathlon.evaluate.display import (
     significant,
     trim,
 )
-from pentathlon.evaluate.model import Comparison, Evaluation, Row, Summary
+from pentathlon.evaluate.model import Comparison, CurveLevels, Evaluation, Row, Summary
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import Answer, answers
 
@@ -269,27 +269,35 @@ def _levels(evaluation: Evaluation, console: Console) -> None:
         pad_edge=False,
         header_style="bold dim",
     )
-    for name in ("system", "curve", "level", "claimed", "step found", ""):
+    for name in ("curve", "level", "claimed", "step found", "", "systems"):
         table.add_column(name, overflow="fold")
+    alike: dict[tuple[str, tuple[Line, ...]], list[str]] = {}
     for curve in curves:
-        start = [curve.system, curve.case_text]
-        for check in curve.checks:
-            found = "–"
-            if check.found_low_bytes is not None and check.found_high_bytes is not None:
-                low, high = bytes_text(check.found_low_bytes), bytes_text(check.found_high_bytes)
-                found = f"{low} to {high}"
-            claimed = bytes_text(check.claimed_bytes)
-            table.add_row(*start, check.level, claimed, found, check.outcome)
-            start = ["", ""]
-        for place in curve.unexplained:
-            step = curve.boundaries[place]
-            found = f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
-            table.add_row(*start, "–", "–", found, "no claimed cache")
-            start = ["", ""]
-        if start[0]:
-            table.add_row(*start, "–", "–", "–", "no step, and no cache is claimed")
+        alike.setdefault((curve.case_text, tuple(_level_lines(curve))), []).append(curve.system)
+    for (name, lines), systems in alike.items():
+        for number, line in enumerate(lines):
+            first = number == 0
+            table.add_row(name if first else "", *line, ", ".join(systems) if first else "")
     console.print()
     console.print(table)
+
+
+Line = tuple[str, str, str, str]
+
+
+def _level_lines(curve: CurveLevels) -> Iterator[Line]:
+    """(level, claimed size, step found, outcome) of one curve."""
+    if not curve.checks and not curve.unexplained:
+        yield "–", "–", "–", "no step, and no cache is claimed"
+    for check in curve.checks:
+        found = "–"
+        if check.found_low_bytes is not None and check.found_high_bytes is not None:
+            found = f"{bytes_text(check.found_low_bytes)} to {bytes_text(check.found_high_bytes)}"
+        yield check.level, bytes_text(check.claimed_bytes), found, check.outcome
+    for place in curve.unexplained:
+        step = curve.boundaries[place]
+        found = f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
+        yield "–", "–", found, "no claimed cache"
 
 
 def _failures(evaluation: Evaluation, console: Console) -> None:

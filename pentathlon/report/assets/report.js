@@ -84,14 +84,16 @@
     return every.length ? every : sizes;
   };
 
-  /* Ticks of a ratio axis that people can read: few, round, with 0 among them. */
-  const ratioTicks = ([from, to]) => {
-    const span = Math.max(to, 1 / from);
-    if (span > 2.2) {
-      const steps = span > 300 ? [1, 10, 100, 1000, 10000] : span > 8 ? [1, 2, 5, 10, 20, 50, 100, 200] : [1, 1.5, 2, 3, 4, 6];
-      return [...steps.map((v) => 1 / v), ...steps].filter((v) => v >= from * 0.999 && v <= to * 1.001);
+  /* Ticks of a ratio axis that people can read: round, with 0 among them, at most `count`. */
+  const ratioTicks = ([from, to], count) => {
+    if (Math.max(to, 1 / from) > 2.2) {
+      for (const steps of [[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], [1, 3, 10, 30, 100, 300, 1000], [1, 10, 100, 1000, 10000], [1, 100, 10000]]) {
+        const found = [...steps.slice(1).map((v) => 1 / v), ...steps].filter((v) => v >= from * 0.999 && v <= to * 1.001);
+        if (found.length <= count) return found;
+      }
+      return [1];
     }
-    return d3.ticks((from - 1) * 100, (to - 1) * 100, 7).map((p) => 1 + p / 100);
+    return d3.ticks((from - 1) * 100, (to - 1) * 100, Math.max(2, count)).map((p) => 1 + p / 100);
   };
   const ratioDomain = (points) => {
     let from = low, to = high;
@@ -127,14 +129,15 @@
         const clip = (v) => Math.max(domain[0], Math.min(domain[1], v));
         const labels = points.map((p) => p.label);
         const left = Math.min(width * 0.42, 16 + 6.6 * d3.max(labels, (l) => l.length));
+        const steps = ratioTicks(domain, Math.floor((width - left) / 85));
         const plot = Plot.plot({
           width, height: 46 + 22 * points.length, marginLeft: left, marginRight: 24, marginTop: 8, marginBottom: 36, style,
           ariaLabel: `Speed of ${names[s]} relative to ${names[0]}`,
-          x: { type: "log", domain, label: `speed relative to ${names[0]} →`, ticks: ratioTicks(domain), tickFormat: speed },
+          x: { type: "log", domain, label: `speed relative to ${names[0]} →`, ticks: steps, tickFormat: speed },
           y: { domain: labels, label: null },
           marks: [
             Plot.rectX([0], { x1: clip(low), x2: clip(high), fill: "var(--band)" }),
-            Plot.gridX({ ticks: ratioTicks(domain), stroke: "var(--rule)", strokeOpacity: 1 }),
+            Plot.gridX({ ticks: steps, stroke: "var(--rule)", strokeOpacity: 1 }),
             Plot.ruleX([1], { stroke: "var(--rule-strong)" }),
             Plot.axisY({ tickSize: 0, textOverflow: "ellipsis", lineWidth: left / 12.5 }),
             Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
@@ -195,11 +198,11 @@
         width: each, height: Math.min(260, 120 + each * 0.25), marginLeft: 52, marginRight: 12, marginTop: 18, marginBottom: 38, style,
         ariaLabel: `Speed relative to ${names[0]} over block size, ${g}`,
         x: { type: "log", base: 2, domain: [sizes[0] / 1.2, sizes.at(-1) * 1.2], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
-        y: { type: "log", domain, ticks: ratioTicks(domain), tickFormat: speed, label: `↑ speed relative to ${names[0]}` },
+        y: { type: "log", domain, ticks: ratioTicks(domain, 7), tickFormat: speed, label: `↑ speed relative to ${names[0]}` },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
           Plot.rectY([0], { y1: low, y2: high, fill: "var(--band)" }),
-          Plot.gridY({ ticks: ratioTicks(domain), stroke: "var(--rule)", strokeOpacity: 1 }),
+          Plot.gridY({ ticks: ratioTicks(domain, 7), stroke: "var(--rule)", strokeOpacity: 1 }),
           Plot.ruleY([1], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(points.filter((p) => p.lo), { x: shift, y1: "lo", y2: "hi", stroke: (p) => colour(p.s), strokeWidth: 1.5 }),
           Plot.dot(points, { x: shift, y: "r", symbol: "s", r: 3.2, stroke: (p) => colour(p.s), fill: (p) => DIFFERENT.has(p.verdict) ? colour(p.s) : "var(--paper)" }),
@@ -254,9 +257,11 @@
         values.forEach((y, i) => { if (y !== null) points.push({ x: place++, y, s, b, warm: i < warm, counted: counted && i >= warm, i }); });
         place += 1;
       }
-      const [divisor, unit] = scale(row.u, d3.median(points, (p) => p.y) || 0);
-      for (const p of points) p.y /= divisor;
-      const centre = row.m[0] === null ? null : row.m[0] / divisor;
+      const relative = document.getElementById("measure").value === "deviation";
+      const [divisor, unit] = relative ? [1, "% from the system's mean"] : scale(row.u, d3.median(points, (p) => p.y) || 0);
+      for (const p of points) p.y = !relative ? p.y / divisor : row.m[p.s] === null ? NaN : (p.y / row.m[p.s] - 1) * 100;
+      const centre = relative ? 0 : row.m[0] === null ? null : row.m[0] / divisor;
+      const [under, over] = relative ? [-1, 1] : [centre * 0.99, centre * 1.01];
       const values = points.map((p) => p.y), [least, most] = d3.extent(values);
       const wide = least > 0 && most / least > 8;
       const axis = wide ? { type: "log", ...levels(values) } : { type: "linear", nice: true, ticks: 6, domain: [least - (most - least) * 0.06, most + (most - least) * 0.06] };
@@ -270,7 +275,7 @@
         y: { ...axis, label: `↑ ${unit}`, tickFormat: number },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
-          centre === null ? null : Plot.rectY([0], { y1: centre * 0.99, y2: centre * 1.01, fill: "var(--band)" }),
+          centre === null ? null : Plot.rectY([0], { y1: under, y2: over, fill: "var(--band)" }),
           Plot.gridY({ ticks: lines, stroke: "var(--rule)", strokeOpacity: 1 }),
           centre === null ? null : Plot.ruleY([centre], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(starts.slice(1), { x: "x", stroke: "var(--rule-strong)", strokeDasharray: "2 3" }),
@@ -313,6 +318,7 @@
       show(explorer);
     };
     select.addEventListener("change", () => choose(select.value));
+    document.getElementById("measure").addEventListener("change", () => show(explorer));
     for (const body of document.querySelectorAll(".results tbody")) {
       body.addEventListener("click", (event) => {
         if (String(getSelection())) return;
