@@ -1,5 +1,6 @@
 //! The measured programs, one folder per area.
 
+pub mod arithmetic;
 pub mod memory;
 mod process;
 mod test;
@@ -18,7 +19,13 @@ pub trait Workload: Sync {
 
 /// Every workload of this agent, in the catalog's order.
 pub fn all() -> Vec<&'static dyn Workload> {
-    [memory::WORKLOADS, process::WORKLOADS, test::WORKLOADS].concat()
+    [
+        memory::WORKLOADS,
+        arithmetic::WORKLOADS,
+        process::WORKLOADS,
+        test::WORKLOADS,
+    ]
+    .concat()
 }
 
 /// The workload called `id`.

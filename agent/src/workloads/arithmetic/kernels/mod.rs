@@ -1,0 +1,70 @@
+//! The timed loops of arithmetic.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+use super::operation::{Kind, Operation};
+
+/// Chains of the widest loop.
+pub const CHAINS: usize = 12;
+/// Where the loops that divide integers add up their quotients.
+pub const QUOTIENTS: usize = CHAINS;
+/// The numbers of all chains as bits, the short ones in the low half; the last is [`QUOTIENTS`].
+pub type State = [u64; CHAINS + 1];
+
+/// Takes the chains so many blocks further, with these operands.
+pub type Kernel = fn(&mut State, [u64; 2], u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rate {
+    /// Independent chains side by side.
+    Throughput,
+    /// One chain, each operation on the result of the one before.
+    Latency,
+}
+
+/// Steps of a chain in one block. Twice an odd number: a chain of multiplications or divisions
+/// that turns its sign every two steps then ends an odd number of blocks with its sign turned.
+const STEPS_INTEGERS: u64 = 50;
+const STEPS_FLOATS: u64 = 34;
+const STEPS_LATENCY: u64 = 102;
+
+/// Chains that a loop uses: as many as hide the latency and fit the registers.
+pub const fn chains(kind: Kind, rate: Rate) -> usize {
+    match (rate, kind) {
+        (Rate::Latency, _) => 1,
+        (Rate::Throughput, Kind::I32 | Kind::I64) => 8,
+        (Rate::Throughput, Kind::F32 | Kind::F64) => CHAINS,
+    }
+}
+
+/// Steps that each chain takes in one block.
+pub const fn steps(kind: Kind, rate: Rate) -> u64 {
+    match (rate, kind) {
+        (Rate::Latency, _) => STEPS_LATENCY,
+        (Rate::Throughput, Kind::I32 | Kind::I64) => STEPS_INTEGERS,
+        (Rate::Throughput, Kind::F32 | Kind::F64) => STEPS_FLOATS,
+    }
+}
+
+/// Operations in one block.
+pub const fn per_block(kind: Kind, rate: Rate) -> u64 {
+    chains(kind, rate) as u64 * steps(kind, rate)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod best {
+    pub use super::x86_64::{kernel, NAME};
+}
+#[cfg(not(target_arch = "x86_64"))]
+mod best {
+    pub use super::portable::{kernel, NAME};
+}
+/// The loop of a case, and what the loops are made of.
+pub use best::{kernel, NAME};
+
+/// The loop of a case in plain Rust.
+pub fn portable(operation: Operation, kind: Kind, rate: Rate) -> Kernel {
+    portable::kernel(operation, kind, rate)
+}
