@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pentathlon.published.claims import Claim
+from pentathlon.published.findings import DIGITS
 from pentathlon.published.judge import Outcome
 from pentathlon.published.lookup import Term, terms
 from pentathlon.published.misread import readings
-from pentathlon.published.model import Claim, Study
+from pentathlon.published.model import Study
 from pentathlon.published.printed import Printed, parse
 from pentathlon.published.problems import PublishedError
 from pentathlon.published.weigh import SAID, Weighed, derived_claim, weigh
@@ -32,7 +34,7 @@ def explain(
     damaged = next((term for term in found.values() if term.reconstructed is not None), None)
     if damaged is not None:
         parts.append(f"possible: {damaged.place}, was put together from damaged text")
-    return "; ".join(parts) or "unlikely: no single misread digit explains it"
+    return "; ".join(parts) or DIGITS
 
 
 def _misread(

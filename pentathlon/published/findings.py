@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pentathlon.published.model import Part, Severity
+from pentathlon.published.parts import Part, Severity
 
 Kind = Literal[
     "difference",
@@ -39,6 +39,10 @@ SEVERITIES: dict[Severity, str] = {
     "warning": "misleading, or right only under a lenient reading",
     "note": "worth knowing",
 }
+
+
+DIGITS = "unlikely: no single misread digit explains it"
+"""What an audit says of the scan where one digit is not enough."""
 
 
 class Finding(Part):

@@ -87,7 +87,8 @@ class Interval:
         A single number if they agree in seven digits.
         """
         if self.low == self.high:
-            return decimal(self.low, 12)
+            whole = self.low.denominator == 1
+            return str(self.low.numerator) if whole else decimal(self.low, 7)
         for digits in range(4, 8):
             if decimal(self.low, digits) != decimal(self.high, digits):
                 return f"{decimal(self.low, digits + 1)} … {decimal(self.high, digits + 1)}"
@@ -100,7 +101,5 @@ class Interval:
 def decimal(value: Fraction, digits: int = 6) -> str:
     """A rational number as text with so many significant digits, zeros at the end left out."""
     text = f"{float(value):.{digits}g}"
-    mantissa, exponent = (text.split("e") + [""])[:2]
-    if not exponent:
-        return text
-    return f"{mantissa}e{int(exponent)}"
+    mantissa, mark, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}" if mark else text

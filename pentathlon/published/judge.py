@@ -6,7 +6,7 @@ from enum import Enum
 from fractions import Fraction
 
 from pentathlon.published.interval import Interval
-from pentathlon.published.model import Relation
+from pentathlon.published.parts import Relation
 from pentathlon.published.printed import Printed
 
 

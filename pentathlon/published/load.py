@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from pentathlon.published.claims import Claim, ClaimFile
 from pentathlon.published.expression import Formula
 from pentathlon.published.lookup import subjects, terms
-from pentathlon.published.model import Claim, ClaimFile, Row, Study, StudyFile, Table
+from pentathlon.published.model import Study, StudyFile
 from pentathlon.published.printed import is_number
 from pentathlon.published.problems import PublishedError, unknown
+from pentathlon.published.tables import Row, Table
 
 STUDY = "study.toml"
 CLAIMS = "claims.toml"
@@ -103,30 +105,35 @@ def _place(loc: Iterable[str | int], data: Any) -> str:
 
 def _check_study(study: Study, directory: str) -> None:
     if study.id != directory:
-        raise PublishedError(f'{directory}/{STUDY}: id must be "{directory}", the directory\'s name')
+        raise PublishedError(
+            f'{directory}/{STUDY}: id must be "{directory}", the directory\'s name'
+        )
     _distinct((table.id for table in study.tables), f"{directory}: table")
-    claims = [*study.claims, *(rule for table in study.tables for rule in table.rule)]
-    _distinct((one.id for one in (*claims, *study.choices)), f"{directory}: claim")
-    for choice in study.choices:
-        for name in choice.rows:
-            study.table(choice.table).find_row(name).cell(choice.column)
+    rules = [rule for table in study.tables for rule in table.rule]
+    said = [*(claim.id for claim in study.claims), *(choice.id for choice in study.choices)]
+    _distinct([*said, *(rule.id for rule in rules)], f"{directory}: claim")
     for table in study.tables:
         _check_table(table, directory)
     for table in study.tables:
         for row in table.row:
-            if row.restates is not None:
-                _check_restates(study, table, row)
-    for claim in claims:
+            _check_restates(study, table, row)
+    for claim in (*study.claims, *rules):
         _check_claim(study, claim)
-    for figure in study.facts.figure:
-        for series in figure.series:
-            rows = series.rows or tuple(row.id for row in study.table(series.table).row)
-            for name in rows:
-                study.table(series.table).find_row(name).cell(series.y)
+    for choice in study.choices:
+        for name in choice.rows:
+            study.table(choice.table).find_row(name).cell(choice.column)
+    _check_figures(study)
     targets = [target.id for target in study.facts.target]
     for reference in study.facts.reference:
         if reference.target not in targets:
             raise unknown(f"reference target in {directory}", reference.target, targets)
+
+
+def _check_figures(study: Study) -> None:
+    for series in (one for figure in study.facts.figure for one in figure.series):
+        table = study.table(series.table)
+        for name in series.rows or tuple(row.id for row in table.row):
+            table.find_row(name).cell(series.y)
 
 
 def _check_table(table: Table, directory: str) -> None:
@@ -144,7 +151,8 @@ def _check_table(table: Table, directory: str) -> None:
         if set(row.values) != set(columns):
             wrong = sorted(set(row.values) ^ set(columns))
             raise PublishedError(
-                f"{where}: row {row.id}: every row has one cell per column; check {', '.join(wrong)}"
+                f"{where}: row {row.id}: every row has one cell for each column; "
+                f"check {', '.join(wrong)}"
             )
         for name, cell in row.values.items():
             if columns[name].kind == "text" or cell.printed is None:
@@ -162,7 +170,8 @@ def _check_table(table: Table, directory: str) -> None:
 
 
 def _check_restates(study: Study, table: Table, row: Row) -> None:
-    assert row.restates is not None
+    if row.restates is None:
+        return
     other_table, _, other_row = row.restates.partition("/")
     other = study.table(other_table).find_row(other_row)
     if not set(row.values) <= set(other.values):

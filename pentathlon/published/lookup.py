@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from pentathlon.published.claims import Claim
 from pentathlon.published.expression import Formula
-from pentathlon.published.model import Cell, Claim, Row, Study, Table
+from pentathlon.published.model import Study
 from pentathlon.published.printed import Printed, is_number, parse
 from pentathlon.published.problems import PublishedError
+from pentathlon.published.tables import Cell, Row, Table
 
 
 @dataclass(frozen=True)

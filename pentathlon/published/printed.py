@@ -89,7 +89,9 @@ def parse(text: str, qualifier: str | None = None, *, exact: bool = False) -> Pr
     plain = text.strip().translate(_MINUS).removesuffix("%").strip()
     plain = _COMMA.sub(".", plain)
     if not NUMBER.fullmatch(plain):
-        raise PublishedError(f'"{text}" is no number; write it as printed, such as "10.9" or "3e-6"')
+        raise PublishedError(
+            f'"{text}" is no number; write it as printed, such as "10.9" or "3e-6"'
+        )
     try:
         number = Decimal(plain)
     except InvalidOperation as error:  # pragma: no cover - the pattern admits decimals only
@@ -97,7 +99,9 @@ def parse(text: str, qualifier: str | None = None, *, exact: bool = False) -> Pr
     _, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     kept = "".join(map(str, digits)).lstrip("0")
-    return Printed(text, Fraction(number), Fraction(10) ** exponent, len(kept) or 1, qualifier, exact)
+    return Printed(
+        text, Fraction(number), Fraction(10) ** exponent, len(kept) or 1, qualifier, exact
+    )
 
 
 def is_number(text: str) -> bool:

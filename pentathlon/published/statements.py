@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from pentathlon.published.claims import Choice, Claim
 from pentathlon.published.damage import explain
 from pentathlon.published.findings import Finding, Kind, Unchecked
 from pentathlon.published.judge import Outcome
 from pentathlon.published.lookup import Term, subjects, terms
-from pentathlon.published.model import Choice, Claim, Row, Severity, Study, Table
+from pentathlon.published.model import Study
+from pentathlon.published.parts import Severity
+from pentathlon.published.tables import Row, Table
 from pentathlon.published.weigh import derived_claim, numbers_of, weigh
 
 SHOWN = 6
@@ -122,7 +125,7 @@ def restated(study: Study, table: Table, row: Row) -> Iterator[Claim]:
     target = row.restates or ""
     first = study.table(target.partition("/")[0])
     for column in row.values:
-        title = next((one for one in table.column if one.id == column))
+        title = next(one for one in table.column if one.id == column)
         yield Claim(
             id=f"{table.id}-{row.id}-{column}".replace("_", "-"),
             says=f"{table.printed_as}, gives the {title.title.lower()} of {first.printed_as}.",

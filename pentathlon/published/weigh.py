@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pentathlon.published.claims import Claim
 from pentathlon.published.expression import Formula
 from pentathlon.published.interval import Interval
 from pentathlon.published.judge import Outcome, judge
 from pentathlon.published.lookup import Term
-from pentathlon.published.model import Claim, Table
 from pentathlon.published.printed import Printed, parse
+from pentathlon.published.tables import Table
 
 SAID = "the text"
 """Name of the number that a sentence gives, beside the names of cells."""
+
+LONG = 80
+"""Characters of a formula beyond which a finding shows its beginning only: max(..., ...)."""
 
 _WORDS = {
     "equals": "must be",
@@ -37,7 +41,10 @@ class Weighed:
     def allowed(self) -> str:
         """What the other numbers allow, in words."""
         unit = f" {self.claim.unit}" if self.claim.unit else ""
-        computed = f"{self.claim.expression} = {self.left.text()}{unit}"
+        formula = self.claim.expression
+        if len(formula) > LONG:
+            formula = f"{formula[: formula.index(',')]}, …)"
+        computed = f"{formula} = {self.left.text()}{unit}"
         if self.outcome in (Outcome.CUT_OFF, Outcome.ROUND):
             return f"{computed}; {self.outcome.value}"
         words = _WORDS.get(self.claim.relation) or _about(self.claim.tolerance_percent or 0)
