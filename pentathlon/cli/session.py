@@ -17,6 +17,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.query import Result, load_result
+from pentathlon.target.cpus import kept_off
 
 
 class Listener(Protocol):
@@ -80,7 +81,8 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
     journal = JournalWriter(directory)
     heard = listen(state)
     try:
-        with stop_signals(), heard:
+        measuring = {cpu for target in ready.targets.values() for cpu in target.cpus or ()}
+        with stop_signals(), kept_off(measuring), heard:
             runner = Runner(ready.plan, ready.targets, journal.append, state=state, observer=heard)
             runner.run()
     except Interrupted as error:

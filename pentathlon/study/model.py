@@ -78,8 +78,8 @@ class System(Table):
     target: TargetKind
     title: str | None = None
     """Text for reports; the name if it is missing."""
-    cpus: tuple[Annotated[int, Field(ge=0)], ...] | None = None
-    """CPUs that the agent may run on; None leaves the choice to the system."""
+    cpus: tuple[int, ...] | None = None
+    """CPUs that the agent may run on, negative ones counted from the last; None means any."""
     scratch: str | None = None
     """Directory on the system under test for file workloads; None lets the target choose."""
     kernel: str | None = None
