@@ -90,7 +90,7 @@ class ScriptedTarget(Target):
     layer: ClassVar[str] = "none"
 
     def __init__(self, name: str, play: Play, fail_boots: dict[int, str] | None = None) -> None:
-        super().__init__(cast(SystemSpec, SimpleNamespace(name=name)), Path("agent"), Path("state"))
+        super().__init__(cast(SystemSpec, SimpleNamespace(name=name, cpus=None)), Path("agent"), Path("state"))
         self._play = play
         self._fail = fail_boots or {}
         self.boots = 0

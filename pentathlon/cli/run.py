@@ -39,7 +39,9 @@ def run(
     study: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[STUDY]", help="Study file; with --resume a result directory.", show_default=""
+            metavar="STUDY",
+            help="Study file; with --resume a result directory.",
+            show_default=False,
         ),
     ] = None,
     *,

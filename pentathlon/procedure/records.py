@@ -111,7 +111,6 @@ KINDS: Mapping[str, type[Record]] = {
 }
 FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
 """Fields of each kind of record, in order."""
-"""Fields of each record, in order."""
 
 
 def to_json(record: Record) -> dict[str, Any]:
