@@ -213,8 +213,8 @@ def _duplicates(table: str, names: list[str]) -> list[Problem]:
 
 def _check_target(system: System, path: TomlPath) -> list[Problem]:
     problems = []
-    for key in ("kernel", "memory"):
-        if system.target != "uml" and getattr(system, key) is not None:
+    for key in ("kernel", "memory", "uml_args"):
+        if system.target != "uml" and getattr(system, key):
             text = f'is for target "uml"; this system\'s target is "{system.target}"'
             problems.append(Problem((*path, key), text))
     if system.target == "uml" and system.kernel is None:

@@ -86,6 +86,8 @@ class System(Table):
     """`uml`: version of the kernel, such as "6.1", or the path of a kernel file."""
     memory: Size | None = None
     """`uml`: memory of the guest, such as "640M"."""
+    uml_args: tuple[str, ...] = ()
+    """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     settings: Settings = Settings()
     """`local`, `netns`: settings of the machine for this system."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
@@ -101,6 +103,11 @@ class System(Table):
         if len(set(value)) != len(value):
             raise ValueError("a CPU is named twice")
         return tuple(value)
+
+    @field_validator("uml_args", mode="before")
+    @classmethod
+    def _uml_args(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
 
     @field_validator("scratch")
     @classmethod

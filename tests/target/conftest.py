@@ -69,6 +69,17 @@ def burst() -> dict[str, Any]:
     return spin(iterations=2000, sample_ms=0.5)
 
 
+def large(count: int) -> dict[str, Any]:
+    """A request of `count` times 10 kB, each of whose workloads is refused."""
+    asked = spin()
+    first = asked["workloads"][0]
+    filler = {"filler": "x" * 10_000}
+    asked["workloads"] = [
+        first | {"id": f"no.such.workload.{n}", "parameters": filler} for n in range(count)
+    ]
+    return asked
+
+
 @pytest.fixture
 def scripted(tmp_path: Path) -> Path:
     """The scripted agent as an executable file."""

@@ -9,7 +9,7 @@ import pytest
 from pentathlon.target import TargetError, TargetUnavailable, make_target, processes, runsc
 from pentathlon.target.session import ProcessSession
 
-from .conftest import FakeSystem, burst, descendants, spin
+from .conftest import FakeSystem, descendants, large, spin
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,10 @@ def test_the_agent_serves_a_request(program: runsc.Runsc, real_agent: Path, stat
 
 @pytest.mark.usefixtures("program")
 def test_a_large_request_reaches_the_sandbox(real_agent: Path, state: Path) -> None:
-    asked = spin()
-    first = asked["workloads"][0]
-    asked["workloads"] = [first | {"id": f"no.such.workload.{n}"} for n in range(2000)]
     target = make_target(FakeSystem(target="gvisor"), real_agent, state)
     with target.boot(30) as session:
-        events = list(session.run(asked, 60, 120))
-    assert events[-1]["errors"] == 2000
+        events = list(session.run(large(20), 60, 120))
+    assert events[-1]["errors"] == 20
 
 
 @pytest.mark.usefixtures("program")
@@ -63,8 +60,8 @@ def test_a_sandbox_that_is_killed_says_so(real_agent: Path, state: Path) -> None
     with target.boot(30) as session:
         assert isinstance(session, ProcessSession)
         with pytest.raises(TargetError, match="ended by signal 9"):
-            for event in session.run(burst(), 60, 120):
-                if event["event"] == "sample":
+            for event in session.run(spin(sample_ms=60_000.0), 60, 120):
+                if event["event"] == "progress":
                     processes.kill(session.pid, signal.SIGKILL)
     assert not descendants()
 
