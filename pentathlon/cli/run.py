@@ -97,9 +97,9 @@ def _finish(directory: Path, *, report: bool) -> None:
         file = reporting.after_run(result, out)
         err.print(f"report:  {file}", soft_wrap=True, markup=False)
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
-    if failures := result.state.unresolved():
+    if failures := result.summary().failures:
         err.print(
-            f"{len(failures)} failures stay; see them with: pentathlon results show {directory}",
+            f"{failures} failures stay; see them with: pentathlon results show {directory}",
             soft_wrap=True,
             markup=False,
         )
