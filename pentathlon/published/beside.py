@@ -12,7 +12,7 @@ from pentathlon.evaluate.display import signed, significant
 from pentathlon.evaluate.model import Evaluation, Scalar
 from pentathlon.evaluate.model import Row as OwnRow
 from pentathlon.evaluate.published import difference_percent
-from pentathlon.published.expression import Formula
+from pentathlon.published.expression import formula
 from pentathlon.published.grid import Grid, GridCell
 from pentathlon.published.interval import Interval
 from pentathlon.published.model import Study
@@ -179,7 +179,7 @@ def _converted(text: str, counterpart: Counterpart) -> float | None:
     value = Interval.exact(parse(text).value)
     if value.low == 0:
         return None
-    return float(Formula(counterpart.convert)({"x": value}).low)
+    return float(formula(counterpart.convert)({"x": value}).low)
 
 
 def _corresponds(row: OwnRow, counterpart: Counterpart) -> bool:

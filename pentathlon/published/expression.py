@@ -10,6 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cache
 
 from pentathlon.published.interval import Interval
 from pentathlon.published.problems import PublishedError
@@ -63,6 +64,16 @@ class Formula:
         return _value(self._tree, values)
 
 
+@cache
+def formula(text: str) -> Formula:
+    """The formula of a text, checked once.
+
+    Raises:
+        PublishedError: the text is no formula.
+    """
+    return Formula(text)
+
+
 def _check(node: ast.expr, text: str) -> None:
     match node:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
@@ -70,7 +81,7 @@ def _check(node: ast.expr, text: str) -> None:
             _check(right, text)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             _check(operand, text)
-        case ast.Call(func=ast.Name(id="min" | "max"), args=[_, *_] as args, keywords=[]):
+        case ast.Call(func=ast.Name(id="min" | "max"), args=[_, _, *_] as args, keywords=[]):
             for one in args:
                 _check(one, text)
         case ast.Name():

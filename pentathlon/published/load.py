@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pentathlon.published.claims import Claim, ClaimFile
-from pentathlon.published.expression import Formula
+from pentathlon.published.expression import formula
 from pentathlon.published.lookup import subjects, terms
 from pentathlon.published.model import Study, StudyFile
 from pentathlon.published.printed import is_number
@@ -144,7 +144,7 @@ def _check_table(table: Table, directory: str) -> None:
     _distinct((row.id for row in table.row), f"{where}: row")
     columns = {column.id: column for column in table.column}
     for column in table.column:
-        for name in Formula(column.derived).names if column.derived is not None else ():
+        for name in formula(column.derived).names if column.derived is not None else ():
             if name not in columns:
                 raise unknown(f"column in {where} (formula of {column.id})", name, columns)
     for row in table.row:

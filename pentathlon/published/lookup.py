@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from pentathlon.published.claims import Claim
-from pentathlon.published.expression import Formula
+from pentathlon.published.expression import formula
 from pentathlon.published.model import Study
 from pentathlon.published.printed import Printed, is_number, parse
 from pentathlon.published.problems import PublishedError
@@ -65,9 +65,9 @@ def terms(study: Study, claim: Claim, row: Row | None) -> dict[str, Term]:
         PublishedError: a name stands for nothing, or a cell is not there.
     """
     own = study.table(claim.table) if claim.table is not None else None
-    names = Formula(claim.expression).names
+    names = formula(claim.expression).names
     if claim.than is not None:
-        names += Formula(claim.than).names
+        names += formula(claim.than).names
     found = {}
     for name in names:
         if name in claim.cells:

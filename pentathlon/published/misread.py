@@ -1,4 +1,4 @@
-"""Other readings of a printed number: the seeds are scanned text."""
+"""Other readings of a printed number: the documents are scanned text."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class StudyFile(Part):
     """What holds for a study as a whole."""
 
     id: Id
-    seed: str
+    document: str
     authors: str
     title: str
     year: int

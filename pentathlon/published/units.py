@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from pentathlon.evaluate.display import significant
-from pentathlon.published.expression import Formula
+from pentathlon.published.expression import formula
 from pentathlon.published.findings import DIGITS, Finding
 from pentathlon.published.model import Study
 from pentathlon.published.parts import Severity
@@ -115,13 +115,13 @@ def too_precise(table: Table) -> Iterator[Finding]:
     for column in table.column:
         if column.derived is None or column.unit != "%":
             continue
-        formula = Formula(column.derived)
+        rule = formula(column.derived)
         for row in table.row:
-            cells = {name: row.cell(name).printed or "" for name in (*formula.names, column.id)}
+            cells = {name: row.cell(name).printed or "" for name in (*rule.names, column.id)}
             if not all(is_number(text) for text in cells.values()):
                 continue
             try:
-                allowed = formula({name: parse(cells[name]).interval for name in formula.names})
+                allowed = rule({name: parse(cells[name]).interval for name in rule.names})
             except PublishedError:
                 continue
             if allowed.width > WIDE and parse(cells[column.id]).place < 1:

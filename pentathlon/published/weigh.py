@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pentathlon.published.claims import Claim
-from pentathlon.published.expression import Formula
+from pentathlon.published.expression import formula
 from pentathlon.published.interval import Interval
 from pentathlon.published.judge import Outcome, judge
 from pentathlon.published.lookup import Term
@@ -41,10 +41,10 @@ class Weighed:
     def allowed(self) -> str:
         """What the other numbers allow, in words."""
         unit = f" {self.claim.unit}" if self.claim.unit else ""
-        formula = self.claim.expression
-        if len(formula) > LONG:
-            formula = f"{formula[: formula.index(',')]}, …)"
-        computed = f"{formula} = {self.left.text()}{unit}"
+        text = self.claim.expression
+        if len(text) > LONG:
+            text = f"{text[: text.index(',')]}, …)"
+        computed = f"{text} = {self.left.text()}{unit}"
         if self.outcome in (Outcome.CUT_OFF, Outcome.ROUND):
             return f"{computed}; {self.outcome.value}"
         words = _WORDS.get(self.claim.relation) or _about(self.claim.tolerance_percent or 0)
@@ -67,14 +67,14 @@ def weigh(claim: Claim, numbers: Mapping[str, Printed]) -> Weighed:
     values = {name: number.interval for name, number in numbers.items()}
     single: Printed | None = None
     if claim.than is not None:
-        right = Formula(claim.than)(values)
+        right = formula(claim.than)(values)
         single = numbers.get(claim.than)
     elif claim.printed is not None:
         single = numbers[SAID]
         right = single.interval
     else:
         right = Interval.exact(parse(claim.value or "0").value)
-    left = Formula(claim.expression)(values)
+    left = formula(claim.expression)(values)
     outcome = judge(left, claim.relation, right, single, claim.tolerance_percent)
     return Weighed(claim, left, right, outcome)
 
