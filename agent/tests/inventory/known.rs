@@ -103,9 +103,9 @@ fn caches_of_cpuid_where_the_system_lists_none() {
 fn a_desktop_s_devices_and_drivers() {
     let (tree, cpuid) = machines::desktop();
     let inventory = collect(&tree, cpuid);
-    let disks = inventory["block_devices"].as_array().unwrap();
+    let disks = inventory["block_devices"].as_object().unwrap();
     assert_eq!(disks.len(), 1, "the empty loop device is left out");
-    let disk = &disks[0];
+    let disk = &disks["sda"];
     assert_eq!(disk["model"], "ST3500418AS");
     assert_eq!(disk["interface"], "ata");
     assert_eq!(disk["size_bytes"], 500_107_862_016_u64);
@@ -118,9 +118,9 @@ fn a_desktop_s_devices_and_drivers() {
         .unwrap()
         .contains("kernel's release"));
 
-    let cards = inventory["network_devices"].as_array().unwrap();
+    let cards = inventory["network_devices"].as_object().unwrap();
     assert_eq!(cards.len(), 1, "bonding_masters is not a device");
-    let card = &cards[0];
+    let card = &cards["eth0"];
     assert_eq!(card["kind"], "ethernet");
     assert_eq!([&card["mtu_bytes"], &card["speed_mbit"]], [1500, 1000]);
     assert_eq!([&card["receive_queues"], &card["send_queues"]], [1, 2]);
@@ -130,12 +130,13 @@ fn a_desktop_s_devices_and_drivers() {
     assert!(reason(&card["offloads"]).is_some());
 
     let devices = &inventory["drivers"]["devices"];
-    assert_eq!(devices[0]["component"], "host bridge");
-    assert!(reason(&devices[0]["driver"]).is_some());
-    assert_eq!(devices[1]["component"], "graphics");
-    assert_eq!(devices[1]["driver"], "nvidia");
-    assert_eq!(devices[1]["driver_version"], "340.108");
-    assert_eq!(devices[1]["provider"], "out of the kernel's tree");
+    assert_eq!(devices["pci 0000:00:00.0"]["component"], "host bridge");
+    assert!(reason(&devices["pci 0000:00:00.0"]["driver"]).is_some());
+    let graphics = &devices["pci 0000:03:00.0"];
+    assert_eq!(graphics["component"], "graphics");
+    assert_eq!(graphics["driver"], "nvidia");
+    assert_eq!(graphics["driver_version"], "340.108");
+    assert_eq!(graphics["provider"], "out of the kernel's tree");
     assert_eq!(
         inventory["drivers"]["module_versions"],
         json!({"nvidia": "340.108", "sky2": "1.30"})
@@ -169,7 +170,7 @@ fn a_desktop_s_system() {
         "Mitigation: PTE Inversion"
     );
     assert_eq!(inventory["firmware"]["version"], "0711");
-    let scratch = &inventory["filesystems"][0];
+    let scratch = &inventory["filesystems"]["scratch"];
     assert_eq!(scratch["type"], "ext4");
     assert_eq!(scratch["block_device"], "sda1");
     assert_eq!(scratch["mount_options"], "rw,relatime");

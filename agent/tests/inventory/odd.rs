@@ -44,6 +44,9 @@ fn files(tree: &Tree) -> Vec<PathBuf> {
 fn fixed(tree: &serde_json::Value) -> BTreeSet<String> {
     let open = [
         "mitigations",
+        "block_devices",
+        "network_devices",
+        "drivers.devices",
         "drivers.module_versions",
         "limits.resources.",
         "kernel.configuration.",
@@ -62,8 +65,8 @@ fn an_empty_root_tells_nothing_and_says_why() {
     let given = [
         "cpu.architecture",
         "cpu.instruction_level",
-        "filesystems[].role",
-        "filesystems[].path",
+        "filesystems.scratch.path",
+        "filesystems.root.path",
         "virtualization.layer",
         "virtualization.layers",
         "virtualization.evidence[]",

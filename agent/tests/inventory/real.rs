@@ -116,7 +116,7 @@ fn the_scratch_directory_lies_where_df_says() {
         eprintln!("skipped: no df with --output here");
         return;
     };
-    let scratch = &inventory()["filesystems"][0];
+    let scratch = &inventory()["filesystems"]["scratch"];
     let last = df.lines().last().unwrap_or_default();
     let (kind, point) = last.split_once(' ').unwrap();
     assert_eq!(scratch["type"], kind);

@@ -7,16 +7,16 @@ use serde_json::{json, Value};
 use std::path::{Path, PathBuf};
 
 pub fn collect(source: &Source, scratch: &Path) -> Value {
-    json!([
-        entry(source, "scratch", scratch),
-        entry(source, "root", Path::new("/")),
-    ])
+    json!({
+        "scratch": entry(source, scratch),
+        "root": entry(source, Path::new("/")),
+    })
 }
 
 /// No file system is larger; gVisor's overlay claims all that the number can hold.
 const ENDLESS: u64 = 1 << 62;
 
-fn entry(source: &Source, role: &str, path: &Path) -> Value {
+fn entry(source: &Source, path: &Path) -> Value {
     let whole = source
         .ask("realpath(3)", || {
             std::fs::canonicalize(path).map_err(|error| {
@@ -67,7 +67,6 @@ fn entry(source: &Source, role: &str, path: &Path) -> Value {
         named(magic).map(str::to_owned).ok_or(refusal)
     });
     json!({
-        "role": role,
         "path": whole.to_string_lossy(),
         "mount_point": leaf(
             mount.as_ref().map(|m| m.point.to_string_lossy().into_owned()).map_err(Clone::clone)
