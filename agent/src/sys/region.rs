@@ -28,7 +28,7 @@ pub struct Region {
 impl Region {
     /// Reserves `bytes` (a multiple of 8) of address space.
     pub fn reserve(bytes: usize, pages: Pages) -> io::Result<Self> {
-        assert!(bytes > 0 && bytes % 8 == 0, "whole 64-bit words");
+        assert!(bytes > 0 && bytes.is_multiple_of(8), "whole 64-bit words");
         let mapping = Mapping::new(bytes)?;
         mapping.advise(bytes, pages)?;
         Ok(Self {

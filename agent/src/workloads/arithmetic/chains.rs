@@ -46,9 +46,9 @@ pub fn operands(operation: Operation, kind: Kind) -> [u64; 2] {
 /// Where the chains start.
 pub fn start(operation: Operation, kind: Kind) -> State {
     let mut state = State::default();
-    for chain in 0..CHAINS {
+    for (chain, slot) in state.iter_mut().enumerate().take(CHAINS) {
         let number = chain as u64;
-        state[chain] = match (operation, kind) {
+        *slot = match (operation, kind) {
             (Operation::Add, Kind::F32) => bits32(number as f32),
             (Operation::Subtract, Kind::F32) => bits32(-(number as f32)),
             (Operation::Add, Kind::F64) => (number as f64).to_bits(),

@@ -69,7 +69,7 @@ impl<'a> Chain<'a> {
         let offset = address.wrapping_sub(self.words.as_ptr() as u64) / 8;
         let place = usize::try_from(offset)
             .ok()
-            .filter(|at| at % self.stride == 0)
+            .filter(|at| at.is_multiple_of(self.stride))
             .and_then(|at| self.words.get(at + PLACE));
         match place {
             Some(&place) if place == expected => {

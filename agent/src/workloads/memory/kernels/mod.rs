@@ -62,7 +62,9 @@ pub fn after_passes(block: u64, passes: u64) -> u64 {
 /// What the loops rely on.
 fn check(block: &[u64]) {
     assert!(
-        !block.is_empty() && block.len() % LINE_WORDS == 0 && block.as_ptr().align_offset(64) == 0,
+        !block.is_empty()
+            && block.len().is_multiple_of(LINE_WORDS)
+            && block.as_ptr().align_offset(64) == 0,
         "a block is whole cache lines"
     );
 }
