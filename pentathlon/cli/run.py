@@ -99,7 +99,7 @@ def _finish(directory: Path, *, report: bool) -> None:
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
     if failures := result.summary().failures:
         err.print(
-            f"{failures} failures stay; see them with: pentathlon results show {directory}",
+            f"failures that no retry made good: {failures}; pentathlon results show {directory}",
             soft_wrap=True,
             markup=False,
         )
