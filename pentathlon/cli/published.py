@@ -15,10 +15,7 @@ from rich.text import Text
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
-from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.published import formats
-from pentathlon.published.audit import audit
-from pentathlon.published.beside import beside, beside_grid
 from pentathlon.published.findings import KINDS, SEVERITIES, Audit, Finding
 from pentathlon.published.grid import Grid, figure_grid, figure_points, table_grid
 from pentathlon.published.load import find_study, load_all
@@ -161,6 +158,8 @@ def audit_command(
     severity: Annotated[Level, typer.Option(help="The least severity to list.")] = Level.NOTE,
     how: FormatOption = Format.TERMINAL,
 ) -> None:
+    from pentathlon.published.audit import audit  # noqa: PLC0415  loads SciPy
+
     with _errors():
         studies = [find_study(study)] if study is not None else list(load_all())
         audits = [audit(one) for one in studies]
@@ -187,6 +186,9 @@ def compare_command(
 ) -> None:
     with _errors():
         one = find_study(study)
+        from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
+        from pentathlon.published.beside import beside, beside_grid  # noqa: PLC0415
+
         own = evaluate(load_result(result))
         found = beside(one, one.table(table), own, result.resolve().name)
         if how is Format.JSON:
