@@ -25,7 +25,7 @@ def facts(name: str) -> SystemFacts:
         kernel="6.1",
         cpu="cpu",
         memory_bytes=1 << 30,
-        agent_build="b",
+        agent_builds=("b",),
         catalog_version=1,
         settings={},
         parameters={},

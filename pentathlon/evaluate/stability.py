@@ -51,9 +51,9 @@ def instability(log_ratios: Values) -> str | None:
     if count >= FEWEST_FOR_SPREAD:
         spread = float(np.std(log_ratios, ddof=1))
         if spread > SPREAD:
-            return (
-                f"the blocks' ratios have a standard deviation of {math.expm1(spread) * 100:.0f} %"
-            )
+            factor = math.exp(spread)
+            told = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
+            return f"the blocks' ratios have a standard deviation of {told}"
     return None
 
 

@@ -54,6 +54,12 @@ def answers(evaluation: Evaluation) -> tuple[Answer, ...]:
     return tuple(_answer(evaluation, pair) for pair in evaluation.pairs)
 
 
+def sentence(caution: str) -> str:
+    """A caution as a sentence of its own."""
+    text = f"this comparison {caution}" if caution.startswith("compares") else caution
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def verdict_counts(evaluation: Evaluation, system: str) -> Counter[Verdict]:
     """How often each verdict was given to a system."""
     return Counter(one.verdict for _, one in compared(evaluation.rows, system))
@@ -79,7 +85,13 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     return Answer(
         system=pair.system,
         reference=study.reference,
-        headline=_headline(pair.system, study.reference, judged, effects),
+        headline=_headline(
+            pair.system,
+            study.reference,
+            judged,
+            effects,
+            tally[Verdict.UNSTABLE] + tally[Verdict.INVALID],
+        ),
         sureness=_sureness(evaluation, pair, tally),
         cautions=pair.cautions,
         counts=tuple(
@@ -91,13 +103,20 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     )
 
 
-def _headline(system: str, reference: str, judged: int, effects: Sequence[float]) -> str:
+def _headline(
+    system: str, reference: str, judged: int, effects: Sequence[float], unusable: int
+) -> str:
     if judged == 0:
         return f"{system} cannot be compared with {reference}: no indicator was measured on both."
     rows = f"{judged} indicators" if judged > 1 else "the one indicator"
     faster = sorted(effect for effect in effects if effect > 0)
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)
-    if not faster and not slower:
+    if not effects and unusable * 2 > judged:
+        return (
+            f"{system} and {reference} cannot be told apart: {unusable} of {rows} were unstable or "
+            "invalid. Measure again where less else is going on."
+        )
+    if not effects:
         return f"No difference between {system} and {reference} was shown in {rows}."
     first, second = (faster, slower) if len(faster) >= len(slower) else (slower, faster)
     word = "faster" if first is faster else "slower"
@@ -127,7 +146,12 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         default=0,
     )
     parts = []
-    if pair.rows:
+    if pair.rows and not pair.selected:
+        parts.append(
+            f"Differences were looked for at {confidence} confidence for all {pair.rows} "
+            f"indicators together, in {blocks} paired blocks."
+        )
+    elif pair.rows:
         parts.append(
             f"Each difference holds at {confidence} confidence for all {pair.rows} indicators "
             f"together, from {blocks} paired blocks: if the two were equally fast everywhere, a "

@@ -14,7 +14,7 @@ from pentathlon.evaluate.display import scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.report import latex
-from pentathlon.report.answer import answers
+from pentathlon.report.answer import answers, sentence
 
 FORMATS = ("csv", "markdown", "latex", "json")
 """What `write` can make, besides the HTML report."""
@@ -154,7 +154,7 @@ def to_markdown(evaluation: Evaluation) -> str:
         lines += [_plain(study.question), ""]
     for answer in answers(evaluation):
         lines += [f"**{_plain(answer.headline)}**", ""]
-        lines += [f"> This comparison {_plain(caution)}.\n" for caution in answer.cautions]
+        lines += [f"> {_plain(sentence(caution))}\n" for caution in answer.cautions]
         for finding in answer.findings:
             place = f", {finding.place}" if finding.place else ""
             interval = f" ({finding.interval})" if finding.interval else ""

@@ -23,7 +23,7 @@ from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import view
-from pentathlon.report.answer import answers
+from pentathlon.report.answer import answers, sentence
 from pentathlon.report.payload import embed, payload
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
@@ -80,6 +80,7 @@ def _environment() -> Environment:
         signed=signed_percent,
         significant=significant,
         trim_number=trim,
+        sentence=sentence,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
     return environment

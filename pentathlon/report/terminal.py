@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.padding import Padding
@@ -19,11 +20,13 @@ from pentathlon.evaluate.display import (
     significant,
     trim,
 )
-from pentathlon.evaluate.model import Comparison, CurveLevels, Evaluation, Row, Summary
+from pentathlon.evaluate.model import Comparison, CurveLevels, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report.answer import Answer, answers
+from pentathlon.report.answer import Answer, answers, sentence
 
 MOST_FINDINGS = 8
+WIDE = 118
+"""Columns of a terminal that the raw difference and the interval need too."""
 FEWEST_FOLDED = 4
 """A curve of so many rows is one line of the table, unless all rows are asked for."""
 
@@ -53,7 +56,8 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         others: list[str | None] = [system.name for system in evaluation.systems[1:]]
         for other in others or [None]:
             console.print()
-            console.print(_table(evaluation, area, rows, other, full))
+            narrow = console.width < WIDE and not full
+            console.print(_Table(evaluation, other, full, narrow).table(area, rows))
     _legend(evaluation, console, full)
     _levels(evaluation, console)
     _failures(evaluation, console)
@@ -77,7 +81,7 @@ def _answer(answer: Answer, console: Console) -> None:
         line.append(f"{count} ", style="bold").append(words, style=_style(verdict))
     console.print(line)
     for caution in answer.cautions:
-        console.print(Text(f"  ! {caution}", style="magenta"))
+        console.print(Text(f"  ! {sentence(caution)}", style="magenta"))
     for finding in answer.findings[:MOST_FINDINGS]:
         place = f", {finding.place}" if finding.place else ""
         text = Text(f"  {SIGNS[finding.sign]} ", style=STYLES[finding.sign])
@@ -93,39 +97,85 @@ def _answer(answer: Answer, console: Console) -> None:
         console.print(Padding(Text(answer.sureness, style="dim"), (0, 0, 0, 2), expand=False))
 
 
-def _table(
-    evaluation: Evaluation, area: str, rows: Sequence[Row], other: str | None, full: bool
-) -> Table:
-    """One area of one system against the reference; of the reference alone if `other` is None."""
-    reference = evaluation.study.reference
-    title = Text(area.capitalize(), style="bold")
-    if other is not None:
-        title.append(f"  {other} against {reference}", style="not bold")
-    table = Table(
-        title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
-    )
-    table.add_column("indicator", overflow="fold")
-    table.add_column(reference, justify="right", no_wrap=True)
-    if other is not None:
-        table.add_column(other, justify="right", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    if other is not None:
-        table.add_column("Diff %", justify="right", no_wrap=True)
-        table.add_column("speed %", justify="right", no_wrap=True)
-        table.add_column("interval", justify="right", no_wrap=True)
-        table.add_column("verdict", overflow="fold", min_width=24)
-    across = other is not None and _across_layers(evaluation, other)
-    if across:
-        table.add_column("compares", style="magenta", no_wrap=True)
-    for group in _groups(rows, full):
-        cells = _cells(group, reference, other)
-        table.add_row(*cells, *(["layers, not kernels"] if across else []))
-    return table
+@dataclass(frozen=True)
+class _Table:
+    """The tables of one system against the reference; of the reference alone without `other`."""
+
+    evaluation: Evaluation
+    other: str | None
+    full: bool
+    narrow: bool
+    """Leave out the raw difference and the interval."""
+
+    def table(self, area: str, rows: Sequence[Row]) -> Table:
+        """One area."""
+        reference = self.evaluation.study.reference
+        title = Text(area.capitalize(), style="bold")
+        if self.other is not None:
+            title.append(f"  {self.other} against {reference}", style="not bold")
+        table = Table(
+            title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
+        )
+        table.add_column("indicator", overflow="fold")
+        table.add_column(reference, justify="right", no_wrap=True)
+        if self.other is not None:
+            table.add_column(self.other, justify="right", no_wrap=True)
+        table.add_column("unit", no_wrap=True)
+        if self.other is not None:
+            if not self.narrow:
+                table.add_column("Diff %", justify="right", no_wrap=True)
+            table.add_column("speed %", justify="right", no_wrap=True)
+            if not self.narrow:
+                table.add_column("interval", justify="right", no_wrap=True)
+            table.add_column("verdict", overflow="fold")
+            if self._across_layers():
+                table.add_column("compares", style="magenta", overflow="fold")
+        for group in _groups(rows, self.full):
+            table.add_row(*self._cells(group))
+        return table
+
+    def _across_layers(self) -> bool:
+        """Whether the rows compare layers and not kernels."""
+        if self.other is None:
+            return False
+        return self.evaluation.system(self.other).layer != self.evaluation.systems[0].layer
+
+    def _cells(self, group: Sequence[Row]) -> Iterator[Text | str]:
+        row = group[0]
+        yield _name(group)
+        measured = _summaries(group, self.evaluation.study.reference)
+        divisor, unit = scale(row.unit, max((summary.mean for summary in measured), default=0.0))
+        yield _means(measured, divisor)
+        if self.other is None:
+            yield unit
+            return
+        yield _means(_summaries(group, self.other), divisor)
+        yield unit
+        comparisons = [found for row in group if (found := row.comparison(self.other)) is not None]
+        effects = [one.effect for one in comparisons if one.effect is not None]
+        if not self.narrow:
+            yield _range([one.difference_percent for one in comparisons])
+        yield _range([effect.percent for effect in effects])
+        if not self.narrow:
+            yield _interval(effects[0]) if len(group) == 1 and effects else ""
+        yield _tally(comparisons) if len(group) > 1 else self._verdict(comparisons[0])
+        if self._across_layers():
+            yield "layers, not kernels"
+
+    def _verdict(self, one: Comparison) -> Text:
+        text = Text(one.words, style=_style(one.verdict))
+        told = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
+        notes = [one.reason] if told and one.reason else []
+        notes += [caution for caution in one.cautions if caution.startswith("the parameters")]
+        if notes:
+            text.append(f": {'; '.join(notes)}", style="default not bold")
+        return text
 
 
-def _across_layers(evaluation: Evaluation, other: str) -> bool:
-    """Whether the rows of a system compare layers and not kernels."""
-    return evaluation.system(other).layer != evaluation.systems[0].layer
+def _interval(effect: Effect) -> str:
+    if effect.low_percent is None or effect.high_percent is None:
+        return ""
+    return f"[{signed_percent(effect.low_percent)}, {signed_percent(effect.high_percent)}]"
 
 
 def _groups(rows: Sequence[Row], full: bool) -> Iterator[list[Row]]:
@@ -162,39 +212,6 @@ def _stands_out(row: Row) -> bool:
     return any(one.verdict.is_difference or one.verdict in LOUD for one in row.comparisons)
 
 
-def _cells(group: Sequence[Row], reference: str, other: str | None) -> Iterator[Text | str]:
-    row = group[0]
-    yield _name(group)
-    measured = _summaries(group, reference)
-    divisor, unit = scale(row.unit, max((summary.mean for summary in measured), default=0.0))
-    yield _means(measured, divisor)
-    if other is None:
-        yield unit
-        return
-    yield _means(_summaries(group, other), divisor)
-    yield unit
-    comparisons = [found for row in group if (found := row.comparison(other)) is not None]
-    yield _range([one.difference_percent for one in comparisons])
-    effects = [one.effect for one in comparisons if one.effect is not None]
-    yield _range([effect.percent for effect in effects])
-    if len(group) > 1:
-        yield ""
-        yield _tally(comparisons)
-        return
-    interval = ""
-    if effects and effects[0].low_percent is not None and effects[0].high_percent is not None:
-        low, high = signed_percent(effects[0].low_percent), signed_percent(effects[0].high_percent)
-        interval = f"[{low}, {high}]"
-    yield interval
-    one = comparisons[0]
-    text = Text(one.words, style=_style(one.verdict))
-    notes = [one.reason] if one.verdict in LOUD | {Verdict.NOT_MEASURED} else []
-    own = [caution for caution in one.cautions if caution.startswith("the parameters")]
-    if notes + own:
-        text.append(f": {'; '.join(notes + own)}", style="default")
-    yield text
-
-
 def _summaries(group: Sequence[Row], system: str) -> list[Summary]:
     return [summary for row in group if (summary := row.summary(system)) is not None]
 
@@ -203,11 +220,11 @@ def _name(group: Sequence[Row]) -> Text:
     row = group[0]
     name = Text(row.title)
     if len(group) == 1:
-        return name.append(f" {row.case_text}", style="dim") if row.case_text else name
+        return name.append(f": {row.case_text}", style="dim") if row.case_text else name
     rest = _fold_name(row)
     points = "sizes" if SIZE in row.case else "points" if _is_curve(row) else "cases"
     count = f"{len(group)} {points}"
-    return name.append(f" {rest}, {count}" if rest else f" {count}", style="dim")
+    return name.append(f": {rest}, {count}" if rest else f": {count}", style="dim")
 
 
 def _means(summaries: Sequence[Summary], divisor: float) -> Text:

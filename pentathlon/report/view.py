@@ -287,6 +287,11 @@ def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
     largest = max((summary.mean for summary in row.summaries), default=0.0)
     reference = row.summary(evaluation.study.reference)
     divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
+    # Layers are named on every row; what else qualifies a whole comparison is said once, above.
+    shared = {
+        pair.system: tuple(one for one in pair.cautions if not one.startswith("compares"))
+        for pair in evaluation.pairs
+    }
     return Line(
         key=row.key,
         anchor=f"row-{evaluation.rows.index(row)}",
@@ -296,7 +301,7 @@ def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
         better="more is better" if row.direction == "higher" else "less is better",
         means=tuple(_mean(row.summary(system.name), divisor) for system in evaluation.systems),
         judgements=tuple(
-            _judgement(one)
+            _judgement(one, shared.get(system.name, ()))
             for system in evaluation.systems[1:]
             if (one := row.comparison(system.name)) is not None
         ),
@@ -321,7 +326,7 @@ def _mean(summary: Summary | None, divisor: float) -> Mean:
     )
 
 
-def _judgement(one: Comparison) -> Judgement:
+def _judgement(one: Comparison, shared: Sequence[str]) -> Judgement:
     effect = one.effect
     interval = ""
     detail = one.reason
@@ -348,6 +353,6 @@ def _judgement(one: Comparison) -> Judgement:
         verdict=one.verdict,
         glyph=GLYPHS[one.verdict],
         words=one.words,
-        notes=tuple(note for note in (one.reason, *one.cautions) if note),
+        notes=tuple(note for note in (one.reason, *one.cautions) if note and note not in shared),
         detail=detail,
     )

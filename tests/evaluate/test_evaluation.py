@@ -257,9 +257,7 @@ def inventory_with(path: str, value: object) -> Synthetic:
 
 def test_another_build_qualifies_and_another_catalog_forbids():
     built = evaluate(inventory_with("agent.build", "0000"))
-    assert comparison(built, "test.spin").cautions == (
-        "the agents are different builds (5f1e0c and 0000)",
-    )
+    assert comparison(built, "test.spin").cautions == ("the agents are of 2 builds (5f1e0c, 0000)",)
     cataloged = evaluate(inventory_with("agent.catalog_version", 2))
     found = comparison(cataloged, "test.spin")
     assert found.verdict is Verdict.INVALID

@@ -36,9 +36,9 @@ def test_the_verdicts_come_first(evaluation):
 def test_curves_are_one_line_unless_all_is_asked_for(evaluation):
     short, full = shown(evaluation), shown(evaluation, full=True)
     assert len(short.splitlines()) < 120
-    assert "Read avx512, 17 sizes" in short
-    assert "Read 64 KiB, avx512" not in short
-    assert "Read 64 KiB, avx512" in full
+    assert "Read: avx512, 17 sizes" in short
+    assert "Read: 64 KiB, avx512" not in short
+    assert "Read: 64 KiB, avx512" in full
     for row in evaluation.rows:
         assert row.case_text in full
 
@@ -49,7 +49,7 @@ def test_a_difference_among_cases_gets_its_own_line():
 
     chosen = [item for item in items() if item.workload == "arithmetic.operations"]
     text = shown(evaluate(Maker(factors={"a": same, "b": factor}, chosen=chosen).make()))
-    assert "Operations latency divide, i64" in text
+    assert "Operations latency: divide, i64" in text
     assert "15 cases" in text
 
 
@@ -57,8 +57,9 @@ def test_rows_across_layers_say_so(evaluation):
     text = shown(evaluation)
     host = text[text.index("Process  host against uml-6.1") :]
     lines = host[: host.index("\n\n")].splitlines()
+    assert len(lines) > 5
     assert all("layers, not kernels" in line for line in lines[2:])
-    assert "! compares layers uml and host, not kernels" in text
+    assert "! This comparison compares layers uml and host, not kernels." in text
 
 
 def test_failures_are_listed_with_their_reasons(evaluation):

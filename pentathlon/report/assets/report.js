@@ -332,6 +332,13 @@
     select.value = Math.max(0, strongest);
   }
   for (const picture of pictures) observer.observe(picture);
+  // The rest is drawn while nothing else happens, so that searching and saving find all of it.
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 50));
+  const next = () => {
+    const picture = pictures.find((one) => !drawn.has(one) && one.querySelector(".canvas").clientWidth);
+    if (picture) { show(picture); idle(next); }
+  };
+  idle(next);
 
   let waiting = 0;
   addEventListener("resize", () => {
