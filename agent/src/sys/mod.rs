@@ -8,7 +8,7 @@ pub mod cpuid;
 pub mod descriptor;
 #[cfg(target_os = "linux")]
 pub mod ethtool;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod guest;
@@ -22,9 +22,9 @@ pub mod kernel;
 pub mod pages;
 pub mod placement;
 pub mod process;
-pub mod region;
 #[cfg(target_os = "linux")]
 pub mod qdisc;
+pub mod region;
 #[cfg(unix)]
 pub mod rusage;
 #[cfg(target_os = "linux")]
