@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from pentathlon.cli.clock import TimeLeft
@@ -18,9 +19,6 @@ from pentathlon.procedure.state import RunState
 
 SHOWN_BLOCKS = 8
 """Bars of blocks on the screen at once; a study of many blocks shows the latest ones."""
-
-
-NOTE_WIDTH = 44
 
 
 def listener(estimates: Mapping[str, SystemEstimate] | None) -> Listen:
@@ -72,8 +70,8 @@ class PlainLines:
 class _Left(ProgressColumn):
     """The time left of the whole run, beside the bar of the current boot."""
 
-    def __init__(self, left: TimeLeft) -> None:
-        super().__init__()
+    def __init__(self, left: TimeLeft, table_column: Column) -> None:
+        super().__init__(table_column)
         self._left = left
 
     def render(self, task: Task) -> Text:
@@ -93,11 +91,17 @@ class Bars:
         self._progress = Progress(
             SpinnerColumn(finished_text="✓"),
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=28),
+            BarColumn(bar_width=20),
             TextColumn("{task.completed:.0f}/{task.total:.0f}", style="dim"),
-            TextColumn("{task.fields[note]}", markup=False),
-            _Left(left),
+            _Left(left, table_column=Column(no_wrap=True)),
+            # The only part that may be cut where the terminal is narrow.
+            TextColumn(
+                "{task.fields[note]}",
+                markup=False,
+                table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
+            ),
             console=err,
+            expand=True,
             refresh_per_second=4,
         )
         self._blocks = [
@@ -165,7 +169,6 @@ class Bars:
             case = event.get("case") or {}
             text = ", ".join(f"{value}" for value in case.values())
             note = str(event.get("workload", "")) + (f" ({text})" if text else "")
-            note = note if len(note) <= NOTE_WIDTH else f"{note[: NOTE_WIDTH - 1]}…"
             self._progress.update(self._boot, completed=index, note=note)
 
     def _update_block(self, block: int, going_on: int = 0) -> None:
