@@ -35,6 +35,7 @@ class GvisorTarget(Target):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
         if system.settings.changed():
             raise TargetError(
                 f'system "{system.name}" has settings, which are for the targets "local" and '
@@ -96,7 +97,7 @@ class GvisorTarget(Target):
                     command=launch.wrap(runsc.sandbox(program.path, *words), cpus=self.cpus),
                     # runsc keeps its own state in a temporary directory, which a crash leaves.
                     environment={"TMPDIR": str(own)},
-                    scratch=self.system.scratch or "/tmp",
+                    scratch=self.scratch,
                 ),
                 journal,
             )

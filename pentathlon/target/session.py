@@ -119,7 +119,10 @@ class ProcessSession(Session):
             process.stdin.close()
             process.stdout.close()
         self._noise[process.stderr.fileno()] = bytearray()
-        self._exit = os.pidfd_open(process.pid)
+        try:
+            self._exit = os.pidfd_open(process.pid)
+        except OSError:  # Before Linux 5.3; the end of the output has to do then.
+            self._exit = -1
         started = processes.stat(process.pid)
         self._leader_start = started.start if started else 0
         self._journal.note(putback.process(process.pid, self._leader_start))
@@ -183,7 +186,8 @@ class ProcessSession(Session):
             selector.register(self._events, selectors.EVENT_READ)
             for file in self._noise:
                 selector.register(file, selectors.EVENT_READ)
-            selector.register(self._exit, selectors.EVENT_READ)
+            if self._exit >= 0:
+                selector.register(self._exit, selectors.EVENT_READ)
             if to_send:
                 selector.register(self._request, selectors.EVENT_WRITE)
             while True:

@@ -169,8 +169,8 @@ def test_a_guests_kernel_has_no_capability(
     with target(kernel, real_agent, state).boot(BOOT_S) as session:
         assert isinstance(session, ProcessSession)
         status = Path(f"/proc/{session.pid}/status").read_text()
-    sets = {line.split(":")[0]: line.split()[1] for line in status.splitlines() if ":" in line}
-    assert int(sets["CapEff"], 16) == int(sets["CapPrm"], 16) == 0
+    sets = dict(line.split(":\t") for line in status.splitlines() if line.startswith("Cap"))
+    assert {int(sets[name], 16) for name in ("CapEff", "CapPrm", "CapBnd", "CapInh")} <= {0}
 
 
 @pytest.mark.parametrize(
@@ -180,6 +180,7 @@ def test_a_guests_kernel_has_no_capability(
         ({"kernel": "6.1", "cpus": (0, 1)}, "names 2 CPUs, but user-mode Linux has one"),
         ({"kernel": "6.1", "uml_args": ("mem=1G",)}, 'argument "mem=1G", which is not for'),
         ({"kernel": "6.1", "uml_args": ("con1=fd:0",)}, 'argument "con1=fd:0", which is not'),
+        ({"kernel": "6.1", "scratch": "/dev/shm"}, 'directory "/dev/shm", which a guest does not'),
         ({"kernel": "6.1", "uml_args": ("a b",)}, 'argument "a b", which is not for'),
         ({"kernel": "6.1", "settings": FakeSettings({"nice": 1})}, "has settings, which are for"),
     ],

@@ -51,6 +51,7 @@ class UmlTarget(Target):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
         if system.kernel is None:
             raise TargetError(
                 f'system "{system.name}" names no kernel; give its version, such as kernel = "6.1"'
@@ -169,7 +170,7 @@ class UmlTarget(Target):
                     command=launch.wrap(command, cpus=self.cpus, powerless=True),
                     pipes=True,
                     environment=memory | self._preload(kernel),
-                    scratch=self.system.scratch or "/tmp",
+                    scratch=self.scratch,
                 ),
                 journal,
             )
