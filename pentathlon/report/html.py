@@ -21,7 +21,7 @@ from pentathlon.evaluate.display import (
 )
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report import view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.payload import embed, payload
@@ -129,8 +129,8 @@ def _plain(text: str | None) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str]]:
-    """The verdict words that occur or are asked about, with what they mean."""
+def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str, str]]:
+    """Every verdict with its glyph, its words and what it means."""
     delta = percent_text(evaluation.study.delta_percent)
     meanings = {
         Verdict.FASTER_BY_DELTA: f"The speed is shown to be more than {delta} higher.",
@@ -146,4 +146,8 @@ def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str]]:
         Verdict.INVALID: "The systems did not do the same work, or a value cannot be right.",
         Verdict.NOT_MEASURED: "One of the systems has no counted sample, for the reason given.",
     }
-    return [(verdict, view.GLYPHS[verdict], text) for verdict, text in meanings.items()]
+    size = evaluation.study.delta_percent
+    return [
+        (verdict, view.GLYPHS[verdict], words(verdict, size), text)
+        for verdict, text in meanings.items()
+    ]

@@ -114,6 +114,10 @@
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
   const tell = (p) => `${p.label}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
 
+  /* Axes with a text at each of the given ticks; the library's own would leave some without one. */
+  const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
+  const axisY = (values, text) => Plot.axisY(values, { text, anchor: "left" });
+
   // --- pictures ----------------------------------------------------------------------------------
   const draw = {
     forest(part, width) {
@@ -133,12 +137,13 @@
         const plot = Plot.plot({
           width, height: 46 + 22 * points.length, marginLeft: left, marginRight: 24, marginTop: 8, marginBottom: 36, style,
           ariaLabel: `Speed of ${names[s]} relative to ${names[0]}`,
-          x: { type: "log", domain, label: `speed relative to ${names[0]} →`, ticks: steps, tickFormat: speed },
+          x: { type: "log", domain, label: `speed relative to ${names[0]} →` },
           y: { domain: labels, label: null },
           marks: [
             Plot.rectX([0], { x1: clip(low), x2: clip(high), fill: "var(--band)" }),
             Plot.gridX({ ticks: steps, stroke: "var(--rule)", strokeOpacity: 1 }),
             Plot.ruleX([1], { stroke: "var(--rule-strong)" }),
+            axisX(steps, speed),
             Plot.axisY({ tickSize: 0, textOverflow: "ellipsis", lineWidth: left / 12.5 }),
             Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
             Plot.ruleY(points.filter((p) => p.lo), { y: "label", x1: "lo", x2: "hi", stroke: paint, strokeWidth: 4, strokeLinecap: "butt" }),
@@ -155,8 +160,8 @@
       const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
       const groups = d3.groups(rows, (row) => row.g);
       const present = new Set();
-      const [divisor, unit] = scale(rows[0].u, d3.max(rows, (row) => d3.max(row.m)));
       const box = ([g, own], each) => {
+        const [divisor, unit] = scale(own[0].u, d3.max(own, (row) => d3.median(row.m.filter((y) => y !== null))));
         const points = own.flatMap((row) => row.m.flatMap((y, s) => y === null ? [] : [{ x: row.x, y: y / divisor, s, row }]))
           .sort((a, b) => a.s - b.s || a.x - b.x);
         const axis = levels(points.map((p) => p.y));
@@ -166,12 +171,14 @@
         const plot = Plot.plot({
           width: each, height: Math.min(340, 150 + each * 0.35), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
           ariaLabel: `${own[0].t}, ${g}, over block size`,
-          x: { type: "log", base: 2, domain: [sizes[0], sizes.at(-1)], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
-          y: { type: "log", label: `↑ ${unit}`, ...axis, tickFormat: compact },
+          x: { type: "log", base: 2, domain: [sizes[0], sizes.at(-1)], label: "block size, bytes →" },
+          y: { type: "log", label: `↑ ${unit}`, domain: axis.domain },
           symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
           marks: [
             Plot.rectX(found, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.22 / systems.length }),
             Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
+            axisX(ticks(sizes), sizeTick),
+            axisY(axis.ticks, compact),
             Plot.ruleX(claimed, { x: ([, size]) => size, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
             Plot.text(claimed, { x: ([, size]) => size, frameAnchor: "top", dy: -12, text: ([name, size]) => `${name} ${sizeTick(size)}`, fill: "var(--soft)" }),
             ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
@@ -197,12 +204,14 @@
       const boxes = grid(width, groups, ([g, points], each) => panel(g, Plot.plot({
         width: each, height: Math.min(260, 120 + each * 0.25), marginLeft: 52, marginRight: 12, marginTop: 18, marginBottom: 38, style,
         ariaLabel: `Speed relative to ${names[0]} over block size, ${g}`,
-        x: { type: "log", base: 2, domain: [sizes[0] / 1.2, sizes.at(-1) * 1.2], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
-        y: { type: "log", domain, ticks: ratioTicks(domain, 7), tickFormat: speed, label: `↑ speed relative to ${names[0]}` },
+        x: { type: "log", base: 2, domain: [sizes[0] / 1.2, sizes.at(-1) * 1.2], label: "block size, bytes →" },
+        y: { type: "log", domain, label: `↑ speed relative to ${names[0]}` },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
           Plot.rectY([0], { y1: low, y2: high, fill: "var(--band)" }),
           Plot.gridY({ ticks: ratioTicks(domain, 7), stroke: "var(--rule)", strokeOpacity: 1 }),
+          axisX(ticks(sizes), sizeTick),
+          axisY(ratioTicks(domain, 7), speed),
           Plot.ruleY([1], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(points.filter((p) => p.lo), { x: shift, y1: "lo", y2: "hi", stroke: (p) => colour(p.s), strokeWidth: 1.5 }),
           Plot.dot(points, { x: shift, y: "r", symbol: "s", r: 3.2, stroke: (p) => colour(p.s), fill: (p) => DIFFERENT.has(p.verdict) ? colour(p.s) : "var(--paper)" }),
@@ -217,7 +226,7 @@
       const lines = data.scalings.filter((one) => one.w === part);
       if (!lines.length) return [];
       const xs = lines.flatMap((one) => one.p.map(([x]) => x)).filter((x) => x > 0);
-      const [divisor, unit] = scale(lines[0].u, d3.max(lines, (one) => d3.max(one.p, ([x, y]) => x > 0 ? y / x : 0)));
+      const [divisor, unit] = scale(lines[0].u, d3.median(lines.flatMap((one) => one.p.filter(([x]) => x > 0).map(([x, y]) => y / x))));
       const each_ = (one) => one.p.filter(([x]) => x > 0).map(([x, y]) => ({ x, y: y / x / divisor, c: one.c, s: one.s }));
       const axis = levels(lines.flatMap(each_).map((p) => p.y));
       const styles = [...new Set(lines.map((one) => one.c))];
@@ -233,11 +242,13 @@
         return panel(names[s], Plot.plot({
           width: each, height, marginLeft: 52, marginRight: 76, marginTop: 22, marginBottom: 38, style,
           ariaLabel: `Time per repetition on ${names[s]}`,
-          x: { type: "log", domain: padded(xs, 0.02), label: "repetitions →", tickFormat: compact, ticks: decades(...d3.extent(xs)) },
-          y: { type: "log", label: `↑ ${unit} per repetition`, ...axis, tickFormat: compact },
+          x: { type: "log", domain: padded(xs, 0.02), label: "repetitions →" },
+          y: { type: "log", label: `↑ ${unit} per repetition`, domain: axis.domain },
           symbol,
           marks: [
             Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
+            axisX(decades(...d3.extent(xs)), compact),
+            axisY(axis.ticks, compact),
             Plot.line(points, { x: "x", y: "y", z: "c", stroke: colour(s), strokeWidth: 1.3 }),
             Plot.dot(points, { x: "x", y: "y", symbol: "c", fill: "var(--paper)", stroke: colour(s), strokeWidth: 1.4, r: 3.6 }),
             Plot.text(ends, { x: "x", y: "at", text: "c", textAnchor: "start", dx: 10, fill: "var(--ink)" }),
@@ -272,11 +283,12 @@
         width, height: Math.min(420, 200 + width * 0.18), marginLeft: 60, marginRight: 12, marginTop: 24, marginBottom: 30, style,
         ariaLabel: `Raw samples of ${row.k} in boot order`,
         x: { axis: null, domain: [-1, place + 0.5] },
-        y: { ...axis, label: `↑ ${unit}`, tickFormat: number },
+        y: { type: axis.type, domain: axis.domain, nice: axis.nice, label: `↑ ${unit}` },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
           centre === null ? null : Plot.rectY([0], { y1: under, y2: over, fill: "var(--band)" }),
           Plot.gridY({ ticks: lines, stroke: "var(--rule)", strokeOpacity: 1 }),
+          wide ? axisY(axis.ticks, number) : Plot.axisY({ ticks: lines, tickFormat: number }),
           centre === null ? null : Plot.ruleY([centre], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(starts.slice(1), { x: "x", stroke: "var(--rule-strong)", strokeDasharray: "2 3" }),
           Plot.text(starts, { x: "x", frameAnchor: "bottom", dy: 16, dx: 2, textAnchor: "start", text: (b) => `block ${b.b + 1}`, fill: "var(--soft)" }),
