@@ -47,7 +47,7 @@ fn a_wrong_parameter_is_named_with_what_would_be_right() {
 
 #[test]
 fn more_memory_than_there_is_fails_and_the_next_size_is_measured() {
-    // Half of the address space that the limit leaves: one GiB cannot be had.
+    // One GiB does not fit into half a GiB of address space.
     let events = Run::start_by(
         &["prlimit", "--as=536870912"],
         &json!([
@@ -61,7 +61,8 @@ fn more_memory_than_there_is_fails_and_the_next_size_is_measured() {
     let found = errors(&events);
     assert_eq!(found.len(), 2, "{found:?}");
     for (kind, reason) in found {
-        assert_eq!(kind, "failed");
+        // A machine that has not got so much is not asked for it.
+        assert!(["failed", "unsupported"].contains(&kind), "{kind}");
         assert!(reason.contains("1073741824"), "{reason}");
     }
     let measured = |index: u64| {
