@@ -8,7 +8,7 @@ mod operation;
 use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::measure::{Context, Failure, Quantity};
 use crate::protocol::Case;
-use body::Chains;
+pub use body::Chains;
 use kernels::Rate;
 use serde_json::json;
 
