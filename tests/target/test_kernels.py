@@ -177,27 +177,27 @@ def indextargets(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_mirror_is_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
     indextargets(
-        "https://other.example/apt|Other|Other|stable\n"
-        "http://mirror.example/debian-security|Debian-Security|Debian|bookworm-security\n"
-        "http://mirror.example/debian/|Debian|Debian|bookworm\n",
+        "file:/other/apt|Other|Other|stable\n"
+        "file:/mirror/debian-security|Debian-Security|Debian|bookworm-security\n"
+        "file:/mirror/debian/|Debian|Debian|bookworm\n",
         monkeypatch,
     )
-    assert packages.mirror() == "http://mirror.example/debian"
+    assert packages.mirror() == "file:/mirror/debian"
 
 
 def test_the_mirror_before_the_first_update(monkeypatch: pytest.MonkeyPatch) -> None:
     """apt leaves unknown fields as they stand in the format."""
     indextargets(
-        "https://other.example/apt|$(LABEL)|$(ORIGIN)|stable\n"
-        "http://mirror.example/debian-security|$(LABEL)|$(ORIGIN)|trixie-security\n"
-        "http://mirror.example/debian|$(LABEL)|$(ORIGIN)|trixie\n",
+        "file:/other/apt|$(LABEL)|$(ORIGIN)|stable\n"
+        "file:/mirror/debian-security|$(LABEL)|$(ORIGIN)|trixie-security\n"
+        "file:/mirror/debian|$(LABEL)|$(ORIGIN)|trixie\n",
         monkeypatch,
     )
-    assert packages.mirror() == "http://mirror.example/debian"
+    assert packages.mirror() == "file:/mirror/debian"
 
 
 def test_no_mirror_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    indextargets("http://mirror.example/ubuntu|Ubuntu|Ubuntu|noble\n", monkeypatch)
+    indextargets("file:/mirror/ubuntu|Ubuntu|Ubuntu|noble\n", monkeypatch)
     with pytest.raises(TargetUnavailable, match="names no Debian mirror") as caught:
         packages.mirror()
     assert packages.MIRROR_VARIABLE in str(caught.value.remedy)
