@@ -27,7 +27,7 @@ from pentathlon.report.answer import Answer, answers, sentence
 MOST_FINDINGS = 8
 WIDE = 118
 """Columns of a terminal that the raw difference and the interval need too."""
-FEWEST_FOLDED = 4
+FEWEST_FOLDED = 3
 """A curve of so many rows is one line of the table, unless all rows are asked for."""
 
 STYLES = {1: "bold cyan", -1: "bold yellow", 0: "default"}
@@ -55,9 +55,14 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         rows = [row for row in evaluation.rows if row.area == area]
         others: list[str | None] = [system.name for system in evaluation.systems[1:]]
         for other in others or [None]:
-            console.print()
             narrow = console.width < WIDE and not full
-            console.print(_Table(evaluation, other, full, narrow).table(area, rows))
+            tables = _Table(evaluation, other, full, narrow)
+            groups = list(_groups(rows, full))
+            for folded in (False, True):
+                chosen = [group for group in groups if (len(group) > 1) is folded]
+                if chosen:
+                    console.print()
+                    console.print(tables.table(area, chosen, folded))
     _legend(evaluation, console, full)
     _levels(evaluation, console)
     _failures(evaluation, console)
@@ -107,31 +112,34 @@ class _Table:
     narrow: bool
     """Leave out the raw difference and the interval."""
 
-    def table(self, area: str, rows: Sequence[Row]) -> Table:
-        """One area."""
+    def table(self, area: str, groups: Sequence[Sequence[Row]], folded: bool) -> Table:
+        """One area: single rows, or rows that share a line."""
         reference = self.evaluation.study.reference
-        title = Text(area.capitalize(), style="bold")
+        title = Text(f"{area.capitalize()}{', ranges' if folded else ''}", style="bold")
         if self.other is not None:
             title.append(f"  {self.other} against {reference}", style="not bold")
         table = Table(
             title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
         )
-        table.add_column("indicator", overflow="fold")
-        table.add_column(reference, justify="right", no_wrap=True)
+        exact = not self.narrow and not folded
+        means = not (self.narrow and folded and self.other is not None)
+        table.add_column("indicator", overflow="fold", min_width=16)
+        if means:
+            table.add_column(reference, justify="right", no_wrap=True)
+            if self.other is not None:
+                table.add_column(self.other, justify="right", no_wrap=True)
+            table.add_column("unit", no_wrap=True)
         if self.other is not None:
-            table.add_column(self.other, justify="right", no_wrap=True)
-        table.add_column("unit", no_wrap=True)
-        if self.other is not None:
-            if not self.narrow:
+            if exact:
                 table.add_column("Diff %", justify="right", no_wrap=True)
             table.add_column("speed %", justify="right", no_wrap=True)
-            if not self.narrow:
+            if exact:
                 table.add_column("interval", justify="right", no_wrap=True)
-            table.add_column("verdict", overflow="fold")
+            table.add_column("verdict", overflow="fold", min_width=12)
             if self._across_layers():
                 table.add_column("compares", style="magenta", overflow="fold")
-        for group in _groups(rows, self.full):
-            table.add_row(*self._cells(group))
+        for group in groups:
+            table.add_row(*self._cells(group, means, exact))
         return table
 
     def _across_layers(self) -> bool:
@@ -140,24 +148,26 @@ class _Table:
             return False
         return self.evaluation.system(self.other).layer != self.evaluation.systems[0].layer
 
-    def _cells(self, group: Sequence[Row]) -> Iterator[Text | str]:
+    def _cells(self, group: Sequence[Row], means: bool, exact: bool) -> Iterator[Text | str]:
         row = group[0]
         yield _name(group)
-        measured = _summaries(group, self.evaluation.study.reference)
-        divisor, unit = scale(row.unit, max((summary.mean for summary in measured), default=0.0))
-        yield _means(measured, divisor)
-        if self.other is None:
+        if means:
+            measured = _summaries(group, self.evaluation.study.reference)
+            largest = max((summary.mean for summary in measured), default=0.0)
+            divisor, unit = scale(row.unit, largest)
+            yield _means(measured, divisor)
+            if self.other is not None:
+                yield _means(_summaries(group, self.other), divisor)
             yield unit
+        if self.other is None:
             return
-        yield _means(_summaries(group, self.other), divisor)
-        yield unit
         comparisons = [found for row in group if (found := row.comparison(self.other)) is not None]
         effects = [one.effect for one in comparisons if one.effect is not None]
-        if not self.narrow:
+        if exact:
             yield _range([one.difference_percent for one in comparisons])
         yield _range([effect.percent for effect in effects])
-        if not self.narrow:
-            yield _interval(effects[0]) if len(group) == 1 and effects else ""
+        if exact:
+            yield _interval(effects[0]) if effects else ""
         yield _tally(comparisons) if len(group) > 1 else self._verdict(comparisons[0])
         if self._across_layers():
             yield "layers, not kernels"

@@ -35,7 +35,7 @@ def test_the_verdicts_come_first(evaluation):
 
 def test_curves_are_one_line_unless_all_is_asked_for(evaluation):
     short, full = shown(evaluation), shown(evaluation, full=True)
-    assert len(short.splitlines()) < 120
+    assert len(short.splitlines()) < len(full.splitlines()) / 3
     assert "Read: avx512, 17 sizes" in short
     assert "Read: 64 KiB, avx512" not in short
     assert "Read: 64 KiB, avx512" in full
@@ -100,3 +100,10 @@ def test_no_difference_in_words():
     answer = answers(evaluate(result))[0]
     assert answer.headline == "No difference between b and a was shown in 8 indicators."
     assert answer.findings == ()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_no_line_is_wider_than_the_terminal(evaluation, width):
+    lines = shown(evaluation, width=width).splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert any("verdict" in line for line in lines)
