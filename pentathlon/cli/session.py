@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from pentathlon import __version__
-from pentathlon.cli.exits import Interrupted, stop_signals
+from pentathlon.cli.exits import Interrupted, StopSignals
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Runner
@@ -82,8 +82,15 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
     heard = listen(state)
     try:
         measuring = {cpu for target in ready.targets.values() for cpu in target.cpus or ()}
-        with stop_signals(), kept_off(measuring), heard:
-            runner = Runner(ready.plan, ready.targets, journal.append, state=state, observer=heard)
+        with StopSignals() as signals, kept_off(measuring), heard:
+            runner = Runner(
+                ready.plan,
+                ready.targets,
+                journal.append,
+                state=state,
+                observer=heard,
+                shield=signals.shield,
+            )
             runner.run()
     except Interrupted as error:
         raise Interrupted(
