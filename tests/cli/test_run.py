@@ -103,7 +103,7 @@ def journals(shop: Shop) -> list[Path]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_and_resumed(shop: Shop, number: signal.Signals) -> None:
-    shop.options = {"delay_s": 0.02}
+    shop.options = {"delay_s": 0.05}
     process = shop.start("run", shop.write(), "--no-pilot")
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -117,7 +117,9 @@ def test_interrupted_and_resumed(shop: Shop, number: signal.Signals) -> None:
     assert "Traceback" not in err
     records = [json.loads(line) for line in (shop.result() / "journal.jsonl").open()]
     ends = [record["outcome"] for record in records if record["record"].endswith("-end")]
-    assert ends[-2:] == ["interrupted", "interrupted"]
+    # Between two boots there is none to interrupt.
+    assert ends[-1] == "interrupted" and set(ends[:-2]) <= {"ok"}
+    assert ends[-2:-1] in (["interrupted"], ["ok"])
     listed = shop.call("results", "list")
     assert "unfinished" in listed.out
     shop.options = {}
