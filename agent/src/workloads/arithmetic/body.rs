@@ -37,7 +37,7 @@ impl Chains {
     /// Where `blocks` blocks lead.
     fn expected(&self, blocks: u64) -> State {
         let start = chains::start(self.operation, self.kind);
-        let chains = kernels::chains(self.kind, self.rate);
+        let chains = kernels::chains(self.operation, self.kind, self.rate);
         let steps = kernels::steps(self.kind, self.rate) * blocks;
         let mut state = start;
         if self.operation == Operation::Divide && !self.kind.is_float() {

@@ -84,7 +84,7 @@ impl super::Workload for Operations {
                 for (indicator, rate) in
                     [("throughput", Rate::Throughput), ("latency", Rate::Latency)]
                 {
-                    let count = kernels::per_block(kind, rate) as f64;
+                    let count = kernels::per_block(operation, kind, rate) as f64;
                     let quantity = match rate {
                         Rate::Throughput => Quantity::MegaPerSecond { units: count },
                         Rate::Latency => Quantity::NsPer { parts: count },

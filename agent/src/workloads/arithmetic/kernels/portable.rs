@@ -41,6 +41,10 @@ const SUBTRACT: u8 = Operation::Subtract as u8;
 const MULTIPLY: u8 = Operation::Multiply as u8;
 const DIVIDE: u8 = Operation::Divide as u8;
 
+fn operation(code: u8) -> Operation {
+    Operation::ALL[usize::from(code)]
+}
+
 trait Number: Copy {
     const KIND: Kind;
     fn decode(bits: u64) -> Self;
@@ -136,7 +140,7 @@ fn side_by_side<N: Number, const OPERATION: u8>(
     blocks: u64,
 ) {
     let operands = operands.map(N::decode);
-    let count = chains(N::KIND, Rate::Throughput);
+    let count = chains(operation(OPERATION), N::KIND, Rate::Throughput);
     let mut numbers: [N; CHAINS] = std::array::from_fn(|chain| N::decode(state[chain]));
     for _ in 0..blocks * steps(N::KIND, Rate::Throughput) / 2 {
         for operand in operands {
@@ -162,7 +166,7 @@ fn divisors<N: Number>(state: &mut State, operands: [u64; 2], blocks: u64) {
 
 fn divisions<N: Number>(state: &mut State, operands: [u64; 2], blocks: u64) {
     let dividend = N::decode(operands[0]);
-    let count = chains(N::KIND, Rate::Throughput);
+    let count = chains(Operation::Divide, N::KIND, Rate::Throughput);
     for _ in 0..blocks * steps(N::KIND, Rate::Throughput) {
         for chain in 0..count {
             let divisor = N::decode(state[chain]);

@@ -48,17 +48,17 @@ pub fn kernel(operation: Operation, kind: Kind, rate: Rate) -> Kernel {
 
 /// The registers of the integer chains, and their low halves.
 macro_rules! whole {
-    () => {
-        "r8,r9,r10,r11,r12,r13,r14,r15"
+    ($($more:literal)?) => {
+        concat!("r8,r9,r10,r11,r12,r13,r14,r15", $($more)?)
     };
 }
 macro_rules! low {
-    () => {
-        "r8d,r9d,r10d,r11d,r12d,r13d,r14d,r15d"
+    ($($more:literal)?) => {
+        concat!("r8d,r9d,r10d,r11d,r12d,r13d,r14d,r15d", $($more)?)
     };
 }
 
-/// Chains in r8 to r15. `{operand}` is a whole register, so the operand of the short instructions
+/// Chains in r8 to r15, rax and rdx. `{operand}` is a whole register, so the operand of the short instructions
 /// is `{operand:e}`.
 macro_rules! integers {
     ($module:ident, $instruction:literal, $registers:expr, $first:literal, $operand:literal) => {
@@ -87,6 +87,7 @@ macro_rules! integers {
                         inout("r10") state[2], inout("r11") state[3],
                         inout("r12") state[4], inout("r13") state[5],
                         inout("r14") state[6], inout("r15") state[7],
+                        inout("rax") state[8], inout("rdx") state[9],
                         options(nostack, nomem),
                     );
                 }
@@ -117,12 +118,12 @@ macro_rules! integers {
     };
 }
 
-integers!(add_i32, "add", low!(), "r8d", "{operand:e}");
-integers!(add_i64, "add", whole!(), "r8", "{operand}");
-integers!(subtract_i32, "sub", low!(), "r8d", "{operand:e}");
-integers!(subtract_i64, "sub", whole!(), "r8", "{operand}");
-integers!(multiply_i32, "imul", low!(), "r8d", "{operand:e}");
-integers!(multiply_i64, "imul", whole!(), "r8", "{operand}");
+integers!(add_i32, "add", low!(",eax,edx"), "r8d", "{operand:e}");
+integers!(add_i64, "add", whole!(",rax,rdx"), "r8", "{operand}");
+integers!(subtract_i32, "sub", low!(",eax,edx"), "r8d", "{operand:e}");
+integers!(subtract_i64, "sub", whole!(",rax,rdx"), "r8", "{operand}");
+integers!(multiply_i32, "imul", low!(",eax,edx"), "r8d", "{operand:e}");
+integers!(multiply_i64, "imul", whole!(",rax,rdx"), "r8", "{operand}");
 
 /// Divisors in r8 to r15, the dividend in `{dividend}`; the quotients are added up. `idiv` wants the
 /// dividend in (e/r)ax, extended into (e/r)dx.
