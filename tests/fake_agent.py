@@ -117,8 +117,8 @@ def main() -> int:
     return 0
 
 
-def emit(kind: str, **fields: object) -> None:
-    event = {"event": kind, **fields, "t_ns": time.monotonic_ns() - EPOCH_NS}
+def emit(event_kind: str, /, **fields: object) -> None:
+    event = {"event": event_kind, **fields, "t_ns": time.monotonic_ns() - EPOCH_NS}
     sys.stdout.write(json.dumps(event) + "\n")
     sys.stdout.flush()
 
@@ -141,7 +141,7 @@ def struck(kind: str, name: str | None, cpus: list[int]) -> bool:
 
 
 def run(request: dict[str, object]) -> int:
-    cpus = sorted(os.sched_getaffinity(0))
+    cpus = (request.get("placement") or {}).get("cpus") or sorted(os.sched_getaffinity(0))
     if struck("early", None, cpus):
         return 9
     emit(

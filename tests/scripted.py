@@ -90,7 +90,9 @@ class ScriptedTarget(Target):
     layer: ClassVar[str] = "none"
 
     def __init__(self, name: str, play: Play, fail_boots: dict[int, str] | None = None) -> None:
-        super().__init__(cast(SystemSpec, SimpleNamespace(name=name)), Path("agent"), Path("state"))
+        super().__init__(
+            cast(SystemSpec, SimpleNamespace(name=name, cpus=None)), Path("agent"), Path("state")
+        )
         self._play = play
         self._fail = fail_boots or {}
         self.boots = 0
@@ -175,7 +177,8 @@ def faulty(name: str, kind: str, times: int = 1 << 30) -> Play:
     """Everything works but one workload, which has a fault for so many times.
 
     kind: "die" (inside the step), "silent" (ends without a sample), "partial" (an error after some
-    samples), "skip" (never runs it), or the kind of an agent's error.
+    samples), "noise" (the same, called invalid), "skip" (never runs it), or the kind of an
+    agent's error.
     """
     left = [times]
 
@@ -188,14 +191,15 @@ def faulty(name: str, kind: str, times: int = 1 << 30) -> Play:
             left[0] -= 1
             if kind == "skip":
                 continue
-            if kind in ("die", "partial"):
+            if kind in ("die", "partial", "noise"):
                 yield from list(step(task, index, end=False))[:-1]
             else:
                 yield from started(task, index)
             if kind == "die":
                 raise TargetError("the agent died")
             if kind != "silent":
-                yield error(task, index, "failed" if kind == "partial" else kind)
+                named = {"partial": "failed", "noise": "invalid"}
+                yield error(task, index, named.get(kind, kind))
             yield ended(task, index)
         yield {"event": "done", "samples": 0, "errors": 0}
 

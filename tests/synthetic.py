@@ -206,7 +206,8 @@ class Maker:
         for block, boots in enumerate(plan.blocks):
             common = generator.normal(0.0, 0.01 * self.noise)
             for order, boot in enumerate(boots):
-                frames.append(self._boot(generator, plan, block, order, boot, common))
+                logs = self._logs(generator, common)
+                frames.append(self._boot(block, order, boot.system, logs))
         empty = pl.DataFrame(schema=schema.SAMPLES)
         return Synthetic(
             plan,
@@ -271,25 +272,19 @@ class Maker:
             ),
         )
 
-    def _boot(
-        self,
-        generator: np.random.Generator,
-        plan: Plan,
-        block: int,
-        order: int,
-        boot: Boot,
-        common: float,
-    ) -> pl.DataFrame:
-        system = boot.system
-        layer = self.layer(system)
-        runs = self.warmup + self.iterations
-        count = len(self.chosen)
-        truth = np.array([self._truth(system, item) for item in self.chosen])
+    def _logs(self, generator: np.random.Generator, common: float) -> np.ndarray:
+        """Noise of one boot: logarithms, items x runs."""
+        count, runs = len(self.chosen), self.warmup + self.iterations
         boots = np.array([item.boot_noise for item in self.chosen]) * self.noise
         within = np.array([item.sample_noise for item in self.chosen]) * self.noise
         logs = common + generator.normal(0.0, 0.002 * self.noise)
         logs = logs + boots[:, None] * generator.standard_normal((count, 1))
-        logs = logs + within[:, None] * generator.standard_normal((count, runs))
+        return logs + within[:, None] * generator.standard_normal((count, runs))
+
+    def _boot(self, block: int, order: int, system: str, logs: np.ndarray) -> pl.DataFrame:
+        layer = self.layer(system)
+        runs = logs.shape[1]
+        truth = np.array([self._truth(system, item) for item in self.chosen])
         values = truth[:, None] * np.exp(logs)
         values[:, : self.warmup] *= 1.02
         rows: dict[str, list[Any]] = {name: [] for name in schema.SAMPLES}
@@ -372,7 +367,7 @@ class Maker:
             leaves: dict[str, Any] = {
                 "agent.build": "5f1e0c",
                 "agent.catalog_version": 1,
-                "cpu.model": "Intel(R) Xeon(R) Platinum 8481C",
+                "cpu.model_name": "Intel(R) Xeon(R) Platinum 8481C",
                 "cpu.logical": 2 if host else 1,
                 "kernel.release": "6.18.5" if host else f"{system.partition('-')[2]}.0",
                 "memory.total_bytes": 24 << 30 if host else 640 * MIB,

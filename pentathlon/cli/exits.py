@@ -7,7 +7,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
-from types import FrameType
+from types import FrameType, TracebackType
+from typing import Self
 
 import typer
 from rich.console import Console
@@ -90,26 +91,52 @@ def _plain(text: str) -> str:
     return text.replace("[", r"\[")
 
 
-@contextmanager
-def stop_signals() -> Iterator[None]:
-    """Turn the first SIGINT, SIGTERM or SIGHUP into `Interrupted`; later ones wait for the end.
+class StopSignals:
+    """Turns the first SIGINT, SIGTERM or SIGHUP into `Interrupted`, while its context is open.
 
-    The first one stops the session in an orderly way, which a second one must not cut short: it
-    puts the machine's settings back.
+    Later ones are ignored: the first one stops the session in an orderly way, which puts the
+    machine's settings back and must not be cut short. Inside `shield` the first one waits for the
+    end of the shield, so that a boot or a stop is never left half done; a second one does not wait.
     """
-    seen = False
 
-    def handle(number: int, _frame: FrameType | None) -> None:
-        nonlocal seen
-        if seen:
-            return
-        seen = True
-        raise Interrupted(f"stopped by {signal.Signals(number).name}")
+    NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, handle) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
+    def __init__(self) -> None:
+        self._shields = 0
+        self._waiting: Interrupted | None = None
+        self._raised = False
+
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._handle) for number in self.NUMBERS}
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if self._raised:
+            return
+        stop = Interrupted(f"stopped by {signal.Signals(number).name}")
+        if self._shields and self._waiting is None:
+            self._waiting = stop
+            return
+        self._raised = True
+        raise stop
+
+    @contextmanager
+    def shield(self) -> Iterator[None]:
+        """Keep signals waiting until the end of the context, unless it fails by itself."""
+        self._shields += 1
+        try:
+            yield
+        finally:
+            self._shields -= 1
+        if self._waiting is not None and not self._shields and not self._raised:
+            self._raised = True
+            raise self._waiting

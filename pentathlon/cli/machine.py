@@ -79,7 +79,7 @@ def catalog(
             for one in known.workloads:
                 units = ", ".join(f"{i.id} ({i.unit})" for i in one.indicators)
                 mark = " (tests only)" if one.test_only else ""
-                table.add_row(one.id + mark, one.title, units, one.source)
+                table.add_row(*map(Text, (one.id + mark, one.title, units, one.source)))
             out.print(table)
 
 
@@ -91,12 +91,13 @@ def _workload(one: Workload) -> None:
     for name in ("name", "type", "default", "allowed", "meaning"):
         table.add_column(name, header_style="dim", overflow="fold")
     for p in one.parameters:
-        unit = f" {p.unit}" if p.unit else ""
-        limits = [f"{v:g}" if v is not None else "" for v in (p.minimum, p.maximum)]
-        allowed = f"{limits[0]} to {limits[1]}{unit}" if any(limits) else "any"
+        unit = f" {p.unit}" if p.unit and p.unit != "B" else ""
+        limits = [_limit(value, p.unit) for value in (p.minimum, p.maximum)]
+        allowed = f"{limits[0]} to {limits[1]}{unit}".strip() if any(limits) else "any"
         if p.choices is not None:
             allowed = ", ".join(str(choice) for choice in p.choices)
-        table.add_row(p.name, p.type, Text(json.dumps(p.default)), allowed, p.description)
+        row = (p.name, p.type, _words(p.default), allowed, p.description)
+        table.add_row(*map(Text, row))
     if one.parameters:
         out.print()
         out.print(table)
@@ -104,7 +105,7 @@ def _workload(one: Workload) -> None:
     for name in ("name", "unit", "better", "meaning"):
         table.add_column(name, header_style="dim")
     for i in one.indicators:
-        table.add_row(i.id, i.unit, i.direction, i.title)
+        table.add_row(*map(Text, (i.id, i.unit, i.direction, i.title)))
     out.print()
     out.print(table)
     if one.factors:
@@ -114,6 +115,20 @@ def _workload(one: Workload) -> None:
     for system, meaning in one.semantics.items():
         if meaning:
             out.print(f"On {system}: {meaning}", markup=False)
+
+
+def _limit(value: float | None, unit: str | None) -> str:
+    if value is None:
+        return ""
+    return _binary(value) if unit == "B" else f"{value:g}"
+
+
+def _words(value: Any) -> str:
+    """A default as TOML writes it, long lists shortened."""
+    if isinstance(value, list) and len(value) > 8:
+        shown = [*map(json.dumps, value[:3]), "...", json.dumps(value[-1])]
+        return f"[{', '.join(shown)}] ({len(value)} values)"
+    return json.dumps(value)
 
 
 def inventory(
@@ -145,10 +160,30 @@ def _grow(tree: Tree, name: str, value: Any) -> None:
     elif isinstance(value, list) and any(isinstance(part, dict) for part in value):
         branch = tree.add(label)
         for number, part in enumerate(value):
-            title = part.get("name", number) if isinstance(part, dict) else number
-            _grow(branch, str(title), part)
+            _grow(branch, _title(part, number), part)
     else:
-        tree.add(Text.assemble((f"{name}  ", ""), (_leaf(value), "cyan")))
+        text = _leaf(value)
+        if name.endswith("_bytes") and isinstance(value, int) and value >= 1024:
+            text += f" ({_binary(value)})"
+        tree.add(Text.assemble((f"{name}  ", ""), (text, "cyan")))
+
+
+def _title(part: Any, number: int) -> str:
+    """What one element of a list is called: its name where it has one."""
+    if isinstance(part, dict):
+        for key in ("name", "device", "mount_point", "driver"):
+            if isinstance(part.get(key), str):
+                return str(part[key])
+    return str(number)
+
+
+def _binary(value: float) -> str:
+    """A number of bytes in powers of two, as memory and caches are sized."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    raise AssertionError
 
 
 def _leaf(value: Any) -> str:

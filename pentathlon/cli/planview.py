@@ -58,11 +58,12 @@ def _systems(plan: Plan, targets: Mapping[str, Target], estimates: Estimates | N
         mark = " (reference)" if system.name == plan.study.reference else ""
         settings = ", ".join(f"{k} = {v}" for k, v in system.settings.changed().items())
         own = ", ".join(sorted(system.parameters))
+        target = targets[system.name]
         row = [
             f"{system.name}{mark}",
             system.target,
-            targets[system.name].layer,
-            "any" if system.cpus is None else ",".join(map(str, system.cpus)),
+            target.layer,
+            "any" if target.cpus is None else ",".join(map(str, target.cpus)),
             "; ".join(filter(None, [settings, f"own parameters: {own}" if own else ""])) or "–",
         ]
         if estimates is not None:

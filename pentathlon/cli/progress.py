@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
 
 from pentathlon.cli.clock import TimeLeft
@@ -36,6 +37,7 @@ class PlainLines:
     def __init__(self, state: RunState, left: TimeLeft) -> None:
         self._state = state
         self._left = left
+        self._problems = Problems()
         self._blocks = len(state.plan.blocks)
 
     def __enter__(self) -> Self:
@@ -57,7 +59,7 @@ class PlainLines:
             time = "" if left is None else f", about {seconds(left)} left"
             steps = _count(len(record.steps), "workload")
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
-        elif (text := problem_text(record)) is not None:
+        elif (text := self._problems.text(record)) is not None:
             assert isinstance(record, BootEnd | AgentEvent)
             self._say(record.block, text)
 
@@ -68,8 +70,8 @@ class PlainLines:
 class _Left(ProgressColumn):
     """The time left of the whole run, beside the bar of the current boot."""
 
-    def __init__(self, left: TimeLeft) -> None:
-        super().__init__()
+    def __init__(self, left: TimeLeft, table_column: Column) -> None:
+        super().__init__(table_column)
         self._left = left
 
     def render(self, task: Task) -> Text:
@@ -85,14 +87,21 @@ class Bars:
     def __init__(self, state: RunState, left: TimeLeft) -> None:
         self._state = state
         self._left = left
+        self._problems = Problems()
         self._progress = Progress(
             SpinnerColumn(finished_text="✓"),
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=28),
+            BarColumn(bar_width=20),
             TextColumn("{task.completed:.0f}/{task.total:.0f}", style="dim"),
-            TextColumn("{task.fields[note]}", markup=False),
-            _Left(left),
+            _Left(left, table_column=Column(no_wrap=True)),
+            # The only part that may be cut where the terminal is narrow.
+            TextColumn(
+                "{task.fields[note]}",
+                markup=False,
+                table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1),
+            ),
             console=err,
+            expand=True,
             refresh_per_second=4,
         )
         self._blocks = [
@@ -129,7 +138,7 @@ class Bars:
             self._event(record)
         elif isinstance(record, RunEnd):
             self._progress.update(self._boot, visible=False)
-        if (text := problem_text(record)) is not None:
+        if (text := self._problems.text(record)) is not None:
             self._progress.console.print(text, markup=False, style="yellow", soft_wrap=True)
         if isinstance(record, BootEnd):
             self._update_block(record.block)
@@ -159,7 +168,7 @@ class Bars:
         else:
             case = event.get("case") or {}
             text = ", ".join(f"{value}" for value in case.values())
-            note = str(event.get("workload", "")) + (f" {text}" if text else "")
+            note = str(event.get("workload", "")) + (f" ({text})" if text else "")
             self._progress.update(self._boot, completed=index, note=note)
 
     def _update_block(self, block: int, going_on: int = 0) -> None:
@@ -177,15 +186,34 @@ class Bars:
         self._progress.update(self._blocks[block], completed=done + earlier + going_on)
 
 
+class Problems:
+    """What a user has to hear of at once; the same sentence is said once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def text(self, record: Record) -> str | None:
+        """The sentence for a record, or None."""
+        text = problem_text(record)
+        if text is None or text in self._said:
+            return None
+        self._said.add(text)
+        return text
+
+
 def problem_text(record: Record) -> str | None:
-    """What a user has to hear of at once, or None."""
+    """What a record says of a problem, or None."""
     if isinstance(record, BootEnd) and record.outcome != "ok":
-        return f"{record.system}: the boot was {record.outcome}: {record.reason}"
+        verb = "failed" if record.outcome == "failed" else "was interrupted"
+        return f"{record.system}: the boot {verb}: {record.reason}"
     if isinstance(record, BootEnd) and record.reason:
         return f"{record.system}: {record.reason}"
     if isinstance(record, AgentEvent) and record.event.get("event") == "error":
-        what = record.event.get("workload") or "the request"
-        return f"{record.system}: {what}: {record.event.get('kind')}: {record.event.get('reason')}"
+        what = str(record.event.get("workload") or "the request")
+        kind, case = record.event.get("kind"), record.event.get("case")
+        if case and kind != "unsupported":  # what cannot be done mostly cannot in many cases
+            what += f" ({', '.join(str(value) for value in case.values())})"
+        return f"{record.system}: {what}: {kind}: {record.event.get('reason')}"
     return None
 
 

@@ -6,14 +6,13 @@ Commands load this module only when they need it: SciPy takes longer to load tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 from rich.console import Console
 
 from pentathlon.cli.exits import InputError
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.report import html, terminal
+from pentathlon.report import export, html, terminal
 from pentathlon.store.query import Result
 from pentathlon.study.problems import did_you_mean
 
@@ -48,7 +47,6 @@ def write_formats(result: Result, formats: Sequence[str], directory: Path | None
     files = [write_html(judged, result, target)] if "html" in formats else []
     others = [name for name in formats if name != "html"]
     if others:
-        export = import_module("pentathlon.report.export")
         files += export.write(judged, result, target, others)
     return files
 

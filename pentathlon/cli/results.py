@@ -147,8 +147,8 @@ def _systems(result: Result) -> Table:
         table.add_row(
             system.name + (" (reference)" if system.name == result.study.reference else ""),
             str(result.plan.targets.get(system.name, {}).get("layer", "")),
-            _fact(facts, "kernel.release", "os.kernel_release", "os.kernel"),
-            _fact(facts, "cpu.model", "cpu.model_name"),
+            _fact(facts, "kernel.release", "os.kernel_release"),
+            _fact(facts, "cpu.model_name", "cpu.model"),
             str(counted["boot"].n_unique()),
             f"{done}/{steps.height}",
             str(counted.height),

@@ -25,8 +25,6 @@ def get_ready_again(result: Result) -> Ready:
         StudyError, AgentError, CatalogError, TargetUnavailable.
     """
     start = result.start
-    if start is None:
-        raise InputError(f"{result.path} was cut off before anything began; start the study anew")
     if result.finished:
         raise InputError(f"{result.path} is finished; there is nothing to resume")
     agent_path = agent.locate()

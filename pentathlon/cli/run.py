@@ -39,7 +39,9 @@ def run(
     study: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[STUDY]", help="Study file; with --resume a result directory.", show_default=""
+            metavar="STUDY",
+            help="Study file; with --resume a result directory.",
+            show_default=False,
         ),
     ] = None,
     *,
@@ -92,11 +94,12 @@ def _finish(directory: Path, *, report: bool) -> None:
     if report:
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
-        reporting.after_run(result, out)
+        file = reporting.after_run(result, out)
+        err.print(f"report:  {file}", soft_wrap=True, markup=False)
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
-    if failures := result.state.unresolved():
+    if failures := result.summary().failures:
         err.print(
-            f"{len(failures)} failures: pentathlon results show {directory}",
+            f"failures that no retry made good: {failures}; pentathlon results show {directory}",
             soft_wrap=True,
             markup=False,
         )

@@ -22,8 +22,10 @@ err = _console(stderr=True)
 
 
 def seconds(value: float) -> str:
-    """A duration as people say it: `12 s`, `3 min 05 s`, `2 h 10 min`."""
-    if value < 1:
+    """A duration as people say it: `40 ms`, `2.5 s`, `12 s`, `3 min 05 s`, `2 h 10 min`."""
+    if value < 0.995:
+        return f"{max(value, 0) * 1000:.0f} ms"
+    if value < 9.95:
         return f"{value:.1f} s"
     whole = round(value)
     if whole < 60:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from pentathlon import __version__
-from pentathlon.cli.exits import Interrupted, stop_signals
+from pentathlon.cli.exits import Interrupted, StopSignals
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Runner
@@ -17,6 +17,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.query import Result, load_result
+from pentathlon.target.cpus import kept_off
 
 
 class Listener(Protocol):
@@ -80,8 +81,16 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
     journal = JournalWriter(directory)
     heard = listen(state)
     try:
-        with stop_signals(), heard:
-            runner = Runner(ready.plan, ready.targets, journal.append, state=state, observer=heard)
+        measuring = {cpu for target in ready.targets.values() for cpu in target.cpus or ()}
+        with StopSignals() as signals, kept_off(measuring), heard:
+            runner = Runner(
+                ready.plan,
+                ready.targets,
+                journal.append,
+                state=state,
+                observer=heard,
+                shield=signals.shield,
+            )
             runner.run()
     except Interrupted as error:
         raise Interrupted(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pentathlon import agent
-from pentathlon.cli.exits import InputError, stop_signals
+from pentathlon.cli.exits import InputError, StopSignals
 from pentathlon.cli.screen import err
 from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.study.catalog import Catalog, parse_catalog
@@ -74,11 +74,11 @@ def _ready(loaded: LoadedStudy, catalog: Catalog, agent_path: Path, blocks: int 
 
 def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
     estimates = {}
-    with err.status("") as status, stop_signals():
+    with err.status("") as status, StopSignals() as signals:
         for name, target in ready.targets.items():
             status.update(f"pilot: {name} is booted once to estimate the time")
             try:
-                estimates[name] = pilot(ready.plan, name, ready.catalog, target)
+                estimates[name] = pilot(ready.plan, name, ready.catalog, target, signals.shield)
             except TargetUnavailable as error:
                 raise UnavailableSystem(name, target.kind, error) from error
     return estimates

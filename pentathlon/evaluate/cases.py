@@ -23,16 +23,15 @@ def case_text(case: Mapping[str, Scalar]) -> str:
 
 def _part(name: str, value: Scalar) -> str:
     words = name.replace("_", " ")
-    if name.endswith("_bytes") and isinstance(value, int):
-        return bytes_text(value)
-    if name == "pages":
-        return f"{value} pages"
-    if isinstance(value, str):
-        return value
     if isinstance(value, bool):
         return words if value else f"no {words}"
+    if isinstance(value, str):
+        return f"{value} pages" if name == "pages" else value
+    if isinstance(value, int) and name.endswith("_bytes"):
+        what = "" if name == SIZE else f" {words.removesuffix(' bytes')}"
+        return f"{bytes_text(value)}{what}"
     if isinstance(value, int):
-        return f"{value:,} {words}"
+        return f"{value:,} {words.removesuffix('s') if value == 1 else words}"
     return f"{words} {value}"
 
 

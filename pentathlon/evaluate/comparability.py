@@ -9,6 +9,9 @@ from __future__ import annotations
 from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.model import SystemFacts
 
+BUILD_DIGITS = 8
+"""So many digits of a build's hash are told."""
+
 MEMORY_TOLERANCE = 0.05
 """Kernels keep different shares of the memory for themselves: up to 5 % is the same machine."""
 
@@ -26,10 +29,11 @@ def pair_cautions(system: SystemFacts, reference: SystemFacts) -> tuple[str, ...
     layers = layer_caution(system, reference)
     if layers is not None:
         found.append(layers)
-    if system.agent_build != reference.agent_build:
+    builds = tuple(dict.fromkeys((*reference.agent_builds, *system.agent_builds)))
+    if len(builds) > 1:
         found.append(
-            f"the agents are different builds ({reference.agent_build or 'unknown'} and "
-            f"{system.agent_build or 'unknown'})"
+            f"the agents are of {len(builds)} builds "
+            f"({', '.join(build[:BUILD_DIGITS] for build in builds)})"
         )
     # Across layers the machine that a guest shows is not the machine that it runs on.
     if layers is None:

@@ -71,3 +71,18 @@ def bytes_text(size: float) -> str:
 def trim(value: float) -> str:
     """A setting as it was written: 5.0 becomes "5", 0.25 stays "0.25"."""
     return f"{value:g}"
+
+
+SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
+    "ns": ((1e9, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs")),
+    "MB/s": ((1e4, 1e3, "GB/s"),),
+}
+"""Unit -> (smallest value, divisor, unit to show), largest first."""
+
+
+def scale(unit: str, value: float) -> tuple[float, str]:
+    """Divisor and unit that show a value in a readable size: 14,531,723 ns as 14.5 ms."""
+    for smallest, divisor, shown in SCALES.get(unit, ()):
+        if abs(value) >= smallest:
+            return divisor, shown
+    return 1.0, unit

@@ -117,6 +117,7 @@ def _row(
         workload=one.workload,
         indicator=one.indicator,
         case=case,
+        workload_title=titles.workload(one.workload),
         title=titles.title(one.workload, one.indicator),
         case_text=case_text(case),
         unit=one.unit,

@@ -38,6 +38,8 @@ class Inventory:
     unsupported: dict[str, str] = field(default_factory=dict)
     varying: frozenset[str] = frozenset()
     """Paths whose value differs between boots of this system."""
+    builds: tuple[str, ...] = ()
+    """Builds of the agent, in the order of the boots."""
 
     def text(self, *paths: str) -> str:
         """The first of the paths that has a value, as text; "" if none has."""
@@ -69,8 +71,11 @@ def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
         first: dict[str, str | None] = {}
         unsupported: dict[str, str] = {}
         varying: set[str] = set()
+        builds: list[str] = []
         columns = rows.select("path", "value_json", "unsupported").iter_rows()
         for path, text, reason in columns:
+            if path == "agent.build" and text is not None and text not in builds:
+                builds.append(text)
             if path in first:
                 if text != first[path]:
                     varying.add(path)
@@ -80,7 +85,9 @@ def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
                 unsupported[path] = reason
             elif text is not None:
                 values[path] = json.loads(text)
-        found[str(system)] = Inventory(values, unsupported, frozenset(varying))
+        found[str(system)] = Inventory(
+            values, unsupported, frozenset(varying), tuple(json.loads(text) for text in builds)
+        )
     return found
 
 
@@ -111,7 +118,7 @@ def system_facts(
     sizes = {
         name: (boots, samples)
         for name, boots, samples in counted.group_by("system")
-        .agg(pl.col("boot").n_unique(), pl.len().alias("samples"))
+        .agg(pl.col("block").n_unique(), pl.len().alias("samples"))
         .iter_rows()
     }
     layers = dict(counted.select("system", "layer").unique().sort("system", "layer").iter_rows())
@@ -131,7 +138,7 @@ def system_facts(
                 kernel=inventory.text(*KERNEL_PATHS),
                 cpu=inventory.text(*CPU_PATHS),
                 memory_bytes=inventory.integer(*MEMORY_PATHS),
-                agent_build=inventory.text("agent.build"),
+                agent_builds=inventory.builds,
                 catalog_version=inventory.integer("agent.catalog_version"),
                 settings=dict(system.settings.changed()),
                 parameters={name: dict(own) for name, own in system.parameters.items()},

@@ -51,14 +51,15 @@ class SystemFacts(Frozen):
     cpu: str
     """CPU model that the system itself reports."""
     memory_bytes: int | None
-    agent_build: str
+    agent_builds: tuple[str, ...]
+    """Builds of the agent that its boots were measured with; one if all is well."""
     catalog_version: int | None
     settings: dict[str, Scalar]
     """Settings of the machine that were changed for this system."""
     parameters: dict[str, dict[str, Any]]
     """Workload -> parameters that hold for this system only."""
     boots: int
-    """Boots with at least one counted sample."""
+    """Blocks in which the system has at least one counted sample."""
     samples: int
     """Counted, measured samples."""
 
@@ -137,7 +138,9 @@ class Row(Frozen):
     workload: str
     indicator: str
     case: dict[str, Scalar]
+    workload_title: str
     title: str
+    """What is measured, for people."""
     case_text: str
     """The case for people, such as "64 KiB, avx512"."""
     unit: str

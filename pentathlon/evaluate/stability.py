@@ -18,7 +18,7 @@ SPREAD = math.log(1.10)
 FEWEST_FOR_SPREAD = 3
 FEWEST_FOR_MODES = 5
 SMALLEST_GROUP = 2
-GAP_OVER_RANGE = 4.0
+GAP_OVER_RANGE = 6.0
 """Two modes: the gap between the groups is this many times the wider group."""
 SMALLEST_GAP = math.log(1.02)
 """Gaps below 2 % are never called modes."""
@@ -28,7 +28,7 @@ def instability(log_ratios: Values) -> str | None:
     """What is unstable about the blocks, in words, or None.
 
     Modes: the sorted log-ratios split at their largest gap into two groups of at least 2 blocks,
-    and the gap is above 2 % and above 4 times the range of the wider group (5 blocks or more).
+    and the gap is above 2 % and above 6 times the range of the wider group (5 blocks or more).
     Spread: the standard deviation is above 10 % (3 blocks or more).
     """
     count = len(log_ratios)
@@ -51,9 +51,9 @@ def instability(log_ratios: Values) -> str | None:
     if count >= FEWEST_FOR_SPREAD:
         spread = float(np.std(log_ratios, ddof=1))
         if spread > SPREAD:
-            return (
-                f"the blocks' ratios have a standard deviation of {math.expm1(spread) * 100:.0f} %"
-            )
+            factor = math.exp(spread)
+            told = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
+            return f"the blocks' ratios have a standard deviation of {told}"
     return None
 
 

@@ -25,16 +25,23 @@ class Titles:
         known = self._workloads.get(workload)
         return known.area if known is not None else workload.partition(".")[0]
 
-    def title(self, workload: str, indicator: str) -> str:
-        """The indicator's title, such as "Read bandwidth"."""
+    def workload(self, workload: str) -> str:
+        """The workload's title, such as "Sequential read"."""
         known = self._workloads.get(workload)
         if known is not None:
+            return known.title
+        name = workload.partition(".")[2].replace("_", " ") or workload
+        return name[:1].upper() + name[1:]
+
+    def title(self, workload: str, indicator: str) -> str:
+        """The indicator's title; the workload's own where it has a single indicator."""
+        known = self._workloads.get(workload)
+        if known is not None and len(known.indicators) > 1:
             for one in known.indicators:
                 if one.id == indicator:
                     return one.title
-        name = workload.partition(".")[2].replace("_", " ") or workload
-        text = name if indicator in PLAIN else f"{name} {indicator}"
-        return text[:1].upper() + text[1:]
+        name = self.workload(workload)
+        return name if known is not None or indicator in PLAIN else f"{name} {indicator}"
 
     def place(self, workload: str, indicator: str) -> tuple[int, str, int, str, int, str]:
         """Sort key: area, then the catalog's order of workloads and indicators, then the ids."""

@@ -11,13 +11,14 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from pentathlon.procedure.runner import limits, make_request
+from pentathlon.procedure.runner import Shield, limits, make_request
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Plan, Step
-from pentathlon.target.contract import Target, TargetError, TargetUnavailable
+from pentathlon.target.contract import Session, Target, TargetError, TargetUnavailable
 
 PILOT_SAMPLE_MS = 20.0
 """Longest batch of the pilot."""
@@ -56,7 +57,9 @@ def expected_seconds(plan: Plan, estimates: Mapping[str, SystemEstimate]) -> flo
     return sum(estimates[boot.system].total_s for block in plan.blocks for boot in block)
 
 
-def pilot(plan: Plan, name: str, catalog: Catalog, target: Target) -> SystemEstimate:
+def pilot(
+    plan: Plan, name: str, catalog: Catalog, target: Target, shield: Shield = nullcontext
+) -> SystemEstimate:
     """Boot one system once and estimate a boot of the study. A failure is part of the answer.
 
     Raises:
@@ -85,10 +88,18 @@ def pilot(plan: Plan, name: str, catalog: Catalog, target: Target) -> SystemEsti
     began = time.monotonic()
     events: list[dict[str, Any]] = []
     try:
-        with target.boot(plan.study.procedure.boot_timeout_s) as session:
+        session: Session | None = None
+        try:
+            # A signal that waited for the boot is raised at the shield's end: the session is known.
+            with shield():
+                session = target.boot(plan.study.procedure.boot_timeout_s)
             request = make_request(plan, short, secrets.token_hex(8))
             for event in session.run(request, *limits(short)):
                 events.append(event)
+        finally:
+            if session is not None:
+                with shield():
+                    session.stop()
     except TargetUnavailable:
         raise
     except TargetError as error:

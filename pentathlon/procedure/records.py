@@ -109,14 +109,15 @@ Sink: TypeAlias = Callable[[Record], None]
 KINDS: Mapping[str, type[Record]] = {
     record.kind: record for record in (RunStart, Resume, BootStart, AgentEvent, BootEnd, RunEnd)
 }
-_FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
+FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
+"""Fields of each kind of record, in order."""
 
 
 def to_json(record: Record) -> dict[str, Any]:
     """The record as a JSON object, `record` being its kind."""
     return {
         "record": record.kind,
-        **{name: getattr(record, name) for name in _FIELDS[type(record)]},
+        **{name: getattr(record, name) for name in FIELDS[type(record)]},
     }
 
 
@@ -130,7 +131,7 @@ def from_json(document: Mapping[str, Any]) -> Record:
     record = KINDS.get(kind) if isinstance(kind, str) else None
     if record is None:
         raise ValueError(f'unknown record "{kind}"')
-    names = _FIELDS[record]
+    names = FIELDS[record]
     missing = [name for name in names if name not in document]
     if missing:
         raise ValueError(f'record "{kind}" lacks {", ".join(missing)}')

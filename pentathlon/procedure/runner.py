@@ -8,8 +8,9 @@ longer than that is ended here.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeAlias
 
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, RunEnd, Sink
 from pentathlon.procedure.state import BootState, Failure, RunState
@@ -23,6 +24,9 @@ LOG_LINES = 40
 """Lines of a failed system's own text that go into the journal."""
 
 
+Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+
 class Runner:
     """Runs what a state leaves to be run, and tells a sink everything.
 
@@ -32,6 +36,7 @@ class Runner:
         sink: takes every record; when it returns, the record is safe.
         state: what earlier runs of the plan did; the runner keeps it up to date.
         observer: hears of every record once it is safe and in the state.
+        shield: makes a context that no interruption cuts short: a system boots or stops in it.
     """
 
     def __init__(
@@ -42,12 +47,14 @@ class Runner:
         *,
         state: RunState,
         observer: Sink | None = None,
+        shield: Shield = nullcontext,
     ) -> None:
         self.plan = plan
         self.targets = targets
         self.state = state
         self._sink = sink
         self._observer = observer
+        self._shield = shield
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -96,7 +103,8 @@ class Runner:
         session: Session | None = None
         outcome, reason = "failed", None
         try:
-            session = target.boot(self.plan.study.procedure.boot_timeout_s)
+            with self._shield():
+                session = target.boot(self.plan.study.procedure.boot_timeout_s)
             self._serve(session, boot, attempt, session_id, numbers)
             outcome, reason = self._verdict(boot, numbers)
         except TargetError as error:
@@ -105,18 +113,19 @@ class Runner:
             outcome, reason = "interrupted", str(error) or type(error).__name__
             raise
         finally:
-            reason = _stopped(session, reason)
-            self._emit(
-                BootEnd(
-                    block=boot.block,
-                    system=boot.system,
-                    attempt=attempt,
-                    outcome=outcome,
-                    reason=reason,
-                    boot_seconds=None if session is None else session.boot_seconds,
-                    log=_tail(session) if outcome == "failed" else [],
+            with self._shield():
+                reason = _stopped(session, reason)
+                self._emit(
+                    BootEnd(
+                        block=boot.block,
+                        system=boot.system,
+                        attempt=attempt,
+                        outcome=outcome,
+                        reason=reason,
+                        boot_seconds=None if session is None else session.boot_seconds,
+                        log=_tail(session) if outcome == "failed" else [],
+                    )
                 )
-            )
 
     def _serve(
         self, session: Session, boot: BootState, attempt: int, session_id: str, numbers: list[int]

@@ -7,6 +7,8 @@ what the run before it knew. The rules (docs/procedure.md):
   and a failure. Its samples of that attempt are counted, those of no other attempt.
 * A step that failed (the agent died or hung in it, or it ended with a failure and no sample) is
   tried again in a new boot, `retries` times; then it has failed for good.
+* A step with samples beside which the agent calls something `invalid` (noise spoilt a measurement,
+  a proof of work failed) is tried again too while retries are left; then it is taken as it is.
 * A boot that failed before any step began is tried again `retries` times; then all steps that are
   left in it have failed.
 * A boot that was cut off or interrupted by the experimenter is nobody's failure.
@@ -51,6 +53,11 @@ class _Attempt:
     current: int | None = None
     measured: int = 0
     faults: int = 0
+    invalid: int = 0
+
+    def begin(self, step: int | None) -> None:
+        """Start to count for another step."""
+        self.current, self.measured, self.faults, self.invalid = step, 0, 0, 0
 
 
 @dataclass
@@ -177,6 +184,7 @@ class RunState:
             self._error(record, step)
             if record.event.get("kind") in FAULTS and step == attempt.current:
                 attempt.faults += 1
+                attempt.invalid += record.event.get("kind") == "invalid"
         elif step is None:
             return
         elif kind == "sample":
@@ -184,7 +192,7 @@ class RunState:
         elif kind == "progress" and record.event.get("state") == "start":
             # One start per process; only the first one opens the step.
             if attempt.current != step:
-                attempt.current, attempt.measured, attempt.faults = step, 0, 0
+                attempt.begin(step)
         elif kind == "progress" and record.event.get("state") == "end":
             self._step_end(record, boot, attempt, step)
 
@@ -194,11 +202,12 @@ class RunState:
         if not answered and not attempt.faults:
             reason = "the workload ended without a measured sample and without an error"
             self._fail(record, step, "invalid", reason)
-        if answered:
+        again = attempt.invalid and boot.tries.get(step, 0) < boot.retries
+        if answered and not again:
             boot.finished.setdefault(step, attempt.number)
         else:
             boot.fail_step(step)
-        attempt.current, attempt.measured, attempt.faults = None, 0, 0
+        attempt.begin(None)
 
     def _unsupported(self, record: AgentEvent, step: int) -> bool:
         """Whether the step failed in this attempt, but only because the system cannot do it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import SIZE, case_text, without
@@ -54,6 +54,12 @@ def answers(evaluation: Evaluation) -> tuple[Answer, ...]:
     return tuple(_answer(evaluation, pair) for pair in evaluation.pairs)
 
 
+def sentence(caution: str) -> str:
+    """A caution as a sentence of its own."""
+    text = f"this comparison {caution}" if caution.startswith("compares") else caution
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def verdict_counts(evaluation: Evaluation, system: str) -> Counter[Verdict]:
     """How often each verdict was given to a system."""
     return Counter(one.verdict for _, one in compared(evaluation.rows, system))
@@ -70,13 +76,22 @@ def compared(rows: Iterable[Row], system: str) -> Iterator[tuple[Row, Comparison
 def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     study = evaluation.study
     tally = verdict_counts(evaluation, pair.system)
-    faster = tally[Verdict.FASTER] + tally[Verdict.FASTER_BY_DELTA]
-    slower = tally[Verdict.SLOWER] + tally[Verdict.SLOWER_BY_DELTA]
+    effects = [
+        one.effect.mean
+        for _, one in compared(evaluation.rows, pair.system)
+        if one.verdict.is_difference and one.effect is not None
+    ]
     judged = sum(tally.values()) - tally[Verdict.NOT_MEASURED]
     return Answer(
         system=pair.system,
         reference=study.reference,
-        headline=_headline(pair.system, study.reference, faster, slower, judged),
+        headline=_headline(
+            pair.system,
+            study.reference,
+            judged,
+            effects,
+            tally[Verdict.UNSTABLE] + tally[Verdict.INVALID],
+        ),
         sureness=_sureness(evaluation, pair, tally),
         cautions=pair.cautions,
         counts=tuple(
@@ -88,18 +103,34 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     )
 
 
-def _headline(system: str, reference: str, faster: int, slower: int, judged: int) -> str:
+def _headline(
+    system: str, reference: str, judged: int, effects: Sequence[float], unusable: int
+) -> str:
     if judged == 0:
         return f"{system} cannot be compared with {reference}: no indicator was measured on both."
     rows = f"{judged} indicators" if judged > 1 else "the one indicator"
-    if faster and slower:
+    faster = sorted(effect for effect in effects if effect > 0)
+    slower = sorted((effect for effect in effects if effect < 0), reverse=True)
+    if not effects and unusable * 2 > judged:
         return (
-            f"{system} is faster than {reference} for {faster} of {rows}, and slower for {slower}."
+            f"{system} and {reference} cannot be told apart: {unusable} of {rows} were unstable or "
+            "invalid. Measure again where less else is going on."
         )
-    if faster or slower:
-        word = "faster" if faster else "slower"
-        return f"{system} is {word} than {reference} for {faster or slower} of {rows}."
-    return f"No difference between {system} and {reference} was shown in {rows}."
+    if not effects:
+        return f"No difference between {system} and {reference} was shown in {rows}."
+    first, second = (faster, slower) if len(faster) >= len(slower) else (slower, faster)
+    word = "faster" if first is faster else "slower"
+    told = f"{system} is {word} than {reference} for {len(first)} of {rows} ({_spread(first)})"
+    if second:
+        other = "slower" if first is faster else "faster"
+        told = f"{told}, and {other} for {len(second)} ({_spread(second)})"
+    return f"{told}."
+
+
+def _spread(effects: Sequence[float]) -> str:
+    """Smallest and largest of some log-ratios, without repeating the direction."""
+    text = between(effects[0], effects[-1])
+    return text.removesuffix(" faster").removesuffix(" slower")
 
 
 def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]) -> str:
@@ -115,7 +146,12 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         default=0,
     )
     parts = []
-    if pair.rows:
+    if pair.rows and not pair.selected:
+        parts.append(
+            f"Differences were looked for at {confidence} confidence for all {pair.rows} "
+            f"indicators together, in {blocks} paired blocks."
+        )
+    elif pair.rows:
         parts.append(
             f"Each difference holds at {confidence} confidence for all {pair.rows} indicators "
             f"together, from {blocks} paired blocks: if the two were equally fast everywhere, a "
@@ -158,9 +194,7 @@ def _curve(row: Row) -> str:
     return case_text(without(row.case, SIZE)) if SIZE in row.case else row.case_text
 
 
-def _finding(
-    members: list[tuple[Row, Comparison]], sign: int, total: int, curve: str
-) -> Finding:
+def _finding(members: list[tuple[Row, Comparison]], sign: int, total: int, curve: str) -> Finding:
     effects = [one.effect for _, one in members if one.effect is not None]
     means = sorted((effect.mean for effect in effects), key=abs)
     row = members[0][0]
@@ -172,14 +206,11 @@ def _finding(
     if single and effects[0].low_percent is not None and effects[0].high_percent is not None:
         low, high = effects[0].low_percent, effects[0].high_percent
         interval = _range(math.log1p(low / 100), math.log1p(high / 100))
-    size = speed_words(means[-1])
-    if not single and speed_words(means[0]) != size:
-        size = f"{_short(means[0])} to {size}"
     return Finding(
         area=row.area,
         title=f"{row.title} ({curve})" if curve else row.title,
         place=place,
-        size=size,
+        size=between(means[0], means[-1]),
         interval=interval,
         sign=sign,
         strength=abs(means[-1]),
@@ -197,14 +228,21 @@ def speed_words(log_ratio: float) -> str:
     return f"{percent_text(percent)} {'faster' if log_ratio > 0 else 'slower'}"
 
 
-def _short(log_ratio: float) -> str:
-    return speed_words(log_ratio).removesuffix(" faster").removesuffix(" slower")
-
-
 def _range(low: float, high: float) -> str:
     """An interval in words; the end nearer to no difference comes first."""
     if low < 0 < high:
         return f"{speed_words(low)} to {speed_words(high)}"
     near, far = sorted((low, high), key=abs)
-    first, second = _short(near), speed_words(far)
+    return between(near, far)
+
+
+def between(near: float, far: float) -> str:
+    """Two log-ratios of one direction in words: "3 % to 5 % faster", "60 to 62 times as fast"."""
+    first, second = speed_words(near), speed_words(far)
+    if first == second:
+        return first
+    for ending in (" faster", " slower", " times as fast", " of the speed"):
+        if first.endswith(ending) and second.endswith(ending):
+            first = first.removesuffix(ending)
+            break
     return f"{first} to {second}"

@@ -21,9 +21,9 @@ from pentathlon.evaluate.display import (
 )
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report import view
-from pentathlon.report.answer import answers
+from pentathlon.report.answer import answers, sentence
 from pentathlon.report.payload import embed, payload
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
@@ -40,22 +40,26 @@ def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
 
 def render(evaluation: Evaluation, result: ResultLike) -> str:
     """The page. The same result gives the same bytes: it holds no time of its making."""
-    return _environment().from_string(asset("report.html.j2")).render(
-        version=__version__,
-        evaluation=evaluation,
-        study=evaluation.study,
-        systems=evaluation.systems,
-        answers=answers(evaluation),
-        areas=view.areas(evaluation),
-        overall=view.tallies(evaluation, evaluation.rows),
-        explained=_explained(evaluation),
-        notes=_notes(result),
-        orders=_orders(result),
-        inventory=_inventory(evaluation, result),
-        glyphs=view.GLYPHS,
-        style=asset("report.css"),
-        scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
-        data=embed(payload(evaluation, result)),
+    return (
+        _environment()
+        .from_string(asset("report.html.j2"))
+        .render(
+            version=__version__,
+            evaluation=evaluation,
+            study=evaluation.study,
+            systems=evaluation.systems,
+            answers=answers(evaluation),
+            areas=view.areas(evaluation),
+            overall=view.tallies(evaluation, evaluation.rows),
+            explained=_explained(evaluation),
+            notes=_notes(result),
+            orders=_orders(result),
+            inventory=_inventory(evaluation, result),
+            glyphs=view.GLYPHS,
+            style=asset("report.css"),
+            scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
+            data=embed(payload(evaluation, result)),
+        )
     )
 
 
@@ -76,6 +80,7 @@ def _environment() -> Environment:
         signed=signed_percent,
         significant=significant,
         trim_number=trim,
+        sentence=sentence,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
     return environment
@@ -124,8 +129,8 @@ def _plain(text: str | None) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str]]:
-    """The verdict words that occur or are asked about, with what they mean."""
+def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str, str]]:
+    """Every verdict with its glyph, its words and what it means."""
     delta = percent_text(evaluation.study.delta_percent)
     meanings = {
         Verdict.FASTER_BY_DELTA: f"The speed is shown to be more than {delta} higher.",
@@ -141,4 +146,8 @@ def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str]]:
         Verdict.INVALID: "The systems did not do the same work, or a value cannot be right.",
         Verdict.NOT_MEASURED: "One of the systems has no counted sample, for the reason given.",
     }
-    return [(verdict, view.GLYPHS[verdict], text) for verdict, text in meanings.items()]
+    size = evaluation.study.delta_percent
+    return [
+        (verdict, view.GLYPHS[verdict], words(verdict, size), text)
+        for verdict, text in meanings.items()
+    ]

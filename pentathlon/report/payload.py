@@ -29,9 +29,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
     return {
         "delta": evaluation.study.delta_percent,
         "confidence": evaluation.study.confidence,
-        "systems": [
-            {"name": system.name, "layer": system.layer} for system in evaluation.systems
-        ],
+        "systems": [{"name": system.name, "layer": system.layer} for system in evaluation.systems],
         "verdicts": [verdict.value for verdict in verdicts],
         "rows": [_row(row, names, verdicts) for row in evaluation.rows],
         "curves": [

@@ -1,25 +1,37 @@
-"""The report in the terminal: verdicts first, then a table for each area."""
+"""The report in the terminal: verdicts first, then tables for each area."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pentathlon.evaluate.display import bytes_text, signed_percent, significant
-from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
+from pentathlon.evaluate.display import (
+    bytes_text,
+    percent_text,
+    scale,
+    signed_percent,
+    significant,
+    trim,
+)
+from pentathlon.evaluate.model import Comparison, CurveLevels, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report.answer import Answer, answers
+from pentathlon.report.answer import Answer, answers, sentence
 
 MOST_FINDINGS = 8
-MOST_ROWS = 12
-"""Rows of an area without `full`; single indicators and the strongest differences come first."""
+WIDE = 118
+"""Columns of a terminal that the raw difference and the interval need too."""
+FEWEST_FOLDED = 3
+"""A curve of so many rows is one line of the table, unless all rows are asked for."""
 
 STYLES = {1: "bold cyan", -1: "bold yellow", 0: "default"}
-DIM = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
+QUIET = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
 LOUD = {Verdict.UNSTABLE, Verdict.INVALID}
 SIGNS = {1: "▲", -1: "▼"}
 
@@ -28,7 +40,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     """Print an evaluation.
 
     Args:
-        full: every row of every area, instead of the strongest and the counts.
+        full: every row of every area, instead of one line for each curve.
     """
     study = evaluation.study
     console.print()
@@ -40,13 +52,24 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     if not evaluation.rows:
         console.print("\nNothing was measured: no finished step has a sample.")
     for area in evaluation.areas:
-        _area(evaluation, area, console, full)
+        rows = [row for row in evaluation.rows if row.area == area]
+        others: list[str | None] = [system.name for system in evaluation.systems[1:]]
+        for other in others or [None]:
+            narrow = console.width < WIDE and not full
+            tables = _Table(evaluation, other, full, narrow)
+            groups = list(_groups(rows, full))
+            for folded in (False, True):
+                chosen = [group for group in groups if (len(group) > 1) is folded]
+                if chosen:
+                    console.print()
+                    console.print(tables.table(area, chosen, folded))
+    _legend(evaluation, console, full)
     _levels(evaluation, console)
     _failures(evaluation, console)
     console.print(
         Text(
-            f"\nδ = {significant(study.delta_percent, 2)} %, confidence "
-            f"{significant(study.confidence * 100, 3)} %, {study.blocks} blocks, seed {study.seed}, "
+            f"\nδ = {percent_text(study.delta_percent)}, confidence "
+            f"{percent_text(study.confidence * 100)}, {study.blocks} blocks, seed {study.seed}, "
             f"plan {study.plan_hash[:12]}",
             style="dim",
         )
@@ -57,13 +80,13 @@ def _answer(answer: Answer, console: Console) -> None:
     console.print()
     console.print(Text(answer.headline, style="bold"))
     line = Text("  ")
-    for place, (verdict, words, count) in enumerate(answer.counts):
-        if place:
+    for number, (verdict, words, count) in enumerate(answer.counts):
+        if number:
             line.append(" · ", style="dim")
         line.append(f"{count} ", style="bold").append(words, style=_style(verdict))
     console.print(line)
     for caution in answer.cautions:
-        console.print(Padding(Text(f"! {caution}", style="magenta"), (0, 0, 0, 2)))
+        console.print(Text(f"  ! {sentence(caution)}", style="magenta"))
     for finding in answer.findings[:MOST_FINDINGS]:
         place = f", {finding.place}" if finding.place else ""
         text = Text(f"  {SIGNS[finding.sign]} ", style=STYLES[finding.sign])
@@ -76,108 +99,189 @@ def _answer(answer: Answer, console: Console) -> None:
     if more > 0:
         console.print(Text(f"  and {more} more", style="dim"))
     if answer.sureness:
-        console.print(Padding(Text(answer.sureness, style="dim"), (0, 0, 0, 2)))
+        console.print(Padding(Text(answer.sureness, style="dim"), (0, 0, 0, 2), expand=False))
 
 
-def _area(evaluation: Evaluation, area: str, console: Console, full: bool) -> None:
-    rows = [row for row in evaluation.rows if row.area == area]
-    shown = rows if full else _strongest(rows)
-    others = [system.name for system in evaluation.systems[1:]]
-    table = Table(
-        title=Text(area.capitalize(), style="bold"),
-        title_justify="left",
-        show_edge=False,
-        pad_edge=False,
-        header_style="bold",
-        box=None,
-    )
-    table.add_column("indicator", overflow="fold")
-    for system in evaluation.systems:
-        table.add_column(system.name, justify="right", no_wrap=True)
-    table.add_column("unit", style="dim", no_wrap=True)
-    for name in others:
-        table.add_column("Diff %" if len(others) == 1 else f"{name}\nDiff %", justify="right")
-        table.add_column("speed % [interval]", justify="right", no_wrap=True)
-        table.add_column("verdict", overflow="fold")
-    for row in shown:
-        table.add_row(*_cells(evaluation, row, others))
-    console.print()
-    console.print(table)
-    if len(shown) < len(rows):
-        console.print(
-            Text(
-                f"{len(rows) - len(shown)} more of {len(rows)} rows: {_rest(rows, shown)}; "
-                "all of them with --full",
-                style="dim",
-            )
+@dataclass(frozen=True)
+class _Table:
+    """The tables of one system against the reference; of the reference alone without `other`."""
+
+    evaluation: Evaluation
+    other: str | None
+    full: bool
+    narrow: bool
+    """Leave out the raw difference and the interval."""
+
+    def table(self, area: str, groups: Sequence[Sequence[Row]], folded: bool) -> Table:
+        """One area: single rows, or rows that share a line."""
+        reference = self.evaluation.study.reference
+        title = Text(f"{area.capitalize()}{', ranges' if folded else ''}", style="bold")
+        if self.other is not None:
+            title.append(f"  {self.other} against {reference}", style="not bold")
+        table = Table(
+            title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
         )
+        exact = not self.narrow and not folded
+        means = not (self.narrow and folded and self.other is not None)
+        table.add_column("indicator", overflow="fold", min_width=16)
+        if means:
+            table.add_column(reference, justify="right", no_wrap=True)
+            if self.other is not None:
+                table.add_column(self.other, justify="right", no_wrap=True)
+            table.add_column("unit", no_wrap=True)
+        if self.other is not None:
+            if exact:
+                table.add_column("Diff %", justify="right", no_wrap=True)
+            table.add_column("speed %", justify="right", no_wrap=True)
+            if exact:
+                table.add_column("interval", justify="right", no_wrap=True)
+            table.add_column("verdict", overflow="fold", min_width=12)
+            if self._across_layers():
+                table.add_column("compares", style="magenta", overflow="fold")
+        for group in groups:
+            table.add_row(*self._cells(group, means, exact))
+        return table
+
+    def _across_layers(self) -> bool:
+        """Whether the rows compare layers and not kernels."""
+        if self.other is None:
+            return False
+        return self.evaluation.system(self.other).layer != self.evaluation.systems[0].layer
+
+    def _cells(self, group: Sequence[Row], means: bool, exact: bool) -> Iterator[Text | str]:
+        row = group[0]
+        yield _name(group)
+        if means:
+            measured = _summaries(group, self.evaluation.study.reference)
+            largest = max((summary.mean for summary in measured), default=0.0)
+            divisor, unit = scale(row.unit, largest)
+            yield _means(measured, divisor)
+            if self.other is not None:
+                yield _means(_summaries(group, self.other), divisor)
+            yield unit
+        if self.other is None:
+            return
+        comparisons = [found for row in group if (found := row.comparison(self.other)) is not None]
+        effects = [one.effect for one in comparisons if one.effect is not None]
+        if exact:
+            yield _range([one.difference_percent for one in comparisons])
+        yield _range([effect.percent for effect in effects])
+        if exact:
+            yield _interval(effects[0]) if effects else ""
+        yield _tally(comparisons) if len(group) > 1 else self._verdict(comparisons[0])
+        if self._across_layers():
+            yield "layers, not kernels"
+
+    def _verdict(self, one: Comparison) -> Text:
+        text = Text(one.words, style=_style(one.verdict))
+        told = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
+        notes = [one.reason] if told and one.reason else []
+        notes += [caution for caution in one.cautions if caution.startswith("the parameters")]
+        if notes:
+            text.append(f": {'; '.join(notes)}", style="default not bold")
+        return text
 
 
-def _strongest(rows: Sequence[Row]) -> list[Row]:
-    """Single indicators, then the strongest differences, in the order of the table."""
-
-    def rank(row: Row) -> tuple[bool, bool, float]:
-        found = [one for one in row.comparisons if one.verdict.is_difference]
-        loud = any(one.verdict in LOUD for one in row.comparisons)
-        strength = max((abs(one.effect.mean) for one in found if one.effect), default=0.0)
-        return bool(row.case), not (found or loud), -strength
-
-    chosen = {row.key for row in sorted(rows, key=rank)[:MOST_ROWS]}
-    return [row for row in rows if row.key in chosen]
+def _interval(effect: Effect) -> str:
+    if effect.low_percent is None or effect.high_percent is None:
+        return ""
+    return f"[{signed_percent(effect.low_percent)}, {signed_percent(effect.high_percent)}]"
 
 
-def _rest(rows: Sequence[Row], shown: Sequence[Row]) -> str:
-    """Verdicts of the rows that are not shown, counted."""
-    keys = {row.key for row in shown}
-    tally: dict[str, int] = {}
+def _groups(rows: Sequence[Row], full: bool) -> Iterator[list[Row]]:
+    """Rows that share a line: the points of one curve, or cases of which none stands out."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        if row.key not in keys:
-            for one in row.comparisons:
-                tally[one.verdict.value] = tally.get(one.verdict.value, 0) + 1
-    return ", ".join(f"{count} × {word}" for word, count in sorted(tally.items()))
-
-
-def _cells(evaluation: Evaluation, row: Row, others: Sequence[str]) -> Iterator[Text | str]:
-    name = Text(row.title)
-    if row.case_text:
-        name.append(f" {row.case_text}", style="dim")
-    yield name
-    for system in evaluation.systems:
-        summary = row.summary(system.name)
-        if summary is None:
-            yield Text("–", style="dim")
+        name = _fold_name(row)
+        found.setdefault((row.workload, row.indicator, name), []).append(row)
+    for group in found.values():
+        if full or len(group) < FEWEST_FOLDED:
+            yield from ([row] for row in group)
+        elif _is_curve(group[0]):
+            yield group
         else:
-            flag = "" if summary.within_one_percent is not False else "*"
-            yield f"{significant(summary.mean)}{flag}"
-    yield row.unit
-    for other in others:
-        yield from _comparison(row.comparison(other))
+            yield from ([row] for row in group if _stands_out(row))
+            rest = [row for row in group if not _stands_out(row)]
+            if rest:
+                yield rest
 
 
-def _comparison(one: Comparison | None) -> Iterator[Text | str]:
-    if one is None:
-        yield from ("", "", "")
-        return
-    yield "" if one.difference_percent is None else signed_percent(one.difference_percent)
-    effect = one.effect
-    if effect is None:
-        yield ""
-    elif effect.low_percent is None or effect.high_percent is None:
-        yield signed_percent(effect.percent)
-    else:
-        yield (
-            f"{signed_percent(effect.percent)} [{signed_percent(effect.low_percent)}, "
-            f"{signed_percent(effect.high_percent)}]"
-        )
-    yield Text(one.words, style=_style(one.verdict))
+def _is_curve(row: Row) -> bool:
+    return SIZE in row.case or REPETITIONS in row.case
+
+
+def _fold_name(row: Row) -> str:
+    """What rows that can share a line have in common, beside workload and indicator."""
+    for factor in (SIZE, REPETITIONS):
+        if factor in row.case:
+            return case_text(without(row.case, factor))
+    return ""
+
+
+def _stands_out(row: Row) -> bool:
+    return any(one.verdict.is_difference or one.verdict in LOUD for one in row.comparisons)
+
+
+def _summaries(group: Sequence[Row], system: str) -> list[Summary]:
+    return [summary for row in group if (summary := row.summary(system)) is not None]
+
+
+def _name(group: Sequence[Row]) -> Text:
+    row = group[0]
+    name = Text(row.title)
+    if len(group) == 1:
+        return name.append(f": {row.case_text}", style="dim") if row.case_text else name
+    rest = _fold_name(row)
+    points = "sizes" if SIZE in row.case else "points" if _is_curve(row) else "cases"
+    count = f"{len(group)} {points}"
+    return name.append(f": {rest}, {count}" if rest else f": {count}", style="dim")
+
+
+def _means(summaries: Sequence[Summary], divisor: float) -> Text:
+    if not summaries:
+        return Text("–", style="dim")
+    flag = "*" if any(one.within_one_percent is False for one in summaries) else " "
+    means = [one.mean / divisor for one in summaries]
+    text = significant(min(means))
+    if len(means) > 1:
+        text = f"{text} … {significant(max(means))}"
+    return Text(text).append(flag, style="dim")
+
+
+def _range(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    low, high = signed_percent(min(known)), signed_percent(max(known))
+    return low if low == high else f"{low} … {high}"
+
+
+def _tally(comparisons: Sequence[Comparison]) -> Text:
+    counted = Counter(one.verdict for one in comparisons)
+    words = {one.verdict: one.words.partition(" (")[0] for one in comparisons}
+    text = Text()
+    for verdict in Verdict:
+        if counted[verdict]:
+            text.append(", " if len(text) else "", style="dim")
+            text.append(f"{counted[verdict]} {words[verdict]}", style=_style(verdict))
+    return text
 
 
 def _style(verdict: Verdict) -> str:
-    if verdict in DIM:
+    if verdict in QUIET:
         return "dim"
-    if verdict in LOUD:
-        return "magenta"
-    return STYLES[verdict.sign]
+    return "magenta" if verdict in LOUD else STYLES[verdict.sign]
+
+
+def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
+    if not evaluation.rows:
+        return
+    said = ["Diff % is the raw difference of the means; speed % is + where the system is faster"]
+    if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
+        said.append("* a boot deviates by more than 1 % from the mean")
+    if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
+        said.append("rows that share a line are told apart with --full")
+    console.print(Text(f"\n{'; '.join(said)}.", style="dim"))
 
 
 def _levels(evaluation: Evaluation, console: Console) -> None:
@@ -185,20 +289,42 @@ def _levels(evaluation: Evaluation, console: Console) -> None:
     curves = [curve for curve in evaluation.curves if curve.unit != "ns/B"]
     if not curves:
         return
-    console.print(Text("\nCache levels from the latency curves", style="bold"))
+    table = Table(
+        title=Text("Cache levels from the latency curves", style="bold"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold dim",
+    )
+    for name in ("curve", "level", "claimed", "step found", "", "systems"):
+        table.add_column(name, overflow="fold")
+    alike: dict[tuple[str, tuple[Line, ...]], list[str]] = {}
     for curve in curves:
-        found = "; ".join(
-            f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
-            for step in curve.boundaries
-        )
-        line = Text(f"  {curve.system}, {curve.case_text}: ")
-        line.append(f"steps at {found}" if found else "no step")
-        wrong = [check.words for check in curve.checks if check.outcome != "agrees"]
-        if curve.checks and not wrong:
-            line.append("; all as claimed", style="dim")
-        elif wrong:
-            line.append(f" ({'; '.join(wrong)})", style="dim")
-        console.print(line)
+        alike.setdefault((curve.case_text, tuple(_level_lines(curve))), []).append(curve.system)
+    for (name, lines), systems in alike.items():
+        for number, line in enumerate(lines):
+            first = number == 0
+            table.add_row(name if first else "", *line, ", ".join(systems) if first else "")
+    console.print()
+    console.print(table)
+
+
+Line = tuple[str, str, str, str]
+
+
+def _level_lines(curve: CurveLevels) -> Iterator[Line]:
+    """(level, claimed size, step found, outcome) of one curve."""
+    if not curve.checks and not curve.unexplained:
+        yield "–", "–", "–", "no step, and no cache is claimed"
+    for check in curve.checks:
+        found = "–"
+        if check.found_low_bytes is not None and check.found_high_bytes is not None:
+            found = f"{bytes_text(check.found_low_bytes)} to {bytes_text(check.found_high_bytes)}"
+        yield check.level, bytes_text(check.claimed_bytes), found, check.outcome
+    for place in curve.unexplained:
+        step = curve.boundaries[place]
+        found = f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
+        yield "–", "–", found, "no claimed cache"
 
 
 def _failures(evaluation: Evaluation, console: Console) -> None:
@@ -209,9 +335,10 @@ def _failures(evaluation: Evaluation, console: Console) -> None:
         what = failure.workload or "boot"
         if failure.case:
             what = f"{what}[{failure.case}]"
-        times = "" if failure.count == 1 else f" ({failure.count} times)"
+        times = "" if failure.count == 1 else f" ({trim(failure.count)} times)"
+        later = ", made good later" if failure.resolved else ""
         console.print(
             Text(f"  {failure.system}: {what}: ")
             .append(failure.kind, style="magenta")
-            .append(f", {failure.reason}{times}")
+            .append(f", {failure.reason}{times}{later}")
         )

@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
-from pentathlon.evaluate.display import bytes_text, signed_percent, significant
-from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.evaluate.display import bytes_text, scale, signed_percent, significant
+from pentathlon.evaluate.model import Comparison, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.verdict import Verdict, words
 
 CURVE_ROWS = 6
 """A workload with at least so many rows gets a section of its own."""
 OPEN_ROWS = 16
 """Longer tables start folded."""
+
+FOREST = (
+    "Speed relative to the reference. Thick: the interval of the row alone. Thin: after allowing "
+    "for all rows, cut at the edge of the picture. Filled points are differences; the shaded "
+    "region is ±δ."
+)
 
 GLYPHS = {
     Verdict.FASTER_BY_DELTA: "▲",
@@ -87,6 +93,19 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Slope:
+    """Scaling of one style of call on one system."""
+
+    style: str
+    system: str
+    slope: str
+    interval: str
+    unit: str
+    r_squared: str
+    worst: str
+
+
+@dataclass(frozen=True)
 class Figure:
     """A place for a picture: what to draw, and its words for those who do not see it."""
 
@@ -96,19 +115,22 @@ class Figure:
     caption: str
 
 
+Figures = tuple[Figure, ...]
+
+
 @dataclass(frozen=True)
 class Part:
     """One workload with its table and its pictures, or the single indicators of an area."""
 
     anchor: str
     title: str
-    workload: str
     lines: tuple[Line, ...]
     unfolded: bool
     tallies: tuple[Tally, ...]
-    figures: tuple[Figure, ...]
+    figures: Figures
     levels: tuple[tuple[str, str, tuple[str, ...]], ...]
     """(system, curve, sentences) on cache levels."""
+    slopes: tuple[Slope, ...]
 
 
 @dataclass(frozen=True)
@@ -164,26 +186,20 @@ def _parts(evaluation: Evaluation, area: str, rows: Sequence[Row]) -> tuple[Part
     single = [row for own in workloads.values() if len(own) < CURVE_ROWS for row in own]
     parts = []
     if single:
-        figures = (Figure("forest", area, "Speed relative to the reference, with intervals"),)
-        parts.append(_part(evaluation, f"{area}-single", "", "", single, figures))
+        figures = (Figure("forest", area, FOREST),)
+        parts.append(_part(evaluation, f"{area}-single", "", single, figures))
     for workload, own in workloads.items():
         if len(own) >= CURVE_ROWS:
             parts.append(
                 _part(
                     evaluation,
                     workload.replace(".", "-"),
-                    _title(workload),
-                    workload,
+                    own[0].workload_title,
                     own,
                     _figures(workload, own),
                 )
             )
     return tuple(parts)
-
-
-def _title(workload: str) -> str:
-    text = workload.partition(".")[2].replace("_", " ") or workload
-    return text[:1].upper() + text[1:]
 
 
 def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
@@ -209,26 +225,23 @@ def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
             Figure(
                 "scaling",
                 workload,
-                "Time over the number of repetitions, with the least-squares lines.",
+                "Time of the whole divided by the number of repetitions: a level line is work that "
+                "scales linearly, its height the cost of one repetition.",
             ),
         )
-    return (Figure("forest", workload, "Speed relative to the reference, with intervals"),)
+    return (Figure("forest", workload, FOREST),)
 
 
 def _part(
-    evaluation: Evaluation,
-    anchor: str,
-    title: str,
-    workload: str,
-    rows: Sequence[Row],
-    figures: tuple[Figure, ...],
+    evaluation: Evaluation, anchor: str, title: str, rows: Sequence[Row], figures: Figures
 ) -> Part:
+    workload = rows[0].workload if title else ""
     curves = [one for one in evaluation.curves if one.workload == workload]
+    alike = bool(title) and len({row.title for row in rows}) == 1
     return Part(
         anchor=anchor,
         title=title,
-        workload=workload,
-        lines=tuple(_line(evaluation, row) for row in rows),
+        lines=tuple(_line(evaluation, row, alike) for row in rows),
         unfolded=len(rows) <= OPEN_ROWS,
         tallies=tallies(evaluation, rows),
         figures=figures if len(evaluation.systems) > 1 or figures[0].kind != "forest" else (),
@@ -248,45 +261,72 @@ def _part(
             )
             for curve in curves
         ),
+        slopes=tuple(_slope(one) for one in evaluation.scalings if one.workload == workload),
     )
 
 
-def _line(evaluation: Evaluation, row: Row) -> Line:
+def _slope(one: Scaling) -> Slope:
+    divisor, unit = scale(one.unit, one.slope)
+    interval = ""
+    if one.slope_low is not None and one.slope_high is not None:
+        low, high = significant(one.slope_low / divisor), significant(one.slope_high / divisor)
+        interval = f"{low} to {high}"
+    return Slope(
+        style=one.case_text,
+        system=one.system,
+        slope=significant(one.slope / divisor),
+        interval=interval,
+        unit=unit,
+        r_squared=f"{one.r_squared:.4f}",
+        worst=significant(one.worst_percent, 2),
+    )
+
+
+def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
+    """One row; where all rows of a part measure alike, the case alone names it."""
+    largest = max((summary.mean for summary in row.summaries), default=0.0)
+    reference = row.summary(evaluation.study.reference)
+    divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
+    # Layers are named on every row; what else qualifies a whole comparison is said once, above.
+    shared = {
+        pair.system: tuple(one for one in pair.cautions if not one.startswith("compares"))
+        for pair in evaluation.pairs
+    }
     return Line(
         key=row.key,
         anchor=f"row-{evaluation.rows.index(row)}",
-        title=row.title,
-        case=row.case_text,
-        unit=row.unit,
+        title=row.case_text if alike else row.title,
+        case="" if alike else row.case_text,
+        unit=unit,
         better="more is better" if row.direction == "higher" else "less is better",
-        means=tuple(_mean(row, system.name) for system in evaluation.systems),
+        means=tuple(_mean(row.summary(system.name), divisor) for system in evaluation.systems),
         judgements=tuple(
-            _judgement(one)
+            _judgement(one, shared.get(system.name, ()))
             for system in evaluation.systems[1:]
             if (one := row.comparison(system.name)) is not None
         ),
     )
 
 
-def _mean(row: Row, system: str) -> Mean:
-    summary = row.summary(system)
+def _mean(summary: Summary | None, divisor: float) -> Mean:
     if summary is None:
         return Mean("–", False, "no counted sample")
-    spread = "" if summary.sd is None else f", SD {significant(summary.sd)}"
+    spread = "" if summary.sd is None else f", SD {significant(summary.sd / divisor)}"
     deviation = (
         ""
         if summary.deviation_percent is None
         else f"; boots within {significant(summary.deviation_percent, 2)} % of the mean"
     )
     return Mean(
-        significant(summary.mean),
+        significant(summary.mean / divisor),
         summary.within_one_percent is False,
         f"{summary.samples} samples in {summary.boots} boots, "
-        f"{significant(summary.minimum)} to {significant(summary.maximum)}{spread}{deviation}",
+        f"{significant(summary.minimum / divisor)} to {significant(summary.maximum / divisor)}"
+        f"{spread}{deviation}",
     )
 
 
-def _judgement(one: Comparison) -> Judgement:
+def _judgement(one: Comparison, shared: Sequence[str]) -> Judgement:
     effect = one.effect
     interval = ""
     detail = one.reason
@@ -313,6 +353,6 @@ def _judgement(one: Comparison) -> Judgement:
         verdict=one.verdict,
         glyph=GLYPHS[one.verdict],
         words=one.words,
-        notes=tuple(note for note in (one.reason, *one.cautions) if note),
+        notes=tuple(note for note in (one.reason, *one.cautions) if note and note not in shared),
         detail=detail,
     )

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pentathlon.procedure.records import RunStart
-from pentathlon.store.journal import JournalWriter, StoreError
+from pentathlon.store.journal import JOURNAL, LOCK, JournalWriter, StoreError, is_locked
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan, canonical_json
@@ -37,6 +37,7 @@ def make_directory(out: Path | None, name: str) -> Path:
     directory = out if out is not None else _fresh(name)
     try:
         directory.mkdir(parents=True, exist_ok=True)
+        _remove_stillborn(directory)
         if any(directory.iterdir()):
             raise StoreError(
                 f"{directory} is not empty; name a new directory, "
@@ -45,6 +46,16 @@ def make_directory(out: Path | None, name: str) -> Path:
     except OSError as error:
         raise StoreError(f"{directory} cannot be made: {error.strerror}") from error
     return directory
+
+
+def _remove_stillborn(directory: Path) -> None:
+    """Remove what a run left that was killed while it made the directory: nothing was measured."""
+    found = {path.name: path for path in directory.iterdir()}
+    ours = {CATALOG, STUDY, JOURNAL, LOCK}
+    unfinished = all(name in ours or name.endswith(".part") for name in found)
+    if found and unfinished and not is_locked(directory):
+        for path in found.values():
+            path.unlink()
 
 
 def fill_directory(

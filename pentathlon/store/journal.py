@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from pentathlon.procedure.records import AgentEvent, Record, from_json, to_json
 
@@ -29,6 +29,7 @@ TORN = "journal.torn"
 LOCK = "lock"
 SYNC_S = 0.2
 LOCK_WAIT_S = 0.3
+CHUNK = 1 << 16
 
 
 class StoreError(Exception):
@@ -159,52 +160,72 @@ def set_torn_aside(directory: Path) -> bytes:
     path = directory / JOURNAL
     if not path.exists():
         return b""
-    data = path.read_bytes()
-    torn = data[whole_length(data) :]
-    if torn:
-        with (directory / TORN).open("ab") as aside:
-            aside.write(torn + b"\n")
-            aside.flush()
-            os.fsync(aside.fileno())
-        with path.open("r+b") as journal:
-            journal.truncate(len(data) - len(torn))
+    with path.open("r+b") as journal:
+        whole = whole_length(journal)
+        journal.seek(whole)
+        torn = journal.read()
+        if torn:
+            with (directory / TORN).open("ab") as aside:
+                aside.write(torn + b"\n")
+                aside.flush()
+                os.fsync(aside.fileno())
+            journal.truncate(whole)
             os.fsync(journal.fileno())
     return torn
 
 
-def whole_length(data: bytes) -> int:
+def whole_length(journal: BinaryIO) -> int:
     """Bytes of a journal up to the end of its last whole record.
 
     A last line that has its end but is no JSON (zeros that a file system left after a power cut) is
-    torn too.
+    torn too. Only the end of the file is read.
     """
-    end = data.rfind(b"\n") + 1
-    start = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
-    if end and _parsed(data[start:end]) is None:
-        return start
-    return end
+    size = journal.seek(0, os.SEEK_END)
+    end = _after_newline(journal, size)
+    start = _after_newline(journal, max(end - 1, 0))
+    journal.seek(start)
+    return start if end and _parsed(journal.read(end - start)) is None else end
+
+
+def _after_newline(journal: BinaryIO, before: int) -> int:
+    """Where the last line that ends before a place ends; 0 if there is none."""
+    while before > 0:
+        start = max(before - CHUNK, 0)
+        journal.seek(start)
+        found = journal.read(before - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        before = start
+    return 0
 
 
 def read_journal(directory: Path) -> Iterator[Record]:
-    """Every whole record, in order; a torn last line is left out.
+    """Every whole record, in order, one at a time; a torn last line is left out.
 
     Raises:
         StoreError: there is no journal, or a line that is not the last one is damaged.
     """
     path = directory / JOURNAL
     try:
-        data = path.read_bytes()
+        journal = path.open("rb")
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise StoreError(f"{directory} is no result directory: {JOURNAL}: {reason}") from error
-    for number, line in enumerate(data[: whole_length(data)].splitlines(), start=1):
-        document = _parsed(line)
-        if document is None:
-            raise StoreError(f"{path}:{number}: this line is damaged; it is no JSON object")
-        try:
-            yield from_json(document)
-        except ValueError as error:
-            raise StoreError(f"{path}:{number}: {error}") from error
+    with journal:
+        left = whole_length(journal)
+        journal.seek(0)
+        for number, line in enumerate(journal, start=1):
+            # What a run appends while this reads, and a torn end, lie beyond.
+            left -= len(line)
+            if left < 0:
+                return
+            document = _parsed(line)
+            if document is None:
+                raise StoreError(f"{path}:{number}: this line is damaged; it is no JSON object")
+            try:
+                yield from_json(document)
+            except ValueError as error:
+                raise StoreError(f"{path}:{number}: {error}") from error
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import Record, RunStart
+from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.store.directory import CATALOG, read_plan, result_directories
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
@@ -23,7 +23,8 @@ from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
-FRESH_FORMAT = 1
+FRESH_FORMAT = 2
+"""To be raised whenever the columns of a table or the meaning of one change."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,16 @@ class Summary:
     state: str
     steps: int
     finished: int
+    failures: int
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """Where a run stands, as it is noted beside the tables."""
+
+    ended: bool
+    started: str
+    finished_steps: int
     failures: int
 
 
@@ -77,27 +88,25 @@ class Result:
         return self.plan.hash()
 
     @cached_property
-    def records(self) -> list[Record]:
-        """Every whole record of the journal, in order."""
-        return list(read_journal(self.path))
-
-    @cached_property
     def state(self) -> RunState:
         """Where the run stands."""
         state = RunState(self.plan)
-        for record in self.records:
+        for record in read_journal(self.path):
             state.apply(record)
         return state
 
     @property
-    def start(self) -> RunStart | None:
-        """The record that began the run; None for a run that was cut off before it."""
-        return next((r for r in self.records if isinstance(r, RunStart)), None)
+    def start(self) -> RunStart:
+        """The record that began the run."""
+        for record in read_journal(self.path):
+            if isinstance(record, RunStart):
+                return record
+        raise StoreError(f"{self.path / JOURNAL} does not begin with the start of a run")
 
     @property
     def finished(self) -> bool:
         """Whether every step of the plan was run or has failed for good."""
-        return self.state.ended and not self.state.pending()
+        return self._standing.ended
 
     def samples(self) -> pl.DataFrame:
         """All samples (`schema.SAMPLES`); `counted` and `phase` say which ones to evaluate."""
@@ -130,22 +139,23 @@ class Result:
 
     def notes(self) -> list[str]:
         """Sentences that the run noted when it began, such as why a fallback was run."""
-        return [] if self.start is None else list(self.start.notes)
+        return list(self.start.notes)
 
     def summary(self) -> Summary:
         """The result in one line."""
-        state = "finished" if self.finished else "unfinished"
-        if not self.finished and is_locked(self.path):
+        standing = self._standing
+        state = "finished" if standing.ended else "unfinished"
+        if not standing.ended and is_locked(self.path):
             state = "running"
         return Summary(
             path=self.path,
             name=self.study.name,
             plan_hash=self.plan_hash,
-            started="" if self.start is None else self.start.utc,
+            started=standing.started,
             state=state,
             steps=self.plan.step_count(),
-            finished=self.state.finished_steps(),
-            failures=len(self.state.unresolved()),
+            finished=standing.finished_steps,
+            failures=standing.failures,
         )
 
     def focused(self, reference: str, others: Sequence[str]) -> Result:
@@ -174,41 +184,64 @@ class Result:
         Raises:
             StoreError: the journal is damaged, or the directory cannot be written.
         """
-        self.__dict__.pop("records", None)
         self.__dict__.pop("state", None)
-        self.__dict__["_tables"] = self._build(write=True)
+        self.__dict__.pop("_pass", None)
+        size = self._journal_bytes()
+        tables, standing = self._pass
+        self.__dict__["_tables"], self.__dict__["_standing"] = tables, standing
+        try:
+            (self.path / FRESH).unlink(missing_ok=True)
+            write_tables(self.path, tables)
+            noted = {"format": FRESH_FORMAT, "journal_bytes": size, **asdict(standing)}
+            (self.path / FRESH).write_text(json.dumps(noted) + "\n")
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
 
     @cached_property
     def _tables(self) -> dict[str, pl.DataFrame]:
-        if self._fresh():
-            return {name: pl.read_parquet(self.path / f"{name}.parquet") for name in TABLES}
-        return self._build(write=False)
+        if self._fresh is None:
+            return self._pass[0]
+        return {name: pl.read_parquet(self.path / f"{name}.parquet") for name in TABLES}
 
-    def _fresh(self) -> bool:
-        """Whether the tables were made from the journal as it is now: it only ever grows."""
+    @cached_property
+    def _standing(self) -> _Standing:
+        return self._pass[1] if self._fresh is None else self._fresh
+
+    @cached_property
+    def _fresh(self) -> _Standing | None:
+        """What was noted beside the tables, if they were made from the journal as it is now.
+
+        The journal only ever grows, so its length tells.
+        """
         try:
             noted = json.loads((self.path / FRESH).read_text())
-            bytes_now = (self.path / JOURNAL).stat().st_size
-        except (OSError, ValueError):
-            return False
+            fits = noted.pop("format") == FRESH_FORMAT
+            fits &= noted.pop("journal_bytes") == self._journal_bytes()
+            standing = _Standing(**noted)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
         whole = all((self.path / f"{name}.parquet").is_file() for name in TABLES)
-        return whole and noted == {"format": FRESH_FORMAT, "journal_bytes": bytes_now}
+        return standing if fits and whole else None
 
-    def _build(self, *, write: bool) -> dict[str, pl.DataFrame]:
-        journal = self.path / JOURNAL
-        size = journal.stat().st_size if journal.exists() else 0
+    @cached_property
+    def _pass(self) -> tuple[dict[str, pl.DataFrame], _Standing]:
+        """One pass over the journal: the tables and where the run stands."""
         builder = TableBuilder(self.plan, self.catalog)
-        builder.take(self.records)
-        tables = builder.tables()
-        if write:
-            try:
-                (self.path / FRESH).unlink(missing_ok=True)
-                write_tables(self.path, tables)
-                noted = {"format": FRESH_FORMAT, "journal_bytes": size}
-                (self.path / FRESH).write_text(json.dumps(noted) + "\n")
-            except OSError as error:
-                raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
-        return tables
+        builder.take(read_journal(self.path))
+        state = builder.state
+        standing = _Standing(
+            ended=state.ended and not state.pending(),
+            started=builder.started,
+            finished_steps=state.finished_steps(),
+            failures=len(state.unresolved()),
+        )
+        return builder.tables(), standing
+
+    def _journal_bytes(self) -> int:
+        try:
+            return (self.path / JOURNAL).stat().st_size
+        except OSError:
+            return -1
 
 
 def load_result(path: Path) -> Result:

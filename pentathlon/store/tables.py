@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import AgentEvent, BootStart, Record
+from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
@@ -25,11 +25,13 @@ class TableBuilder:
     Attributes:
         state: where the run stands.
         boots: every boot that began, by (block, system, attempt).
+        started: when the run began; "" if its first record is missing.
     """
 
     def __init__(self, plan: Plan, catalog: Catalog) -> None:
         self.plan = plan
         self.state = RunState(plan)
+        self.started = ""
         self.boots: dict[tuple[int, str, int], BootStart] = {}
         self._factors = {w.id: [f.name for f in w.factors] for w in catalog.workloads}
         self._samples: dict[str, list[Any]] = {name: [] for name in TABLES["samples"]}
@@ -40,7 +42,9 @@ class TableBuilder:
     def take(self, records: Iterable[Record]) -> None:
         """Take records in, in the order of the journal."""
         for record in records:
-            if isinstance(record, BootStart):
+            if isinstance(record, RunStart):
+                self.started = self.started or record.utc
+            elif isinstance(record, BootStart):
                 self.boots[record.block, record.system, record.attempt] = record
             elif isinstance(record, AgentEvent):
                 kind = record.event.get("event")

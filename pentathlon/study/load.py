@@ -81,8 +81,7 @@ def parse_study(
         later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
             later += check_catalog(study, catalog)
-        # What is already reported is not reported twice in other words.
-        problems += [problem for problem in later if problem.path not in broken]
+        problems += [problem for problem in later if not _follows(problem.path, broken)]
     if problems or study is None:
         locator = Locator(text)
         raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in problems])
@@ -115,8 +114,9 @@ def _syntax(error: tomllib.TOMLDecodeError) -> Problem:
 def _validate(document: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
     """The study and what is wrong with it.
 
-    Wrong values are taken out and the rest is validated again, so that one wrong type does not hide
-    a wrong name elsewhere. The study is None if something is missing that nothing can stand for.
+    Wrong values are taken out, or replaced where a key is required, and the rest is validated
+    again, so that one wrong type does not hide a wrong name elsewhere. The study is None if nothing
+    can stand for what is missing.
     """
     problems: dict[TomlPath, Problem] = {}
     rest = copy.deepcopy(document)
@@ -152,6 +152,10 @@ def _present(document: Any, path: TomlPath) -> bool:
     return True
 
 
+_STAND_INS = {"name": "stand-in", "target": "local", "reference": "stand-in", "id": "*"}
+"""Values for required keys, so that the rest of a wrong file can be checked too."""
+
+
 def _remove(document: Any, path: TomlPath) -> None:
     for part in path[:-1]:
         try:
@@ -159,8 +163,20 @@ def _remove(document: Any, path: TomlPath) -> None:
         except (KeyError, IndexError, TypeError):
             return
     # List elements stay: removing one would move the others to wrong places.
-    if path and isinstance(document, dict):
-        document.pop(path[-1], None)
+    if not path or not isinstance(document, dict):
+        return
+    key = path[-1]
+    document.pop(key, None)
+    if key in _STAND_INS:
+        document[key] = _STAND_INS[str(key)]
+
+
+def _follows(path: TomlPath, broken: set[TomlPath]) -> bool:
+    """Whether a problem is only the echo of one that is reported already."""
+    if path in broken:
+        return True
+    # What a system may have depends on its target.
+    return path[:1] == ("system",) and (*path[:2], "target") in broken
 
 
 def _check_study(study: Study, directory: Path | None) -> list[Problem]:
@@ -197,8 +213,8 @@ def _duplicates(table: str, names: list[str]) -> list[Problem]:
 
 def _check_target(system: System, path: TomlPath) -> list[Problem]:
     problems = []
-    for key in ("kernel", "memory"):
-        if system.target != "uml" and getattr(system, key) is not None:
+    for key in ("kernel", "memory", "uml_args"):
+        if system.target != "uml" and getattr(system, key):
             text = f'is for target "uml"; this system\'s target is "{system.target}"'
             problems.append(Problem((*path, key), text))
     if system.target == "uml" and system.kernel is None:

@@ -78,14 +78,16 @@ class System(Table):
     target: TargetKind
     title: str | None = None
     """Text for reports; the name if it is missing."""
-    cpus: tuple[Annotated[int, Field(ge=0)], ...] | None = None
-    """CPUs that the agent may run on; None leaves the choice to the system."""
+    cpus: tuple[int, ...] | None = None
+    """CPUs that the agent may run on, negative ones counted from the last; None means any."""
     scratch: str | None = None
     """Directory on the system under test for file workloads; None lets the target choose."""
     kernel: str | None = None
     """`uml`: version of the kernel, such as "6.1", or the path of a kernel file."""
     memory: Size | None = None
     """`uml`: memory of the guest, such as "640M"."""
+    uml_args: tuple[str, ...] = ()
+    """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     settings: Settings = Settings()
     """`local`, `netns`: settings of the machine for this system."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
@@ -101,6 +103,11 @@ class System(Table):
         if len(set(value)) != len(value):
             raise ValueError("a CPU is named twice")
         return tuple(value)
+
+    @field_validator("uml_args", mode="before")
+    @classmethod
+    def _uml_args(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
 
     @field_validator("scratch")
     @classmethod

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
+from pentathlon.target.cpus import resolve
+
 
 class TargetError(Exception):
     """A target did not do what it had to do; the text is one clear sentence."""
@@ -115,6 +117,7 @@ class Target(ABC):
         name: the name of the system in the study.
         kind: the kind of target, such as "uml".
         layer: what lies under the system: "host", "uml", "gvisor". Recorded with every result.
+        cpus: CPUs of this machine that the system runs on, or None for any.
     """
 
     kind: ClassVar[str]
@@ -123,6 +126,7 @@ class Target(ABC):
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         self.system = system
         self.name = system.name
+        self.cpus = resolve(system.cpus)
         self.agent_path = agent_path
         self.state_dir = state_dir
 

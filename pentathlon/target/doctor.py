@@ -177,5 +177,5 @@ def _leftovers(state: Path) -> Iterator[Finding]:
             putback.text(entry),
             False,
             "left by a run that was cut off",
-            kernels.INSTALL,
+            "pentathlon doctor --restore",
         )

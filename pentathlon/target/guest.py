@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 from pentathlon.agent import is_static
-from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.contract import SystemSpec, TargetError, TargetUnavailable
 
 AGENT = "pentathlon-agent"
+SCRATCH = ("/tmp", "/run", "/mnt")
 DIRECTORIES = ("proc", "sys", "dev", "tmp", "mnt", "run")
 
 
@@ -32,3 +33,18 @@ def check_agent(agent: Path) -> None:
             f"the agent {agent} is not a static program, so it cannot start in an empty root",
             "pip install .",
         )
+
+
+def scratch(system: SystemSpec) -> str:
+    """The directory for file workloads inside of the guest.
+
+    Raises:
+        TargetError: the study names one that the guest does not have.
+    """
+    wanted = system.scratch or SCRATCH[0]
+    if wanted not in SCRATCH:
+        raise TargetError(
+            f'system "{system.name}" has the scratch directory "{wanted}", which a guest does not '
+            f"have; use one of {', '.join(SCRATCH)}"
+        )
+    return wanted

@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import guest, launch, runsc
+from pentathlon.target import cpus, guest, launch, runsc
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
@@ -35,6 +35,7 @@ class GvisorTarget(Target):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
         if system.settings.changed():
             raise TargetError(
                 f'system "{system.name}" has settings, which are for the targets "local" and '
@@ -52,14 +53,13 @@ class GvisorTarget(Target):
             program: runsc.Runsc | None = runsc.find()
         except TargetUnavailable:
             program = None
-        cpus = self.system.cpus
         return {
             "kind": self.kind,
             "layer": self.layer,
             "kernel": f"gVisor {program.version if program else '(not on this machine)'}",
             "options": {
                 "platform": "systrap",
-                "host_cpus": list(cpus) if cpus is not None else None,
+                "host_cpus": list(self.cpus) if self.cpus is not None else None,
                 "program": program.record() if program else None,
                 "host_kernel": platform.release(),
             },
@@ -79,12 +79,8 @@ class GvisorTarget(Target):
 
     def _check(self) -> None:
         guest.check_agent(self.agent_path)
-        available = os.sched_getaffinity(0)
-        missing = [cpu for cpu in self.system.cpus or () if cpu not in available]
-        if missing:
-            raise TargetUnavailable(
-                f"CPU {missing[0]} is not available here (available: {sorted(available)})"
-            )
+        if lack := cpus.missing(self.cpus or ()):
+            raise TargetUnavailable(lack)
 
     def boot(self, timeout_s: float) -> Session:
         self._check()
@@ -98,10 +94,10 @@ class GvisorTarget(Target):
             return ProcessSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(runsc.sandbox(program.path, *words), cpus=self.system.cpus),
+                    command=launch.wrap(runsc.sandbox(program.path, *words), cpus=self.cpus),
                     # runsc keeps its own state in a temporary directory, which a crash leaves.
                     environment={"TMPDIR": str(own)},
-                    scratch=self.system.scratch or "/tmp",
+                    scratch=self.scratch,
                 ),
                 journal,
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pentathlon.target import putback
 from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.cpus import AVAILABLE
 from pentathlon.target.tools import on_path
 from pentathlon.target.undo import UndoJournal
 
@@ -21,6 +22,7 @@ def wrap(
     group: Path | None = None,
     cpus: Sequence[int] | None = None,
     nice: int | None = None,
+    powerless: bool = False,
 ) -> list[str]:
     """The command, started so that it dies with this process, in a cgroup, on some CPUs.
 
@@ -33,18 +35,30 @@ def wrap(
         cpus: CPUs that the command may run on (sched_setaffinity(2)).
         nice: nice value of the command's autogroup. Where the kernel groups processes by session
             (sched(7)), the value of a process counts only against others of its session.
+        powerless: without any capability (capabilities(7)), even for root. A guest's kernel needs
+            none, and a guest that breaks out could otherwise do more than this user's files allow.
     """
     words: list[str] = []
     # PR_SET_PDEATHSIG (prctl(2)): the kernel ends the child when this process dies in any way.
     if setpriv := on_path("setpriv"):
-        words += [str(setpriv), "--pdeathsig", "KILL", "--"]
+        drop = ["--no-new-privs"] if powerless else []
+        if powerless and _is_root():
+            drop += ["--bounding-set=-all", "--inh-caps=-all"]
+        words += [str(setpriv), "--pdeathsig", "KILL", *drop, "--"]
     if group is not None:
         words += ["/bin/sh", "-c", 'echo 0 > "$0" && exec "$@"', str(group)]
     if nice is not None and AUTOGROUP.exists():
         words += ["/bin/sh", "-c", 'echo "$0" > /proc/self/autogroup; exec "$@"', str(nice)]
+    if cpus is None and os.sched_getaffinity(0) != AVAILABLE:
+        # This program has moved off the CPUs that measure; what it starts may use them all.
+        cpus = sorted(AVAILABLE)
     if cpus is not None:
         words += [str(need("taskset", "util-linux")), "-c", ",".join(map(str, cpus))]
     return [*words, *command]
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
 
 
 def need(program: str, package: str) -> Path:

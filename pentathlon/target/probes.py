@@ -20,7 +20,7 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "setpriv": ("util-linux", "ending systems when this program is killed"),
     "unshare": ("util-linux", "targets of the kind netns"),
     "ip": ("iproute2", "targets of the kind netns"),
-    "cc": ("gcc libc6-dev", "kernels up to 6.12 on processors with AMX"),
+    "cc": ("gcc libc6-dev", "UML kernels up to 6.12"),
 }
 """Programs of the system, the Debian packages that have them, and what needs them."""
 
@@ -100,7 +100,7 @@ def helpers() -> Iterator[Finding]:
     )
     yield _fetching()
     yield _shared_memory()
-    yield _amx()
+    yield _wrapper()
     yield _counters()
 
 
@@ -132,12 +132,11 @@ def _shared_memory() -> Finding:
     return Finding("helper", name, True, f"{free} MiB free")
 
 
-def _amx() -> Finding:
-    name = "ptrace wrapper for AMX"
-    if "amx_tile" not in Path("/proc/cpuinfo").read_text().split():
-        return Finding("helper", name, True, "not needed: the processor has no AMX")
+def _wrapper() -> Finding:
+    name = "ptrace wrapper"
+    amx = "; this processor has AMX" if shim.has_amx() else ""
     try:
-        return Finding("helper", name, True, f"{shim.build()}")
+        return Finding("helper", name, True, f"{shim.build()}{amx}")
     except TargetUnavailable as error:
         return Finding("helper", name, False, error.reason, error.remedy)
 

@@ -85,7 +85,8 @@ def end_session(token: str, leader: int, leader_start: int, grace_s: float = 0.5
             left = members(token, leader, leader_start)
             if not left:
                 return []
-            for pid in left:
+            # The leader comes last: a guest's processes must not outlive their kernel.
+            for pid in sorted(left, key=lambda pid: pid == leader):
                 # Each is signalled, not the group: a child may have left the group. Signals are
                 # repeated, because a process may fork between the listing and the signal.
                 kill(pid, number)

@@ -74,6 +74,7 @@ class ProcessSession(Session):
         self._noise: dict[int, bytearray] = {}
         self._used = False
         self._to_send = b""
+        self._ended = False
         self._started = time.monotonic()
         self._start()
         self.boot_seconds = time.monotonic() - self._started
@@ -118,11 +119,20 @@ class ProcessSession(Session):
             process.stdin.close()
             process.stdout.close()
         self._noise[process.stderr.fileno()] = bytearray()
+        try:
+            self._exit = os.pidfd_open(process.pid)
+        except OSError:  # Before Linux 5.3; the end of the output has to do then.
+            self._exit = -1
         started = processes.stat(process.pid)
         self._leader_start = started.start if started else 0
         self._journal.note(putback.process(process.pid, self._leader_start))
         for file in (self._request, self._events, *self._noise):
             os.set_blocking(file, False)
+
+    @property
+    def pid(self) -> int:
+        """Id of the session's first process."""
+        return self._process.pid
 
     def wait_ready(self, timeout_s: float) -> None:
         """Wait for the first event: an agent that is the first process of its system says so.
@@ -176,6 +186,8 @@ class ProcessSession(Session):
             selector.register(self._events, selectors.EVENT_READ)
             for file in self._noise:
                 selector.register(file, selectors.EVENT_READ)
+            if self._exit >= 0:
+                selector.register(self._exit, selectors.EVENT_READ)
             if to_send:
                 selector.register(self._request, selectors.EVENT_WRITE)
             while True:
@@ -185,23 +197,35 @@ class ProcessSession(Session):
                 if now >= heard + idle_s:
                     raise TargetError(f"no event came for {idle_s:g} s{self._last_words()}")
                 for key, _ in selector.select(min(deadline, heard + idle_s) - now):
-                    if key.fd == self._events:
-                        if events := self._receive():
-                            yield from events
-                            # The consumer's own time is not the agent's silence.
-                            heard = time.monotonic()
-                    elif key.fd == self._request:
-                        if not self._send():
-                            selector.unregister(key.fd)
-                    elif not self._hear(key.fd):
-                        selector.unregister(key.fd)
+                    if events := self._serve(key.fd, selector):
+                        yield from events
+                        # The consumer's own time is not the agent's silence.
+                        heard = time.monotonic()
+                if self._ended:
+                    raise TargetError(self._how_it_ended())
+
+    def _serve(self, file: int, selector: selectors.BaseSelector) -> list[dict[str, Any]]:
+        """Do what one ready file asks for; the events that came with it."""
+        if file == self._events:
+            return self._receive()
+        if file == self._exit:
+            # A process that outlives its system may hold the pipe open for ever, so the end of
+            # the system counts, and not the end of the pipe.
+            events: list[dict[str, Any]] = []
+            while not self._ended and _available(self._events):
+                events += self._receive()
+            self._ended = True
+            return events
+        if not (self._send() if file == self._request else self._hear(file)):
+            selector.unregister(file)
+        return []
 
     def _receive(self) -> list[dict[str, Any]]:
         data = _read(self._events)
         if data is None:
             return []
         if not data:
-            raise TargetError(self._how_it_ended())
+            self._ended = True
         return self._lines.feed(data)
 
     def _send(self) -> bool:
@@ -277,7 +301,7 @@ class ProcessSession(Session):
             _close(self._request)
             self._request = -1
             left = processes.end_session(self._journal.token, self._process.pid, self._leader_start)
-            _close(self._events)
+            _close(self._events, self._exit)
             self._events = -1
             if self._process.stderr is not None:
                 self._process.stderr.close()

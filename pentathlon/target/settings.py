@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pentathlon.target import cgroup, putback
+from pentathlon.target import cgroup, cpus, putback
 from pentathlon.target.contract import SystemSpec, TargetError, TargetUnavailable
 from pentathlon.target.undo import UndoJournal
 
@@ -36,7 +36,7 @@ class MachineSettings:
     def __init__(self, system: SystemSpec) -> None:
         self._name = system.name
         self._values = dict(system.settings.changed())
-        self._cpus = system.cpus
+        self._cpus = cpus.resolve(system.cpus)
         for key in self._values:
             if key not in KNOWN:
                 raise TargetError(
@@ -135,13 +135,8 @@ class MachineSettings:
                 )
         if "cpu_quota_percent" in self._values:
             cgroup.find()
-        available = os.sched_getaffinity(0)
-        missing = [cpu for cpu in self._cpus or () if cpu not in available]
-        if missing:
-            raise TargetUnavailable(
-                f"CPU {missing[0]} is not available here (available: {sorted(available)})"
-            )
-
+        if lack := cpus.missing(self._cpus or ()):
+            raise TargetUnavailable(lack)
         self._try_placement()
 
     def _try_placement(self) -> None:

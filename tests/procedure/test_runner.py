@@ -142,6 +142,25 @@ def test_samples_beside_a_failure_are_counted_and_the_failure_is_kept() -> None:
     assert {f.workload for f in bench.state.unresolved()} == {"w.two"}
 
 
+def test_noise_that_strikes_once_is_measured_again() -> None:
+    bench = Bench(scripted.plan(), ScriptedTarget("b", faulty("w.two", "noise", times=1))).run()
+    assert [start.steps for start in bench.boots("b")][1] == [
+        number for number, step in enumerate(bench.plan.steps["b"]) if step.workload == "w.two"
+    ]
+    assert bench.counted() == Counter(complete(bench.plan))
+    assert len(bench.state.failures) == 1 and bench.state.unresolved() == []
+
+
+def test_noise_that_stays_is_taken_as_it_is() -> None:
+    """After the last retry the samples count, and what was invalid stays a failure."""
+    bench = Bench(scripted.plan(retries=1), ScriptedTarget("b", faulty("w.two", "noise"))).run()
+    assert len(bench.boots("b")) == 4
+    assert all(count == 1 for count in bench.counted().values())
+    own = [place for place in bench.counted() if place[0][1] == "b"]
+    assert len(own) == len(complete(bench.plan)) / 2 - 2, "each block lacks one sample"
+    assert len(bench.state.failures) == 4 and len(bench.state.unresolved()) == 2
+
+
 def test_no_retries() -> None:
     bench = Bench(scripted.plan(retries=0), ScriptedTarget("b", faulty("w.two", "die"))).run()
     assert bench.counted() == Counter(complete(bench.plan, without=("b", "w.two")))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from scripted import ScriptedTarget, faulty, well
 from pentathlon.procedure.records import Record, RunEnd
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.store import journal
 from pentathlon.store.journal import (
     JOURNAL,
     TORN,
@@ -32,16 +34,16 @@ from pentathlon.study.plan import Plan
 
 
 def write(directory: Path, records: list[Record]) -> None:
-    journal = JournalWriter(directory)
+    writer = JournalWriter(directory)
     for record in records:
-        journal.append(record)
-    journal.close()
+        writer.append(record)
+    writer.close()
 
 
 def run(plan: Plan, directory: Path, state: RunState, b: ScriptedTarget) -> None:
-    journal = JournalWriter(directory)
-    Runner(plan, {"a": ScriptedTarget("a", well), "b": b}, journal.append, state=state).run()
-    journal.close()
+    writer = JournalWriter(directory)
+    Runner(plan, {"a": ScriptedTarget("a", well), "b": b}, writer.append, state=state).run()
+    writer.close()
 
 
 def counted_rows(plan: Plan, directory: Path) -> tuple[int, Counter[tuple[object, ...]]]:
@@ -69,7 +71,7 @@ def test_every_cut_keeps_every_whole_line(tmp_path: Path, whole: tuple[Plan, byt
     kept = 0
     for length in range(len(data) + 1):
         kept += length in ends[kept : kept + 1]
-        assert whole_length(data[:length]) == (ends[kept - 1] if kept else 0)
+        assert whole_length(BytesIO(data[:length])) == (ends[kept - 1] if kept else 0)
     records = list(read_back(tmp_path, data))
     for count, end in enumerate(ends, start=1):
         for length in {end, end + 1, (end + ends[min(count, len(ends) - 1)]) // 2}:
@@ -113,9 +115,9 @@ def test_a_run_whose_journal_was_cut_is_completed(
 
 def test_the_torn_line_is_set_aside(tmp_path: Path) -> None:
     write(tmp_path, [RunEnd(outcome="finished", failures=0)])
-    journal = tmp_path / JOURNAL
-    whole = journal.read_bytes()
-    journal.write_bytes(whole + b'{"record":"run-e')
+    file = tmp_path / JOURNAL
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"record":"run-e')
     assert len(list(read_journal(tmp_path))) == 1
     write(tmp_path, [RunEnd(outcome="interrupted", failures=1)])
     assert [r.outcome for r in read_journal(tmp_path) if isinstance(r, RunEnd)] == [
@@ -127,20 +129,20 @@ def test_the_torn_line_is_set_aside(tmp_path: Path) -> None:
 
 def test_zeros_at_the_end_are_torn_too(tmp_path: Path) -> None:
     write(tmp_path, [RunEnd(outcome="finished", failures=0)])
-    journal = tmp_path / JOURNAL
-    journal.write_bytes(journal.read_bytes() + bytes(100) + b"\n")
+    file = tmp_path / JOURNAL
+    file.write_bytes(file.read_bytes() + bytes(100) + b"\n")
     assert len(list(read_journal(tmp_path))) == 1
 
 
 def test_damage_inside_is_an_error_with_its_line(tmp_path: Path) -> None:
     end = RunEnd(outcome="finished", failures=0)
     write(tmp_path, [end, end, end])
-    journal = tmp_path / JOURNAL
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(lines[0] + b"garbage\n" + lines[2])
+    file = tmp_path / JOURNAL
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + b"garbage\n" + lines[2])
     with pytest.raises(StoreError, match=r"journal\.jsonl:2: this line is damaged"):
         list(read_journal(tmp_path))
-    journal.write_bytes(lines[0] + b'{"record":"other"}\n' + lines[2])
+    file.write_bytes(lines[0] + b'{"record":"other"}\n' + lines[2])
     with pytest.raises(StoreError, match=r'journal\.jsonl:2: unknown record "other"'):
         list(read_journal(tmp_path))
 
@@ -154,8 +156,12 @@ def test_no_journal(tmp_path: Path) -> None:
     ("data", "length"),
     [(b"", 0), (b"{", 0), (b"{}\n", 3), (b"{}\n{", 3), (b"{}\n{\n", 3), (b"{}\n\n", 3), (b"\n", 0)],
 )
-def test_whole_length(data: bytes, length: int) -> None:
-    assert whole_length(data) == length
+@pytest.mark.parametrize("chunk", [1, 2, 1 << 16])
+def test_whole_length(
+    data: bytes, length: int, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "CHUNK", chunk)
+    assert whole_length(BytesIO(data)) == length
 
 
 def test_text_that_json_could_trip_over(tmp_path: Path) -> None:
@@ -191,21 +197,21 @@ def test_two_runs_cannot_write_one_directory(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = JournalWriter(tmp_path)
+    writer = JournalWriter(tmp_path)
 
     def full(file: int, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(StoreError, match="cannot be written: No space left on device"):
-        journal.append(RunEnd(outcome="finished", failures=0))
+        writer.append(RunEnd(outcome="finished", failures=0))
 
 
 def test_short_writes_make_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = JournalWriter(tmp_path)
+    writer = JournalWriter(tmp_path)
     real = os.write
     monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
-    journal.append(RunEnd(outcome="finished", failures=0))
+    writer.append(RunEnd(outcome="finished", failures=0))
     monkeypatch.undo()
     [line] = (tmp_path / JOURNAL).read_text().splitlines()
     assert json.loads(line)["record"] == "run-end"

@@ -171,6 +171,15 @@ def test_a_directory_in_use_is_refused(faulted: Path) -> None:
         make_directory(faulted, "x")
 
 
+def test_a_directory_of_a_run_that_never_began_is_used_again(tmp_path: Path) -> None:
+    directory = tmp_path / "r"
+    measure(directory, scripted.plan(), ScriptedTarget("b", well), stop_after=0)
+    (directory / "plan.json").rename(directory / "plan.json.part")
+    with Lock(directory), pytest.raises(StoreError, match="is not empty"):
+        make_directory(directory, "x")
+    assert make_directory(directory, "x") == directory and not list(directory.iterdir())
+
+
 def test_focus(faulted: Path) -> None:
     result = load_result(faulted)
     view = result.focused("b", ["a"])

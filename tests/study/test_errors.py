@@ -37,7 +37,7 @@ def test_the_good_file_is_good(study: Study) -> None:
         ('target = "local"\ncpus', "cpus", 9, ["system[0].target", "is missing"]),
         ("cpus = [0, 1]", "cpus = [0, 0]", 12, ["named twice"]),
         ("cpus = [0, 1]", "cpus = []", 12, ["empty"]),
-        ("cpus = [0, 1]", "cpus = [0, -1]", 12, ["system[0].cpus[1]", "at least 0"]),
+        ("cpus = [0, 1]", "cpus = [0, 1.5]", 12, ["system[0].cpus[1]", "whole number"]),
         ("cpus = [0, 1]", 'kernel = "6.1"', 12, ['for target "uml"']),
         ("cpus = [0, 1]", 'memory = "lots"', 12, ['"640M"']),
         ("cpus = [0, 1]", 'scratch = "tmp"', 12, ["absolute path"]),
@@ -95,6 +95,16 @@ def test_all_mistakes_at_once(complain: Complain) -> None:
     lines = [int(text.split(":")[1]) for text in found]
     assert lines == sorted(lines)
     assert {2, 6, 7, 12, 17, 22} <= set(lines), found
+
+
+def test_a_wrong_required_key_hides_nothing(complain: Complain) -> None:
+    found = complain(
+        ('name = "good"', 'name = "Not good"'),
+        ('target = "local"\ncpus = [0, 1]', 'target = "umll"\nkernel = "6.1"'),
+        ('"fake.*"', '"fake.alhpa"'),
+        ('reference = "a"', 'reference = "c"'),
+    )
+    assert [int(text.split(":")[1]) for text in found] == [1, 2, 11, 22], found
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b'name = "x"\nbad = "\xff"'])

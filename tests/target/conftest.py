@@ -14,6 +14,9 @@ from pentathlon.target import processes
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.undo import leftovers
 
+RUN = "PENTATHLON_TEST_RUN"
+"""Variable that marks the processes of a test run."""
+
 SCRIPT = Path(__file__).with_name("scripted_agent.py")
 
 
@@ -61,6 +64,22 @@ def spin(**parameters: Any) -> dict[str, Any]:
     return asked
 
 
+def burst() -> dict[str, Any]:
+    """A request whose samples come in one burst, long enough to do something in its middle."""
+    return spin(iterations=2000, sample_ms=0.5)
+
+
+def large(count: int) -> dict[str, Any]:
+    """A request of `count` times 10 kB, each of whose workloads is refused."""
+    asked = spin()
+    first = asked["workloads"][0]
+    filler = {"filler": "x" * 10_000}
+    asked["workloads"] = [
+        first | {"id": f"no.such.workload.{n}", "parameters": filler} for n in range(count)
+    ]
+    return asked
+
+
 @pytest.fixture
 def scripted(tmp_path: Path) -> Path:
     """The scripted agent as an executable file."""
@@ -99,8 +118,8 @@ def local(scripted: Path, state: Path) -> Callable[..., LocalTarget]:
 
 
 def descendants() -> set[int]:
-    """Living processes that a session of the tests started."""
-    mark = f"{processes.TOKEN}=".encode()
+    """Living processes that this test run has started, and no other one beside it."""
+    mark = f"{RUN}={os.getpid()}".encode()
     found = set()
     for member in processes.everyone():
         if member.state in "ZX" or member.pid == os.getpid():
@@ -109,7 +128,7 @@ def descendants() -> set[int]:
             environment = Path(f"/proc/{member.pid}/environ").read_bytes()
         except OSError:
             continue
-        if mark in environment:
+        if mark in environment.split(b"\0"):
             found.add(member.pid)
     return found
 
@@ -120,6 +139,7 @@ def nothing_left(state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    monkeypatch.setenv(RUN, str(os.getpid()))
     before = descendants()
     yield
     assert leftovers(state) == []

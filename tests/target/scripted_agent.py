@@ -86,6 +86,13 @@ def dies(request):
     sys.exit(3)
 
 
+def leaves(request):
+    """Ends, and leaves a child that holds its standard output."""
+    sample(0)
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    sys.exit(5)
+
+
 def killed(request):
     sample(0)
     os.kill(os.getpid(), signal.SIGSEGV)

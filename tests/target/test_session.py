@@ -172,3 +172,22 @@ def test_a_missing_agent_is_one_sentence(state: Path, tmp_path: Path) -> None:
     target = LocalTarget(FakeSystem(), tmp_path / "nothing", state)
     with pytest.raises(TargetError, match=r"the agent .*nothing cannot be executed"):
         target.boot(10)
+
+
+def test_an_old_kernel_without_pidfd_does_as_well(
+    local: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(pid: int) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("os.pidfd_open", refuse)
+    with local().boot(10) as session:
+        assert list(session.run(request("good"), 10, 10))[-1]["event"] == "done"
+    with local().boot(10) as session, pytest.raises(TargetError, match="exit status 3"):
+        list(session.run(request("dies"), 10, 10))
+
+
+def test_a_pipe_held_open_by_somebody_else_is_no_life(local: Make) -> None:
+    """The system ends without `done`, and a process that it left keeps its output open."""
+    with local().boot(10) as session, pytest.raises(TargetError, match="exit status 5 before"):
+        list(session.run(request("leaves"), 60, 60))

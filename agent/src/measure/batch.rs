@@ -10,9 +10,9 @@ use super::Failure;
 const LARGEST: u64 = 1 << 42;
 /// The whole batch must take at least this many times a quarter of it; 4 would be exact.
 const LEAST_GROWTH: f64 = 2.0;
-/// How often the growth is looked at before it is believed not to be there: a neighbour can
-/// stretch one short batch.
-const ATTEMPTS: u32 = 4;
+/// How often the growth is looked at before it is believed not to be there. A busy neighbour or a
+/// scheduler's slice stretches single batches many times over, so one clean quarter must suffice.
+const ATTEMPTS: u32 = 32;
 
 /// Finds the batch for `target_ns`. `time(n)` runs and times a batch of n operations, in ns.
 pub fn size(
@@ -53,7 +53,8 @@ fn guard(
         if whole >= LEAST_GROWTH * part {
             return Ok(());
         }
-        whole = whole.max(time(operations)?);
+        // Both sides take their least disturbed reading, so that noise can only delay the proof.
+        whole = whole.min(time(operations)?);
     }
     Err(Failure::Invalid(format!(
         "{operations} operations took {whole:.0} ns and {quarter} took {part:.0} ns: time does not \
@@ -101,6 +102,26 @@ mod tests {
             Ok(100.0 * n as f64 + hit)
         });
         assert!(batch.is_ok(), "{batch:?}");
+    }
+
+    #[test]
+    fn a_machine_that_stretches_most_batches_does_not_condemn_an_honest_body() {
+        for seed in 0..200u64 {
+            let mut state = seed;
+            let batch = size(1e6, |n| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                // Three batches of four lose one to four slices of 4 ms.
+                let slices = if (state >> 33) % 4 == 0 {
+                    0
+                } else {
+                    (state >> 40) % 4 + 1
+                };
+                Ok(100.0 * n as f64 + 4e6 * slices as f64)
+            });
+            assert!(batch.is_ok(), "seed {seed}: {batch:?}");
+        }
     }
 
     #[test]

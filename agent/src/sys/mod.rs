@@ -8,7 +8,7 @@ pub mod cpuid;
 pub mod descriptor;
 #[cfg(target_os = "linux")]
 pub mod ethtool;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod guest;

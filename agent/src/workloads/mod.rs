@@ -1,5 +1,6 @@
 //! The measured programs, one folder per area.
 
+pub mod arithmetic;
 mod cpu;
 pub mod memory;
 mod process;
@@ -21,6 +22,7 @@ pub trait Workload: Sync {
 pub fn all() -> Vec<&'static dyn Workload> {
     [
         memory::WORKLOADS,
+        arithmetic::WORKLOADS,
         &cpu::workloads(),
         process::WORKLOADS,
         test::WORKLOADS,

@@ -44,21 +44,56 @@
     box.append(plot);
     return box;
   };
-  const panels = (width, count) => count < 2 || width < 860 ? width : Math.floor((width - 32) / 2);
+  /* Panels beside each other: as many columns as fit, at least 24rem wide each. */
+  const columns = (width, count) => Math.max(1, Math.min(count, count === 4 ? 2 : 3, Math.floor((width + 32) / 400)));
+  const grid = (width, groups, make) => {
+    const n = columns(width, groups.length);
+    const each = Math.floor((width - 32 * (n - 1)) / n);
+    return element("div", { class: "panels", style: `--columns: ${n}` }, ...groups.map((group) => make(group, each)));
+  };
+  /* Systems that lie upon each other stay visible: the reference is widest, the last is narrowest. */
+  const breadth = (s) => 1.4 + 2.2 * Math.max(0, systems.length - 1 - s);
+  const radius = (s) => 2.6 + 1.1 * Math.max(0, systems.length - 1 - s);
+  /* Round ticks of a logarithmic axis: 1, 2 and 5 of each decade, or fewer where there are many. */
+  const decades = (from, to) => {
+    for (const steps of [[1, 2, 5], [1, 3], [1]]) {
+      const found = d3.range(Math.floor(Math.log10(from)), Math.ceil(Math.log10(to)) + 1)
+        .flatMap((p) => steps.map((step) => +`${step}e${p}`)).filter((v) => v >= from * 0.999 && v <= to * 1.001);
+      if (found.length <= 8) return found;
+    }
+    return d3.ticks(Math.log10(from), Math.log10(to), 6).filter(Number.isInteger).map((p) => 10 ** p);
+  };
+  const padded = (values, by = 0.06) => {
+    const [from, to] = d3.extent(values), pad = Math.max((to / from) ** by, 1.02);
+    return [from / pad, to * pad];
+  };
+  /* Domain and ticks of a logarithmic axis: never narrower than a factor of 1.3. */
+  const levels = (values) => {
+    let domain = padded(values);
+    const ratio = domain[1] / domain[0];
+    if (ratio < 1.3) { const more = Math.sqrt(1.3 / ratio); domain = [domain[0] / more, domain[1] * more]; }
+    const ticks = domain[1] / domain[0] > 6 ? decades(...domain) : d3.ticks(...domain, 6);
+    return { domain, ticks };
+  };
+  /* As display.scale of the evaluation: a divisor and a unit that keep numbers short. */
+  const scale = (unit, value) => unit === "ns" ? value >= 1e9 ? [1e9, "s"] : value >= 1e6 ? [1e6, "ms"] : value >= 1e3 ? [1e3, "µs"] : [1, "ns"]
+    : unit === "MB/s" && value >= 1e4 ? [1e3, "GB/s"] : [1, unit];
   const bands = (values) => values.flatMap((one) => one.b.map(([x1, x2]) => ({ x1, x2, s: one.s })));
   const ticks = (sizes) => {
     const every = sizes.filter((_, i) => i % Math.ceil(sizes.length / 8) === 0);
     return every.length ? every : sizes;
   };
 
-  /* Ticks of a ratio axis that people can read: few, round, with 0 among them. */
-  const ratioTicks = ([from, to]) => {
-    const span = Math.max(to, 1 / from);
-    if (span > 2.2) {
-      const steps = span > 60 ? [1, 10, 100, 1000, 10000] : span > 8 ? [1, 2, 5, 10, 20, 50] : [1, 1.5, 2, 3, 4, 6];
-      return [...steps.map((v) => 1 / v), ...steps].filter((v) => v >= from * 0.999 && v <= to * 1.001);
+  /* Ticks of a ratio axis that people can read: round, with 0 among them, at most `count`. */
+  const ratioTicks = ([from, to], count) => {
+    if (Math.max(to, 1 / from) > 2.2) {
+      for (const steps of [[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], [1, 3, 10, 30, 100, 300, 1000], [1, 10, 100, 1000, 10000], [1, 100, 10000]]) {
+        const found = [...steps.slice(1).map((v) => 1 / v), ...steps].filter((v) => v >= from * 0.999 && v <= to * 1.001);
+        if (found.length <= count) return found;
+      }
+      return [1];
     }
-    return d3.ticks((from - 1) * 100, (to - 1) * 100, 7).map((p) => 1 + p / 100);
+    return d3.ticks((from - 1) * 100, (to - 1) * 100, Math.max(2, count)).map((p) => 1 + p / 100);
   };
   const ratioDomain = (points) => {
     let from = low, to = high;
@@ -79,27 +114,36 @@
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
   const tell = (p) => `${p.label}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
 
+  /* Axes with a text at each of the given ticks; the library's own would leave some without one. */
+  const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
+  const axisY = (values, text) => Plot.axisY(values, { text, anchor: "left" });
+
   // --- pictures ----------------------------------------------------------------------------------
   const draw = {
     forest(part, width) {
       const count = d3.rollup(data.rows, (v) => v.length, (row) => row.w);
       const rows = data.rows.filter((row) => row.w === part || (row.a === part && count.get(row.w) < SINGLE));
-      return systems.flatMap((_, s) => {
-        const points = s ? effects(rows, s) : [];
-        if (!points.length) return [];
+      const alike = new Set(rows.map((row) => row.t)).size === 1 && rows.length > 1;
+      const sides = systems.map((_, s) => s ? effects(rows, s) : []).filter((points) => points.length);
+      if (!sides.length) return [];
+      return [grid(Math.min(width, sides.length * 640), sides, (points, width) => {
+        const s = points[0].s;
+        if (alike) for (const p of points) p.label = p.row.c;
         const domain = ratioDomain(points);
         const clip = (v) => Math.max(domain[0], Math.min(domain[1], v));
         const labels = points.map((p) => p.label);
         const left = Math.min(width * 0.42, 16 + 6.6 * d3.max(labels, (l) => l.length));
+        const steps = ratioTicks(domain, Math.floor((width - left) / 85));
         const plot = Plot.plot({
           width, height: 46 + 22 * points.length, marginLeft: left, marginRight: 24, marginTop: 8, marginBottom: 36, style,
           ariaLabel: `Speed of ${names[s]} relative to ${names[0]}`,
-          x: { type: "log", domain, label: `speed relative to ${names[0]} →`, ticks: ratioTicks(domain), tickFormat: speed },
+          x: { type: "log", domain, label: `speed relative to ${names[0]} →` },
           y: { domain: labels, label: null },
           marks: [
             Plot.rectX([0], { x1: clip(low), x2: clip(high), fill: "var(--band)" }),
-            Plot.gridX({ ticks: ratioTicks(domain), stroke: "var(--rule)", strokeOpacity: 1 }),
+            Plot.gridX({ ticks: steps, stroke: "var(--rule)", strokeOpacity: 1 }),
             Plot.ruleX([1], { stroke: "var(--rule-strong)" }),
+            axisX(steps, speed),
             Plot.axisY({ tickSize: 0, textOverflow: "ellipsis", lineWidth: left / 12.5 }),
             Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
             Plot.ruleY(points.filter((p) => p.lo), { y: "label", x1: "lo", x2: "hi", stroke: paint, strokeWidth: 4, strokeLinecap: "butt" }),
@@ -107,8 +151,8 @@
             Plot.tip(points, Plot.pointerY({ y: "label", x: "r", title: tell, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         });
-        return [panel(`${names[s]} against ${names[0]}`, plot)];
-      });
+        return panel(`${names[s]} against ${names[0]}`, plot);
+      })];
     },
 
     curve(part, width) {
@@ -116,32 +160,36 @@
       const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
       const groups = d3.groups(rows, (row) => row.g);
       const present = new Set();
-      const each = panels(width, groups.length);
-      const boxes = groups.map(([g, own]) => {
-        const points = own.flatMap((row) => row.m.flatMap((y, s) => y === null ? [] : [{ x: row.x, y, s, row }]))
+      const box = ([g, own], each) => {
+        const [divisor, unit] = scale(own[0].u, d3.max(own, (row) => d3.median(row.m.filter((y) => y !== null))));
+        const points = own.flatMap((row) => row.m.flatMap((y, s) => y === null ? [] : [{ x: row.x, y: y / divisor, s, row }]))
           .sort((a, b) => a.s - b.s || a.x - b.x);
+        const axis = levels(points.map((p) => p.y));
         points.forEach((p) => present.add(p.s));
         const found = bands(data.curves.filter((c) => c.w === part && c.c === g));
         const claimed = [...d3.group(data.caches.flat().filter(([, size]) => size >= sizes[0] && size <= sizes.at(-1)), ([name, size]) => `${name} ${size}`).values()].map(([c]) => c);
         const plot = Plot.plot({
           width: each, height: Math.min(340, 150 + each * 0.35), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
           ariaLabel: `${own[0].t}, ${g}, over block size`,
-          x: { type: "log", base: 2, domain: [sizes[0], sizes.at(-1)], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
-          y: { type: "log", label: `↑ ${own[0].u}`, ticks: 5, tickFormat: compact, grid: false, nice: true },
+          x: { type: "log", base: 2, domain: [sizes[0], sizes.at(-1)], label: "block size, bytes →" },
+          y: { type: "log", label: `↑ ${unit}`, domain: axis.domain },
           symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
           marks: [
-            Plot.rectX(found, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.1 }),
-            Plot.gridY({ ticks: 5, stroke: "var(--rule)", strokeOpacity: 1 }),
+            Plot.rectX(found, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.22 / systems.length }),
+            Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
+            axisX(ticks(sizes), sizeTick),
+            axisY(axis.ticks, compact),
             Plot.ruleX(claimed, { x: ([, size]) => size, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
-            Plot.text(claimed, { x: ([, size]) => size, frameAnchor: "top", dy: -9, text: ([name, size]) => `${name} ${sizeTick(size)}`, fill: "var(--soft)" }),
-            Plot.line(points, { x: "x", y: "y", z: "s", stroke: (p) => colour(p.s), strokeWidth: 1.6, strokeOpacity: 0.9 }),
-            Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: 3 }),
-            Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${p.row.u}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+            Plot.text(claimed, { x: ([, size]) => size, frameAnchor: "top", dy: -12, text: ([name, size]) => `${name} ${sizeTick(size)}`, fill: "var(--soft)" }),
+            ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
+            Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) }),
+            Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         });
         return panel(g, plot);
-      });
-      return [legend([...present].sort()), element("div", { class: "panels" }, ...boxes)];
+      };
+      const boxes = grid(width, groups, box);
+      return [legend([...present].sort()), boxes];
     },
 
     ratio(part, width) {
@@ -151,52 +199,63 @@
       const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
       const domain = ratioDomain(all.map((p) => ({ ...p })));
       const groups = d3.groups(all, (p) => p.g);
-      const each = panels(width, groups.length);
       const shown = [...new Set(all.map((p) => p.s))];
       const shift = (p) => p.x * 2 ** ((shown.indexOf(p.s) - (shown.length - 1) / 2) * 0.16);
-      const boxes = groups.map(([g, points]) => panel(g, Plot.plot({
+      const boxes = grid(width, groups, ([g, points], each) => panel(g, Plot.plot({
         width: each, height: Math.min(260, 120 + each * 0.25), marginLeft: 52, marginRight: 12, marginTop: 18, marginBottom: 38, style,
         ariaLabel: `Speed relative to ${names[0]} over block size, ${g}`,
-        x: { type: "log", base: 2, domain: [sizes[0] / 1.2, sizes.at(-1) * 1.2], ticks: ticks(sizes), tickFormat: sizeTick, label: "block size, bytes →" },
-        y: { type: "log", domain, ticks: ratioTicks(domain), tickFormat: speed, label: `↑ speed relative to ${names[0]}` },
+        x: { type: "log", base: 2, domain: [sizes[0] / 1.2, sizes.at(-1) * 1.2], label: "block size, bytes →" },
+        y: { type: "log", domain, label: `↑ speed relative to ${names[0]}` },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
           Plot.rectY([0], { y1: low, y2: high, fill: "var(--band)" }),
-          Plot.gridY({ ticks: ratioTicks(domain), stroke: "var(--rule)", strokeOpacity: 1 }),
+          Plot.gridY({ ticks: ratioTicks(domain, 7), stroke: "var(--rule)", strokeOpacity: 1 }),
+          axisX(ticks(sizes), sizeTick),
+          axisY(ratioTicks(domain, 7), speed),
           Plot.ruleY([1], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(points.filter((p) => p.lo), { x: shift, y1: "lo", y2: "hi", stroke: (p) => colour(p.s), strokeWidth: 1.5 }),
           Plot.dot(points, { x: shift, y: "r", symbol: "s", r: 3.2, stroke: (p) => colour(p.s), fill: (p) => DIFFERENT.has(p.verdict) ? colour(p.s) : "var(--paper)" }),
           Plot.tip(points, Plot.pointer({ x: shift, y: "r", title: tell, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
         ],
       })));
-      return [legend(shown), element("div", { class: "panels" }, ...boxes)];
+      return [legend(shown), boxes];
     },
 
+    /* Time per repetition over repetitions, one panel for each system, one line for each style. */
     scaling(part, width) {
       const lines = data.scalings.filter((one) => one.w === part);
       if (!lines.length) return [];
-      const groups = d3.groups(lines, (one) => one.c);
-      const each = panels(width, groups.length);
-      const xs = lines.flatMap((one) => one.p.map(([x]) => x)), ys = lines.flatMap((one) => one.p.map(([, y]) => y));
-      const log = d3.max(xs) / d3.min(xs) > 20;
-      const boxes = groups.map(([c, own]) => {
-        const points = own.flatMap((one) => one.p.map(([x, y]) => ({ x, y, s: one.s, u: one.u })));
-        const fitted = own.flatMap((one) => one.p.map(([x]) => ({ x, y: one.a + one.m * x, s: one.s }))).filter((p) => p.y > 0);
-        return panel(c, Plot.plot({
-          width: each, height: Math.min(300, 130 + each * 0.3), marginLeft: 52, marginRight: 12, marginTop: 22, marginBottom: 38, style,
-          ariaLabel: `Time over repetitions, ${c}`,
-          x: { type: log ? "log" : "linear", domain: d3.extent(xs), label: "repetitions →", tickFormat: compact, ticks: 5 },
-          y: { type: log ? "log" : "linear", domain: d3.extent(ys), nice: true, label: `↑ ${own[0].u}`, tickFormat: compact, ticks: 5 },
-          symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
+      const xs = lines.flatMap((one) => one.p.map(([x]) => x)).filter((x) => x > 0);
+      const [divisor, unit] = scale(lines[0].u, d3.median(lines.flatMap((one) => one.p.filter(([x]) => x > 0).map(([x, y]) => y / x))));
+      const each_ = (one) => one.p.filter(([x]) => x > 0).map(([x, y]) => ({ x, y: y / x / divisor, c: one.c, s: one.s }));
+      const axis = levels(lines.flatMap(each_).map((p) => p.y));
+      const styles = [...new Set(lines.map((one) => one.c))];
+      const symbol = { domain: styles, range: SYMBOLS };
+      return [grid(width, d3.groups(lines, (one) => one.s), ([s, own], each) => {
+        const points = own.flatMap(each_);
+        const ends = own.map((one) => each_(one).at(-1)).sort((a, b) => b.y - a.y);
+        // Labels at the right end, moved apart where lines end close together.
+        const height = Math.min(320, 150 + each * 0.3), room = height - 60;
+        const y = d3.scaleLog(axis.domain, [room, 0]);
+        let last = -Infinity;
+        for (const end of ends) { last = Math.max(y(end.y), last + 14); end.at = y.invert(last); }
+        return panel(names[s], Plot.plot({
+          width: each, height, marginLeft: 52, marginRight: 76, marginTop: 22, marginBottom: 38, style,
+          ariaLabel: `Time per repetition on ${names[s]}`,
+          x: { type: "log", domain: padded(xs, 0.02), label: "repetitions →" },
+          y: { type: "log", label: `↑ ${unit} per repetition`, domain: axis.domain },
+          symbol,
           marks: [
-            Plot.gridY({ ticks: 5, stroke: "var(--rule)", strokeOpacity: 1 }),
-            Plot.line(fitted, { x: "x", y: "y", z: "s", stroke: (p) => colour(p.s), strokeOpacity: 0.7 }),
-            Plot.dot(points, { x: "x", y: "y", symbol: "s", fill: (p) => colour(p.s), r: 3.2 }),
-            Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${number(p.x)} repetitions\n${number(p.y)} ${p.u}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+            Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
+            axisX(decades(...d3.extent(xs)), compact),
+            axisY(axis.ticks, compact),
+            Plot.line(points, { x: "x", y: "y", z: "c", stroke: colour(s), strokeWidth: 1.3 }),
+            Plot.dot(points, { x: "x", y: "y", symbol: "c", fill: "var(--paper)", stroke: colour(s), strokeWidth: 1.4, r: 3.6 }),
+            Plot.text(ends, { x: "x", y: "at", text: "c", textAnchor: "start", dx: 10, fill: "var(--ink)" }),
+            Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${p.c}, ${number(p.x)} repetitions\n${number(p.y)} ${unit} each`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         }));
-      });
-      return [legend([...new Set(lines.map((one) => one.s))].sort()), element("div", { class: "panels" }, ...boxes)];
+      })];
     },
 
     samples(part, width) {
@@ -209,25 +268,32 @@
         values.forEach((y, i) => { if (y !== null) points.push({ x: place++, y, s, b, warm: i < warm, counted: counted && i >= warm, i }); });
         place += 1;
       }
-      const centre = row.m[0];
-      const spread = d3.max(points, (p) => p.y) / d3.min(points, (p) => p.y);
-      const type = spread > 8 ? "log" : "linear";
+      const relative = document.getElementById("measure").value === "deviation";
+      const [divisor, unit] = relative ? [1, "% from the system's mean"] : scale(row.u, d3.median(points, (p) => p.y) || 0);
+      for (const p of points) p.y = !relative ? p.y / divisor : row.m[p.s] === null ? NaN : (p.y / row.m[p.s] - 1) * 100;
+      const centre = relative ? 0 : row.m[0] === null ? null : row.m[0] / divisor;
+      const [under, over] = relative ? [-1, 1] : [centre * 0.99, centre * 1.01];
+      const values = points.map((p) => p.y), [least, most] = d3.extent(values);
+      const wide = least > 0 && most / least > 8;
+      const axis = wide ? { type: "log", ...levels(values) } : { type: "linear", nice: true, ticks: 6, domain: [least - (most - least) * 0.06, most + (most - least) * 0.06] };
+      const lines = wide ? axis.ticks : 6;
       document.getElementById("samples-caption").textContent =
-        `${row.k}: ${points.length} samples in ${row.u}, ${row.h ? "more" : "less"} is better.`;
+        `${row.k}: ${points.length} samples, ${row.h ? "more" : "less"} is better.`;
       return [legend([...new Set(points.map((p) => p.s))].sort()), Plot.plot({
         width, height: Math.min(420, 200 + width * 0.18), marginLeft: 60, marginRight: 12, marginTop: 24, marginBottom: 30, style,
         ariaLabel: `Raw samples of ${row.k} in boot order`,
         x: { axis: null, domain: [-1, place + 0.5] },
-        y: { type, label: `↑ ${row.u}`, nice: true, tickFormat: compact, ticks: 6, zero: false },
+        y: { type: axis.type, domain: axis.domain, nice: axis.nice, label: `↑ ${unit}` },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
-          centre === null ? null : Plot.rectY([0], { y1: centre * 0.99, y2: centre * 1.01, fill: "var(--band)" }),
-          Plot.gridY({ ticks: 6, stroke: "var(--rule)", strokeOpacity: 1 }),
+          centre === null ? null : Plot.rectY([0], { y1: under, y2: over, fill: "var(--band)" }),
+          Plot.gridY({ ticks: lines, stroke: "var(--rule)", strokeOpacity: 1 }),
+          wide ? axisY(axis.ticks, number) : Plot.axisY({ ticks: lines, tickFormat: number }),
           centre === null ? null : Plot.ruleY([centre], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(starts.slice(1), { x: "x", stroke: "var(--rule-strong)", strokeDasharray: "2 3" }),
           Plot.text(starts, { x: "x", frameAnchor: "bottom", dy: 16, dx: 2, textAnchor: "start", text: (b) => `block ${b.b + 1}`, fill: "var(--soft)" }),
           Plot.dot(points, { x: "x", y: "y", symbol: "s", r: 3, stroke: (p) => colour(p.s), fill: (p) => p.counted ? colour(p.s) : "none", fillOpacity: 0.85, strokeOpacity: (p) => p.counted ? 1 : 0.7 }),
-          Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, block ${p.b + 1}${p.warm ? ", warm-up" : p.counted ? "" : ", not counted"}\n${number(p.y)} ${row.u}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+          Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, block ${p.b + 1}${p.warm ? ", warm-up" : p.counted ? "" : ", not counted"}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
         ],
       })];
     },
@@ -264,6 +330,7 @@
       show(explorer);
     };
     select.addEventListener("change", () => choose(select.value));
+    document.getElementById("measure").addEventListener("change", () => show(explorer));
     for (const body of document.querySelectorAll(".results tbody")) {
       body.addEventListener("click", (event) => {
         if (String(getSelection())) return;
@@ -277,6 +344,13 @@
     select.value = Math.max(0, strongest);
   }
   for (const picture of pictures) observer.observe(picture);
+  // The rest is drawn while nothing else happens, so that searching and saving find all of it.
+  const idle = window.requestIdleCallback || ((work) => setTimeout(work, 50));
+  const next = () => {
+    const picture = pictures.find((one) => !drawn.has(one) && one.querySelector(".canvas").clientWidth);
+    if (picture) { show(picture); idle(next); }
+  };
+  idle(next);
 
   let waiting = 0;
   addEventListener("resize", () => {

@@ -1,12 +1,16 @@
-/* A wrapper of ptrace(2) for user-mode Linux up to 6.12 on processors with AMX.
+/* A wrapper of ptrace(2) for user-mode Linux up to 6.12. It mends two things.
  *
- * Those kernels keep the vector state of a guest process in a buffer without room for AMX. The
- * host takes a state (PTRACE_SETREGSET, NT_X86_XSTATE) only in its own full size, and answers
- * EFAULT or EINVAL to a shorter one; the guest kernel then panics. The wrapper passes a full-size
- * copy on. Components that the short buffer cannot hold are masked out of XSTATE_BV, so that the
- * host sets them to their initial state (Intel SDM volume 1, section 13.4).
+ * 1. Those kernels trace the guest's processes without PTRACE_O_EXITKILL. If the kernel is killed,
+ *    the host sets its tracees free, and they go on as ordinary programs of the host: the guest's
+ *    system calls are then served by the host, with the rights of the user. The wrapper adds the
+ *    option, so that the host ends them together with their kernel.
  *
- * Reading (PTRACE_GETREGSET) needs no help: the host fills as much as the buffer holds.
+ * 2. They keep the vector state of a guest process in a buffer without room for AMX. The host takes
+ *    a state (PTRACE_SETREGSET, NT_X86_XSTATE) only in its own full size, and refuses a shorter
+ *    one; the guest kernel then panics. The wrapper passes a full-size copy on. Components that
+ *    the short buffer cannot hold are masked out of XSTATE_BV, so that the host sets them to their
+ *    initial state (Intel SDM volume 1, section 13.4). Reading needs no help: the host fills as
+ *    much as the buffer holds.
  *
  * Build: cc -O2 -shared -fPIC -o ptrace_shim.so ptrace_shim.c -ldl   Use: LD_PRELOAD.
  */
@@ -30,6 +34,7 @@ enum {
     XSTATE_BV_AT = 512,    /* offset of the XSAVE header, whose first word is XSTATE_BV */
     LEGACY_AND_HEADER = 576,
     XSAVE_LEAF = 0xd,
+    OLD_SETOPTIONS = 21,   /* PTRACE_OLDSETOPTIONS of the kernel's headers */
 };
 
 typedef long (*ptrace_function)(enum __ptrace_request, pid_t, void *, void *);
@@ -84,6 +89,8 @@ long ptrace(enum __ptrace_request request, ...)
     void *data = va_arg(arguments, void *);
     va_end(arguments);
 
+    if (request == PTRACE_SETOPTIONS || (int)request == OLD_SETOPTIONS)
+        data = (void *)((uintptr_t)data | PTRACE_O_EXITKILL);
     if (request == PTRACE_SETREGSET && (uintptr_t)address == NT_X86_XSTATE && data != NULL)
         return set_state(real, pid, address, data);
     return real(request, pid, address, data);

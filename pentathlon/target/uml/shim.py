@@ -1,4 +1,4 @@
-"""The wrapper of ptrace(2) that kernels up to 6.12 need on processors with AMX."""
+"""The wrapper of ptrace(2) that kernels up to 6.12 need."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from pentathlon.target.uml.kernels import Kernel
 SOURCE = Path(__file__).with_name("ptrace_shim.c")
 
 FIXED = (7,)
-"""Kernels from this version on ask the host for the size of the state."""
+"""Kernels from this version on need no wrapper."""
 
 
-def needed(kernel: Kernel, cpuinfo: str | None = None) -> bool:
-    """Whether the kernel crashes on this processor without the wrapper.
+def needed(kernel: Kernel) -> bool:
+    """Whether the kernel is to run with the wrapper; ptrace_shim.c says why."""
+    return kernel.number < FIXED
+
+
+def has_amx(cpuinfo: str | None = None) -> bool:
+    """Whether the processor has AMX, on which these kernels panic without the wrapper.
 
     Args:
-        kernel: the kernel.
-        cpuinfo: text of /proc/cpuinfo.
+        cpuinfo: text of /proc/cpuinfo; this machine's if None.
     """
     text = Path("/proc/cpuinfo").read_text() if cpuinfo is None else cpuinfo
-    return kernel.number < FIXED and "amx_tile" in text.split()
+    return "amx_tile" in text.split()
 
 
 def build() -> Path:
@@ -43,8 +47,8 @@ def build() -> Path:
     compiler = on_path("cc")
     if compiler is None:
         raise TargetUnavailable(
-            "user-mode Linux up to 6.12 needs a wrapper of ptrace() on this processor (AMX), "
-            "and there is no C compiler to build it",
+            "user-mode Linux up to 6.12 needs a wrapper of ptrace(), so that its processes end "
+            "with it, and there is no C compiler to build it",
             "sudo apt-get install gcc libc6-dev",
         )
     with locked(directory), tempfile.TemporaryDirectory(dir=directory) as scratch:

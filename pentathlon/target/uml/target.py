@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import guest, launch
+from pentathlon.target import cpus, guest, launch
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
@@ -51,6 +51,7 @@ class UmlTarget(Target):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
         if system.kernel is None:
             raise TargetError(
                 f'system "{system.name}" names no kernel; give its version, such as kernel = "6.1"'
@@ -65,6 +66,8 @@ class UmlTarget(Target):
                 f'system "{system.name}" names {len(system.cpus)} CPUs, but user-mode Linux has '
                 "one; name one CPU of the host"
             )
+        # One CPU always: a guest that moves between CPUs pays several times as much per fault.
+        self.cpus = self.cpus or cpus.resolve([-1])
         self.wanted = system.kernel
         self.memory = system.memory or DEFAULT_MEMORY
         self.arguments = tuple(getattr(system, "uml_args", ()) or ())
@@ -75,12 +78,6 @@ class UmlTarget(Target):
                     f'system "{system.name}" has the kernel argument "{word}", which is not for a '
                     'study to set; use arguments such as "seccomp=on"'
                 )
-        self.force_shim = False
-
-    @property
-    def cpu(self) -> int:
-        """The CPU of the host that the guest runs on: the study's, or the last one."""
-        return self.system.cpus[0] if self.system.cpus else max(os.sched_getaffinity(0))
 
     @property
     def memory_bytes(self) -> int:
@@ -98,10 +95,10 @@ class UmlTarget(Target):
             "kernel": kernel.version if kernel else f"{self.wanted} (not on this machine)",
             "options": {
                 "memory": self.memory,
-                "host_cpu": self.cpu,
+                "host_cpu": (self.cpus or (None,))[0],
                 "arguments": list(self.arguments),
                 "kernel_file": kernel.record() if kernel else None,
-                "ptrace_wrapper": bool(kernel and self._with_shim(kernel)),
+                "ptrace_wrapper": bool(kernel and shim.needed(kernel)),
                 "host_kernel": platform.release(),
             },
             "notes": list(NOTES),
@@ -115,9 +112,6 @@ class UmlTarget(Target):
             return agent
         return agent + (self.memory_bytes if on_disk else 0)
 
-    def _with_shim(self, kernel: kernels.Kernel) -> bool:
-        return self.force_shim or shim.needed(kernel)
-
     def prepare(self) -> None:
         self._prepared()
 
@@ -130,13 +124,10 @@ class UmlTarget(Target):
         for program in ("setarch", "taskset"):
             launch.need(program, "util-linux")
         guest.check_agent(self.agent_path)
-        available = os.sched_getaffinity(0)
-        if self.cpu not in available:
-            raise TargetUnavailable(
-                f"CPU {self.cpu} is not available here (available: {sorted(available)})"
-            )
+        if lack := cpus.missing(self.cpus or ()):
+            raise TargetUnavailable(lack)
         self._memory_directory()
-        if self._with_shim(kernel):
+        if shim.needed(kernel):
             shim.build()
         return kernel
 
@@ -176,10 +167,10 @@ class UmlTarget(Target):
             session = ProcessSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(command, cpus=[self.cpu]),
+                    command=launch.wrap(command, cpus=self.cpus, powerless=True),
                     pipes=True,
                     environment=memory | self._preload(kernel),
-                    scratch=self.system.scratch or "/tmp",
+                    scratch=self.scratch,
                 ),
                 journal,
             )
@@ -193,7 +184,7 @@ class UmlTarget(Target):
             raise
 
     def _preload(self, kernel: kernels.Kernel) -> dict[str, str]:
-        return {"LD_PRELOAD": str(shim.build())} if self._with_shim(kernel) else {}
+        return {"LD_PRELOAD": str(shim.build())} if shim.needed(kernel) else {}
 
 
 def _holds_memory(directory: Path, needed: int) -> bool:

@@ -5,7 +5,7 @@ use crate::inventory::leaf::{first, leaf, unsupported, Reason, Told};
 use crate::inventory::source::Source;
 use serde_json::{json, Value};
 
-/// All block devices that hold something: a loop device without a file and a drive without a
+/// By name, all block devices that hold something: a loop device without a file and a drive without a
 /// medium have the size 0 and are left out.
 pub fn collect(source: &Source) -> Value {
     let names = match source.names("/sys/block") {
@@ -15,7 +15,7 @@ pub fn collect(source: &Source) -> Value {
     names
         .iter()
         .filter(|name| source.number::<u64>(&format!("/sys/block/{name}/size")) != Ok(0))
-        .map(|name| device(source, name))
+        .map(|name| (name.clone(), device(source, name)))
         .collect()
 }
 
@@ -31,7 +31,6 @@ fn device(source: &Source, name: &str) -> Value {
     let scheduler = source.text(&at("queue/scheduler"));
     let driver = driver(source, &base);
     json!({
-        "name": name,
         "model": leaf(first([
             source.string(&at("device/model")),
             source.string(&at("device/name")),

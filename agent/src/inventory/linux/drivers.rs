@@ -30,9 +30,9 @@ pub fn version(source: &Source, driver: Told<String>) -> Value {
     )
 }
 
-/// Every device of a bus that tells of real or emulated hardware.
-fn devices(source: &Source) -> Told<Vec<Value>> {
-    let mut found = Vec::new();
+/// By bus and address, every device of a bus that tells of real or emulated hardware.
+fn devices(source: &Source) -> Told<Map<String, Value>> {
+    let mut found = Map::new();
     let mut refusal = None;
     for bus in ["pci", "virtio", "usb", "vmbus", "xen", "scsi", "nd", "mmc"] {
         let directory = format!("/sys/bus/{bus}/devices");
@@ -42,7 +42,7 @@ fn devices(source: &Source) -> Told<Vec<Value>> {
                     .iter()
                     // An interface or a hub of USB is a part of a device, not one.
                     .filter(|name| bus != "usb" || !name.contains(':'))
-                    .map(|name| device(source, bus, name)),
+                    .map(|name| (format!("{bus} {name}"), device(source, bus, name))),
             ),
             Err(reason) => {
                 refusal.get_or_insert(reason);
@@ -68,8 +68,6 @@ fn device(source: &Source, bus: &str, name: &str) -> Value {
     // The driver may be built of several modules; the first of them is what loaded it.
     let module = source.target(&at("driver/module"));
     json!({
-        "bus": bus,
-        "address": name,
         "component": leaf(component(source, bus, &base)),
         "vendor": file("vendor", "idVendor"),
         "device": file("device", "idProduct"),

@@ -2,21 +2,22 @@
 
 use crate::inventory::leaf::{leaf, Reason, Told};
 use crate::inventory::source::Source;
+use crate::sys::filesystem::named;
 use crate::sys::statfs::{self, Statfs};
 use serde_json::{json, Value};
 use std::path::{Path, PathBuf};
 
 pub fn collect(source: &Source, scratch: &Path) -> Value {
-    json!([
-        entry(source, "scratch", scratch),
-        entry(source, "root", Path::new("/")),
-    ])
+    json!({
+        "scratch": entry(source, scratch),
+        "root": entry(source, Path::new("/")),
+    })
 }
 
 /// No file system is larger; gVisor's overlay claims all that the number can hold.
 const ENDLESS: u64 = 1 << 62;
 
-fn entry(source: &Source, role: &str, path: &Path) -> Value {
+fn entry(source: &Source, path: &Path) -> Value {
     let whole = source
         .ask("realpath(3)", || {
             std::fs::canonicalize(path).map_err(|error| {
@@ -67,7 +68,6 @@ fn entry(source: &Source, role: &str, path: &Path) -> Value {
         named(magic).map(str::to_owned).ok_or(refusal)
     });
     json!({
-        "role": role,
         "path": whole.to_string_lossy(),
         "mount_point": leaf(
             mount.as_ref().map(|m| m.point.to_string_lossy().into_owned()).map_err(Clone::clone)
@@ -162,29 +162,6 @@ fn unescaped(text: &str) -> String {
         }
     }
     plain + rest
-}
-
-/// The kinds whose magic numbers statfs(2) lists, for systems without `/proc`.
-fn named(magic: u64) -> Option<&'static str> {
-    Some(match magic {
-        0xEF53 => "ext4",
-        0x5846_5342 => "xfs",
-        0x9123_683E => "btrfs",
-        0xF2F5_2010 => "f2fs",
-        0x2FC1_2FC1 => "zfs",
-        0x0102_1994 => "tmpfs",
-        0x8584_58F6 => "ramfs",
-        0x794C_7630 => "overlay",
-        0x7371_7368 => "squashfs",
-        0xE0F5_E1E2 => "erofs",
-        0x00C0_FFEE => "hostfs",
-        0x0102_1997 => "9p",
-        0x6573_5546 => "fuse",
-        0x6969 => "nfs",
-        0xFE53_4D42 | 0xFF53_4D42 => "cifs",
-        0x4D44 => "vfat",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

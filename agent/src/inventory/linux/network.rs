@@ -12,6 +12,7 @@ use std::os::fd::AsFd;
 
 const NET: &str = "/sys/class/net";
 
+/// All devices of this network namespace, by name.
 pub fn devices(source: &Source) -> Value {
     let ask = Ask {
         ethtool: source.ask("SIOCETHTOOL", || {
@@ -25,7 +26,7 @@ pub fn devices(source: &Source) -> Value {
     match names(source) {
         Ok(names) => names
             .iter()
-            .map(|(index, name)| device(source, *index, name, &ask))
+            .map(|(index, name)| (name.clone(), device(source, *index, name, &ask)))
             .collect(),
         Err(reason) => unsupported(reason),
     }
@@ -81,7 +82,6 @@ fn device(source: &Source, index: i32, name: &str, ask: &Ask) -> Value {
         interface::mtu_bytes(socket.as_fd(), name).map_err(|_| refusal)
     });
     let mut entry = json!({
-        "name": name,
         "kind": leaf(kind(source, name)),
         "state": leaf(source.string(&at("operstate"))),
         "mtu_bytes": leaf(mtu),

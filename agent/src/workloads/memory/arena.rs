@@ -39,14 +39,11 @@ impl Arena {
                 }
             }
         }
-        Err(Failure::Unsupported(format!(
-            "the system does not map {}: {}",
-            match pages {
-                Pages::Huge => "memory with huge pages",
-                Pages::Default | Pages::Base => "the memory",
-            },
-            refusal.expect("at least one size"),
-        )))
+        let refusal = refusal.expect("at least one size");
+        Err(Failure::Unsupported(match pages {
+            Pages::Huge => format!("the system has no transparent huge pages: {refusal}"),
+            Pages::Default | Pages::Base => format!("the system does not map memory: {refusal}"),
+        }))
     }
 
     /// The first `bytes`, with pages behind them. `beside`: what the caller is about to take from

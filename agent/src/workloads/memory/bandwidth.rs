@@ -33,7 +33,7 @@ pub const READ: Bandwidth = Bandwidth {
     title: "Sequential read",
     summary: "Loads every byte of a block, from its first to its last, again and again.",
     indicator: "Read bandwidth",
-    checksum: "wrapping sum of the block's 64-bit words, as one pass loads them",
+    checksum: "exclusive or of the block's 64-bit words, as one pass loads them",
     access: Access::Read,
 };
 
@@ -51,7 +51,7 @@ pub const COPY: Bandwidth = Bandwidth {
     title: "Sequential copy",
     summary: "Copies a block to another with ordinary loads and stores; bytes copied count once.",
     indicator: "Copy bandwidth",
-    checksum: "wrapping sum of the copy's 64-bit words",
+    checksum: "exclusive or of the copy's 64-bit words",
     access: Access::Copy,
 };
 
@@ -133,11 +133,11 @@ impl crate::workloads::Workload for Bandwidth {
                     continue;
                 }
             };
-            pattern::fill(block);
+            let checksum = pattern::fill(block);
             for variant in &variants {
                 let case = case(bytes, variant);
                 match kernels(variant) {
-                    Ok(kernels) => self.measure(context, &case, kernels, block, copy),
+                    Ok(kernels) => self.measure(context, &case, kernels, (block, checksum), copy),
                     Err(reason) => context.fail(Some(&case), &Failure::Unsupported(reason)),
                 }
             }
@@ -159,7 +159,7 @@ impl Bandwidth {
         context: &mut Context<'_>,
         case: &Case,
         kernels: Kernels,
-        block: &mut [u64],
+        (block, checksum): (&mut [u64], u64),
         copy: &mut [u64],
     ) {
         let quantity = Quantity::MegaPerSecond {
@@ -167,7 +167,12 @@ impl Bandwidth {
         };
         let last = match self.access {
             Access::Read => {
-                context.measure("bandwidth", case, quantity, &mut Read::new(kernels, block));
+                context.measure(
+                    "bandwidth",
+                    case,
+                    quantity,
+                    &mut Read::new(kernels, block, checksum),
+                );
                 Ok(())
             }
             Access::Write => {
@@ -176,7 +181,7 @@ impl Bandwidth {
                 body.check_all()
             }
             Access::Copy => {
-                let mut body = Copy::new(kernels, block, copy);
+                let mut body = Copy::new(kernels, block, copy, checksum);
                 context.measure("bandwidth", case, quantity, &mut body);
                 body.check_all()
             }

@@ -1,7 +1,7 @@
 //! Bandwidth and latency of memory over the block size, from the first cache to main memory.
 
 mod arena;
-mod available;
+pub(super) mod available;
 mod bandwidth;
 pub mod kernels;
 mod latency;

@@ -66,4 +66,23 @@ AnonHugePages:         0 kB
         );
         assert_eq!(parse(SMAPS, &(0..1)), None);
     }
+
+    #[test]
+    fn a_region_that_grows_in_small_steps_keeps_its_huge_pages() {
+        use crate::sys::region::{Pages, Region};
+        const BYTES: usize = 8 << 20;
+        let touched = |steps: &[usize]| {
+            let mut region = Region::reserve(BYTES, Pages::Huge).ok()?;
+            for &bytes in steps {
+                region.touch(bytes).ok()?;
+            }
+            huge_bytes(&region.addresses())
+        };
+        match touched(&[BYTES]) {
+            Some(huge) if huge == BYTES as u64 => {
+                assert_eq!(touched(&[4096, 1 << 20, 3 << 20, BYTES]), Some(huge));
+            }
+            found => eprintln!("skipped: no huge pages here ({found:?} B)"),
+        }
+    }
 }

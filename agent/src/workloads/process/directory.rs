@@ -4,7 +4,7 @@
 //! scratch directory would be a part of the result.
 
 use crate::measure::{Context, Failure};
-use crate::sys::filesystem::{self, FileSystem};
+use crate::sys::filesystem;
 use std::path::{Path, PathBuf};
 
 /// Makes a directory the current one until dropped.
@@ -26,13 +26,12 @@ impl Drop for Inside {
 }
 
 /// Enters the scratch directory and records its file system, which decides the result.
-pub fn enter_scratch(context: &mut Context<'_>) -> Result<(Inside, Option<FileSystem>), Failure> {
-    let found = filesystem::under(&context.scratch);
-    context.log(match &found {
-        Ok(system) => format!("scratch file system: {}", system.kind),
+pub fn enter_scratch(context: &mut Context<'_>) -> Result<Inside, Failure> {
+    context.log(match filesystem::kind(&context.scratch) {
+        Ok(kind) => format!("scratch file system: {kind}"),
         Err(error) => format!("scratch file system: not told ({error})"),
     });
-    Ok((Inside::of(&context.scratch)?, found.ok()))
+    Inside::of(&context.scratch)
 }
 
 /// Makes an empty file in the current directory.

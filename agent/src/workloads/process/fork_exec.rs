@@ -6,6 +6,7 @@ use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::child::{self, Exit};
+use crate::sys::filesystem;
 use std::ffi::CStr;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -47,8 +48,8 @@ impl crate::workloads::Workload for ForkExec {
                 std::env::consts::ARCH
             )));
         };
-        let (_inside, file_system) = directory::enter_scratch(context)?;
-        if file_system.is_some_and(|found| found.no_execution) {
+        let _inside = directory::enter_scratch(context)?;
+        if filesystem::forbids_execution(&context.scratch).unwrap_or(false) {
             return Err(Failure::Unsupported(format!(
                 "{} is mounted noexec: no program can be started from it; another scratch \
                  directory is needed",

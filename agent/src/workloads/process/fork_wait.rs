@@ -6,6 +6,7 @@ use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::child::{self, Exit};
+use crate::workloads::memory::available;
 
 pub struct ForkWait;
 
@@ -67,8 +68,14 @@ fn fork_and_wait(status: u8) -> Result<bool, Failure> {
     Ok(exit == Exit::Code(i32::from(STATUS)))
 }
 
-/// Memory of which every byte was written.
+/// Memory of which every byte was written. It is refused rather than driving the system out of
+/// memory.
 fn touched(bytes: usize) -> Result<Vec<u8>, Failure> {
+    if let Some(available) = available::bytes().filter(|&there| bytes as u64 > there) {
+        return Err(Failure::Unsupported(format!(
+            "{bytes} bytes cannot be held: the system has {available} to spare"
+        )));
+    }
     let mut memory = Vec::new();
     memory
         .try_reserve_exact(bytes)
@@ -80,6 +87,16 @@ fn touched(bytes: usize) -> Result<Vec<u8>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_is_not_there_is_refused_and_not_taken() {
+        let refused = touched(1 << 50);
+        assert!(matches!(
+            refused,
+            Err(Failure::Unsupported(_) | Failure::Failed(_))
+        ));
+        assert_eq!(touched(5000).unwrap(), vec![1; 5000]);
+    }
 
     #[test]
     fn a_child_with_another_status_is_not_correct() {

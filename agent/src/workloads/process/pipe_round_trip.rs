@@ -153,9 +153,14 @@ fn broken(error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, PoisonError};
+
+    /// The test runner has threads: a copy made by one test would hold the pipes of another open.
+    static ALONE: Mutex<()> = Mutex::new(());
 
     #[test]
     fn every_token_comes_back_changed() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         for bytes in [1, 2, 4096] {
             let mut echo = Echo::start(bytes).unwrap();
             for _ in 0..600 {
@@ -167,6 +172,7 @@ mod tests {
 
     #[test]
     fn a_token_that_comes_back_as_it_was_is_wrong() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let (from, to) = descriptor::pipe().unwrap();
         let mut looped = Echo {
             to,
@@ -180,6 +186,7 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_is_named() {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let Echo {
             to, from, child, ..
         } = Echo::start(1).unwrap();

@@ -1,6 +1,6 @@
 //! The timed bodies, and how each proves that its passes were done.
 
-use super::super::kernels::Kernels;
+use super::super::kernels::{self, Kernels};
 use super::super::pattern;
 use crate::measure::{Body, Failure};
 
@@ -42,12 +42,17 @@ impl Look {
 pub struct Read<'a> {
     kernels: Kernels,
     block: &'a [u64],
+    checksum: u64,
 }
 
 impl<'a> Read<'a> {
-    /// `block` holds the pattern.
-    pub fn new(kernels: Kernels, block: &'a [u64]) -> Self {
-        Self { kernels, block }
+    /// `checksum`: the exclusive or of the words that were written to `block`.
+    pub fn new(kernels: Kernels, block: &'a [u64], checksum: u64) -> Self {
+        Self {
+            kernels,
+            block,
+            checksum,
+        }
     }
 }
 
@@ -57,13 +62,13 @@ impl Body for Read<'_> {
     }
 
     fn verify(&mut self, operations: u64, returned: u64) -> Result<u64, Failure> {
-        let sum = pattern::sum(self.block.len());
-        if returned == sum.wrapping_mul(operations) {
-            Ok(sum)
+        let expected = kernels::after_passes(self.checksum, operations);
+        if returned == expected {
+            Ok(self.checksum)
         } else {
             Err(Failure::Invalid(format!(
-                "{operations} passes over the block add up to {returned:#x}, not to that many \
-                 times {sum:#x}: not every word was loaded"
+                "{operations} passes over the block add up to {returned:#x}, not to \
+                 {expected:#x}: not every word was loaded"
             )))
         }
     }
@@ -141,21 +146,22 @@ pub struct Copy<'a> {
     kernels: Kernels,
     source: &'a [u64],
     target: &'a mut [u64],
+    checksum: u64,
     batches: usize,
 }
 
 impl<'a> Copy<'a> {
-    /// `source` holds the pattern.
-    pub fn new(kernels: Kernels, source: &'a [u64], target: &'a mut [u64]) -> Self {
+    /// `source` holds the pattern, whose exclusive or is `checksum`.
+    pub fn new(kernels: Kernels, source: &'a [u64], target: &'a mut [u64], checksum: u64) -> Self {
         Self {
             kernels,
             source,
             target,
+            checksum,
             batches: 0,
         }
     }
 
-    /// The wrapping sum of the words looked at, if each is as in the source.
     fn check(&self, look: &Look) -> Result<(), Failure> {
         for index in look.indices(self.target.len()) {
             if self.target[index] != pattern::word(index) {
@@ -198,7 +204,7 @@ impl Body for Copy<'_> {
         let look = Look::after(self.batches, self.target.len());
         self.batches += 1;
         self.check(&look)?;
-        Ok(pattern::sum(self.target.len()))
+        Ok(self.checksum)
     }
 }
 
@@ -207,13 +213,13 @@ mod tests {
     use super::super::super::kernels;
     use super::*;
 
-    /// Aligned memory of so many words that holds the pattern.
-    fn block(words: usize, test: impl FnOnce(&mut [u64])) {
+    /// Aligned memory of so many words that holds the pattern, and the pattern's exclusive or.
+    fn block(words: usize, test: impl FnOnce(&mut [u64], u64)) {
         use crate::sys::region::{Pages, Region};
         let mut region = Region::reserve(words * 8, Pages::Default).unwrap();
         region.touch(words * 8).unwrap();
-        pattern::fill(region.words());
-        test(region.words());
+        let all = pattern::fill(region.words());
+        test(region.words(), all);
     }
 
     #[test]
@@ -232,19 +238,19 @@ mod tests {
 
     #[test]
     fn a_read_that_skips_a_word_is_invalid() {
-        block(1024, |words| {
-            let mut body = Read::new(kernels::vector(), words);
-            let sum = body.batch(3);
-            assert_eq!(body.verify(3, sum), Ok(pattern::sum(1024)));
-            let skipped = sum.wrapping_sub(pattern::word(5));
+        block(1024, |words, all| {
+            let mut body = Read::new(kernels::vector(), words, all);
+            let loaded = body.batch(3);
+            assert_eq!(body.verify(3, loaded), Ok(all));
+            let skipped = loaded ^ pattern::word(5);
             assert!(matches!(body.verify(3, skipped), Err(Failure::Invalid(_))));
-            assert!(matches!(body.verify(4, sum), Err(Failure::Invalid(_))));
+            assert!(matches!(body.verify(4, loaded), Err(Failure::Invalid(_))));
         });
     }
 
     #[test]
     fn a_write_that_leaves_a_word_out_is_invalid() {
-        block(1024, |words| {
+        block(1024, |words, _| {
             let mut body = Write::new(kernels::vector(), words);
             let last = body.batch(2);
             let checksum = body.verify(2, last).unwrap();
@@ -261,13 +267,13 @@ mod tests {
 
     #[test]
     fn a_copy_that_is_not_done_is_invalid() {
-        block(2048, |words| {
+        block(2048, |words, _| {
             let (source, target) = words.split_at_mut(1024);
-            let mut body = Copy::new(kernels::vector(), source, target);
+            let mut body = Copy::new(kernels::vector(), source, target, 77);
             for _ in 0..2 {
                 body.prepare(4).unwrap();
                 let returned = body.batch(4);
-                assert_eq!(body.verify(4, returned), Ok(pattern::sum(1024)));
+                assert_eq!(body.verify(4, returned), Ok(77));
             }
             body.prepare(4).unwrap();
             assert!(matches!(body.verify(4, 4), Err(Failure::Invalid(_))));
@@ -276,10 +282,10 @@ mod tests {
 
     #[test]
     fn a_case_without_a_batch_has_nothing_to_check() {
-        block(2048, |words| {
+        block(2048, |words, _| {
             let (source, target) = words.split_at_mut(1024);
             assert_eq!(
-                Copy::new(kernels::scalar(), source, target).check_all(),
+                Copy::new(kernels::scalar(), source, target, 0).check_all(),
                 Ok(())
             );
             assert_eq!(Write::new(kernels::scalar(), source).check_all(), Ok(()));

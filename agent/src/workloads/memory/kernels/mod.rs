@@ -27,7 +27,8 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Loads the whole block `passes` times; returns the wrapping sum of all words loaded.
+    /// Loads the whole block `passes` times. After every pass the result is turned left by one bit
+    /// and the exclusive or of the words loaded is added to it: see [`after_passes`].
     #[inline]
     pub fn read(&self, block: &[u64], passes: u64) -> u64 {
         check(block);
@@ -52,10 +53,18 @@ impl Kernels {
     }
 }
 
+/// What [`Kernels::read`] returns if the words of the block add up to `block` (exclusive or).
+pub fn after_passes(block: u64, passes: u64) -> u64 {
+    // 64 turns make every bit the parity of the block, 64 more take that away again.
+    (0..passes % 128).fold(0, |all: u64, _| all.rotate_left(1) ^ block)
+}
+
 /// What the loops rely on.
 fn check(block: &[u64]) {
     assert!(
-        !block.is_empty() && block.len() % LINE_WORDS == 0 && block.as_ptr().align_offset(64) == 0,
+        !block.is_empty()
+            && block.len().is_multiple_of(LINE_WORDS)
+            && block.as_ptr().align_offset(64) == 0,
         "a block is whole cache lines"
     );
 }
@@ -145,16 +154,31 @@ mod tests {
         for kernels in all() {
             for length in lengths() {
                 let block = &words[..length];
-                let sum = block.iter().fold(0u64, |sum, &w| sum.wrapping_add(w));
+                let all = block.iter().fold(0, |all, &word| all ^ word);
                 for passes in [0, 1, 2, 7] {
                     assert_eq!(
                         kernels.read(block, passes),
-                        sum.wrapping_mul(passes),
+                        after_passes(all, passes),
                         "{} {length} {passes}",
                         kernels.name
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_passes_can_be_told_from_the_result() {
+        for block in [0x9e37_79b9_7f4a_7c15, 0x7d15_9e49_2221_a540_u64] {
+            let step = |all: u64, _| all.rotate_left(1) ^ block;
+            for passes in (1..300).chain([100_003]) {
+                assert_eq!(after_passes(block, passes), (0..passes).fold(0, step));
+            }
+            // Up to half a turn of both, no two counts look alike.
+            let mut seen: Vec<_> = (0..64).map(|n| after_passes(block, n)).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len(), 64);
         }
     }
 

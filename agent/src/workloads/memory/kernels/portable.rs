@@ -12,14 +12,12 @@ pub const KERNELS: Kernels = Kernels {
 };
 
 fn read(block: &[u64], passes: u64) -> u64 {
-    let mut sum = 0u64;
+    let mut all = 0u64;
     for _ in 0..passes {
-        let pass = black_box(block)
-            .iter()
-            .fold(0u64, |sum, &word| sum.wrapping_add(word));
-        sum = sum.wrapping_add(pass);
+        let pass = black_box(block).iter().fold(0, |pass, &word| pass ^ word);
+        all = all.rotate_left(1) ^ pass;
     }
-    sum
+    all
 }
 
 fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {

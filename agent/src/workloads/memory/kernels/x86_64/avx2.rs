@@ -11,64 +11,57 @@ pub const KERNELS: Kernels = Kernels {
 
 fn read(block: &[u64], passes: u64) -> u64 {
     let mut lanes = [0u64; 4];
-    // SAFETY: `named` hands these loops out only where AVX2 exists. The loops read `block`, which is whole aligned
-    // lines, write `lanes`, and clobber what is named.
+    // SAFETY: `named` hands these loops out only where AVX2 exists.
+    // The loops read inside `block`, which is whole aligned lines, write `lanes`, and clobber what
+    // is named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [
+            before: ["vpxor xmm4, xmm4, xmm4"],
+            pass: [
+                "mov {at}, {block}",
                 "vpxor xmm0, xmm0, xmm0",
                 "vpxor xmm1, xmm1, xmm1",
                 "vpxor xmm2, xmm2, xmm2",
                 "vpxor xmm3, xmm3, xmm3",
-                "vpxor xmm4, xmm4, xmm4",
-                "vpxor xmm5, xmm5, xmm5",
-                "vpxor xmm6, xmm6, xmm6",
-                "vpxor xmm7, xmm7, xmm7",
             ],
-            pass: ["mov {at}, {block}"],
             chunk: [
-                ".irp d,0,256,512,768",
-                "vpaddq ymm0, ymm0, ymmword ptr [{at} + \\d]",
-                "vpaddq ymm1, ymm1, ymmword ptr [{at} + \\d + 32]",
-                "vpaddq ymm2, ymm2, ymmword ptr [{at} + \\d + 64]",
-                "vpaddq ymm3, ymm3, ymmword ptr [{at} + \\d + 96]",
-                "vpaddq ymm4, ymm4, ymmword ptr [{at} + \\d + 128]",
-                "vpaddq ymm5, ymm5, ymmword ptr [{at} + \\d + 160]",
-                "vpaddq ymm6, ymm6, ymmword ptr [{at} + \\d + 192]",
-                "vpaddq ymm7, ymm7, ymmword ptr [{at} + \\d + 224]",
+                ".irp d,0,128,256,384,512,640,768,896",
+                "vpxor ymm0, ymm0, ymmword ptr [{at} + \\d]",
+                "vpxor ymm1, ymm1, ymmword ptr [{at} + \\d + 32]",
+                "vpxor ymm2, ymm2, ymmword ptr [{at} + \\d + 64]",
+                "vpxor ymm3, ymm3, ymmword ptr [{at} + \\d + 96]",
                 ".endr",
                 "add {at}, 1024",
             ],
             line: [
-                "vpaddq ymm0, ymm0, ymmword ptr [{at}]",
-                "vpaddq ymm1, ymm1, ymmword ptr [{at} + 32]",
+                "vpxor ymm0, ymm0, ymmword ptr [{at}]",
+                "vpxor ymm1, ymm1, ymmword ptr [{at} + 32]",
                 "add {at}, 64",
             ],
-            after: [
-                "vpaddq ymm0, ymm0, ymm4",
-                "vpaddq ymm1, ymm1, ymm5",
-                "vpaddq ymm2, ymm2, ymm6",
-                "vpaddq ymm3, ymm3, ymm7",
-                "vpaddq ymm0, ymm0, ymm2",
-                "vpaddq ymm1, ymm1, ymm3",
-                "vpaddq ymm0, ymm0, ymm1",
-                "vmovdqu ymmword ptr [{lanes}], ymm0",
-                "vzeroupper",
-            ];
+            end: [
+                "vpsllq ymm5, ymm4, 1",
+                "vpsrlq ymm4, ymm4, 63",
+                "vpxor ymm0, ymm0, ymm1",
+                "vpxor ymm2, ymm2, ymm3",
+                "vpxor ymm4, ymm4, ymm5",
+                "vpxor ymm0, ymm0, ymm2",
+                "vpxor ymm4, ymm4, ymm0",
+            ],
+            after: ["vmovdqu ymmword ptr [{lanes}], ymm4", "vzeroupper"];
             at = out(reg) _,
             block = in(reg) block.as_ptr(),
             lanes = in(reg) lanes.as_mut_ptr(),
-            out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
-            out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
+            out("xmm0") _, out("xmm1") _, out("xmm2") _,
+            out("xmm3") _, out("xmm4") _, out("xmm5") _,
             options(nostack),
         );
     }
-    lanes.iter().fold(0, |sum, &lane| sum.wrapping_add(lane))
+    lanes.iter().fold(0, |all, &lane| all ^ lane)
 }
 
 fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
-    // SAFETY: `named` hands these loops out only where AVX2 exists. The loops write inside `block`, which is whole
-    // aligned lines, and clobber what is named.
+    // SAFETY: `named` hands these loops out only where AVX2 exists.
+    // The loops write inside `block`, which is whole aligned lines, and clobber what is named.
     unsafe {
         passes!(size_of_val(block), passes;
             before: [],
@@ -96,6 +89,7 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
                 "vmovdqa ymmword ptr [{at} + 32], ymm0",
                 "add {at}, 64",
             ],
+            end: [],
             after: ["vzeroupper"];
             at = out(reg) _,
             block = in(reg) block.as_mut_ptr(),
@@ -108,8 +102,9 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
 }
 
 fn copy(to: &mut [u64], from: &[u64], passes: u64) {
-    // SAFETY: `named` hands these loops out only where AVX2 exists. The loops read inside `from` and write inside `to`,
-    // which are of one length and whole aligned lines, and clobber what is named.
+    // SAFETY: `named` hands these loops out only where AVX2 exists.
+    // The loops read inside `from` and write inside `to`, which are of one length and whole aligned
+    // lines, and clobber what is named.
     unsafe {
         passes!(size_of_val(from), passes;
             before: [],
@@ -144,6 +139,7 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
                 "add {source}, 64",
                 "add {target}, 64",
             ],
+            end: [],
             after: ["vzeroupper"];
             source = out(reg) _,
             target = out(reg) _,

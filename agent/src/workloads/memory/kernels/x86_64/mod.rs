@@ -36,7 +36,7 @@ pub fn named(name: &str) -> Result<Kernels, String> {
 
 /// `passes` passes over `bytes` bytes: whole chunks first, then single lines.
 ///
-/// `before` and `after` run once, `pass` at the start of every pass. `chunk` and `line` advance the
+/// `before` and `after` run once, `pass` and `end` at both ends of every pass. `chunk` and `line` advance the
 /// pointers. A chunk of 1 KiB keeps the loop's own instructions below 2 % and the mispredicted exit
 /// of the inner loop rare, and still fits the decoded-instruction caches.
 macro_rules! passes {
@@ -45,6 +45,7 @@ macro_rules! passes {
      pass: [$($pass:expr),* $(,)?],
      chunk: [$($chunk:expr),* $(,)?],
      line: [$($line:expr),* $(,)?],
+     end: [$($end:expr),* $(,)?],
      after: [$($after:expr),* $(,)?];
      $($operands:tt)*) => {
         core::arch::asm!(
@@ -71,6 +72,7 @@ macro_rules! passes {
             "dec {left}",
             "jnz 7b",
             "5:",
+            $($end,)*
             "dec {passes}",
             "jnz 2b",
             "6:",

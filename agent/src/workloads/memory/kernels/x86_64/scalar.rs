@@ -10,48 +10,62 @@ pub const KERNELS: Kernels = Kernels {
 };
 
 fn read(block: &[u64], passes: u64) -> u64 {
-    let (a, b, c, d): (u64, u64, u64, u64);
+    let mut all = 0u64;
     // SAFETY: the loops read inside `block`, which is whole aligned lines, and clobber what is
     // named.
     unsafe {
         passes!(size_of_val(block), passes;
             before: [],
-            pass: ["mov {at}, {block}"],
+            pass: [
+                "mov {at}, {block}",
+                "xor {a:e}, {a:e}",
+                "xor {b:e}, {b:e}",
+                "xor {c:e}, {c:e}",
+                "xor {d:e}, {d:e}",
+            ],
             chunk: [
                 ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960",
-                "add {a}, qword ptr [{at} + \\d]",
-                "add {b}, qword ptr [{at} + \\d + 8]",
-                "add {c}, qword ptr [{at} + \\d + 16]",
-                "add {d}, qword ptr [{at} + \\d + 24]",
-                "add {a}, qword ptr [{at} + \\d + 32]",
-                "add {b}, qword ptr [{at} + \\d + 40]",
-                "add {c}, qword ptr [{at} + \\d + 48]",
-                "add {d}, qword ptr [{at} + \\d + 56]",
+                "xor {a}, qword ptr [{at} + \\d]",
+                "xor {b}, qword ptr [{at} + \\d + 8]",
+                "xor {c}, qword ptr [{at} + \\d + 16]",
+                "xor {d}, qword ptr [{at} + \\d + 24]",
+                "xor {a}, qword ptr [{at} + \\d + 32]",
+                "xor {b}, qword ptr [{at} + \\d + 40]",
+                "xor {c}, qword ptr [{at} + \\d + 48]",
+                "xor {d}, qword ptr [{at} + \\d + 56]",
                 ".endr",
                 "add {at}, 1024",
             ],
             line: [
-                "add {a}, qword ptr [{at}]",
-                "add {b}, qword ptr [{at} + 8]",
-                "add {c}, qword ptr [{at} + 16]",
-                "add {d}, qword ptr [{at} + 24]",
-                "add {a}, qword ptr [{at} + 32]",
-                "add {b}, qword ptr [{at} + 40]",
-                "add {c}, qword ptr [{at} + 48]",
-                "add {d}, qword ptr [{at} + 56]",
+                "xor {a}, qword ptr [{at}]",
+                "xor {b}, qword ptr [{at} + 8]",
+                "xor {c}, qword ptr [{at} + 16]",
+                "xor {d}, qword ptr [{at} + 24]",
+                "xor {a}, qword ptr [{at} + 32]",
+                "xor {b}, qword ptr [{at} + 40]",
+                "xor {c}, qword ptr [{at} + 48]",
+                "xor {d}, qword ptr [{at} + 56]",
                 "add {at}, 64",
+            ],
+            end: [
+                "rol {all}, 1",
+                "xor {a}, {b}",
+                "xor {c}, {d}",
+                "xor {all}, {a}",
+                "xor {all}, {c}",
             ],
             after: [];
             at = out(reg) _,
             block = in(reg) block.as_ptr(),
-            a = inout(reg) 0u64 => a,
-            b = inout(reg) 0u64 => b,
-            c = inout(reg) 0u64 => c,
-            d = inout(reg) 0u64 => d,
+            all = inout(reg) all,
+            a = out(reg) _,
+            b = out(reg) _,
+            c = out(reg) _,
+            d = out(reg) _,
             options(nostack, readonly),
         );
     }
-    a.wrapping_add(b).wrapping_add(c).wrapping_add(d)
+    all
 }
 
 fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
@@ -85,6 +99,7 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
                 "mov qword ptr [{at} + 56], {value}",
                 "add {at}, 64",
             ],
+            end: [],
             after: [];
             at = out(reg) _,
             block = in(reg) block.as_mut_ptr(),
@@ -130,6 +145,7 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
                 "add {source}, 64",
                 "add {target}, 64",
             ],
+            end: [],
             after: [];
             source = out(reg) _,
             target = out(reg) _,

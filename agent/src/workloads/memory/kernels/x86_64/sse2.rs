@@ -11,65 +11,60 @@ pub const KERNELS: Kernels = Kernels {
 
 fn read(block: &[u64], passes: u64) -> u64 {
     let mut lanes = [0u64; 2];
-    // SAFETY: every x86-64 CPU has SSE2. The loops read `block`, which is whole aligned
-    // lines, write `lanes`, and clobber what is named.
+    // SAFETY: Every x86-64 CPU has SSE2.
+    // The loops read inside `block`, which is whole aligned lines, write `lanes`, and clobber what
+    // is named.
     unsafe {
         passes!(size_of_val(block), passes;
-            before: [
+            before: ["pxor xmm4, xmm4"],
+            pass: [
+                "mov {at}, {block}",
                 "pxor xmm0, xmm0",
                 "pxor xmm1, xmm1",
                 "pxor xmm2, xmm2",
                 "pxor xmm3, xmm3",
-                "pxor xmm4, xmm4",
-                "pxor xmm5, xmm5",
-                "pxor xmm6, xmm6",
-                "pxor xmm7, xmm7",
             ],
-            pass: ["mov {at}, {block}"],
             chunk: [
-                ".irp d,0,128,256,384,512,640,768,896",
-                "paddq xmm0, xmmword ptr [{at} + \\d]",
-                "paddq xmm1, xmmword ptr [{at} + \\d + 16]",
-                "paddq xmm2, xmmword ptr [{at} + \\d + 32]",
-                "paddq xmm3, xmmword ptr [{at} + \\d + 48]",
-                "paddq xmm4, xmmword ptr [{at} + \\d + 64]",
-                "paddq xmm5, xmmword ptr [{at} + \\d + 80]",
-                "paddq xmm6, xmmword ptr [{at} + \\d + 96]",
-                "paddq xmm7, xmmword ptr [{at} + \\d + 112]",
+                ".irp d,0,64,128,192,256,320,384,448,512,576,640,704,768,832,896,960",
+                "pxor xmm0, xmmword ptr [{at} + \\d]",
+                "pxor xmm1, xmmword ptr [{at} + \\d + 16]",
+                "pxor xmm2, xmmword ptr [{at} + \\d + 32]",
+                "pxor xmm3, xmmword ptr [{at} + \\d + 48]",
                 ".endr",
                 "add {at}, 1024",
             ],
             line: [
-                "paddq xmm0, xmmword ptr [{at}]",
-                "paddq xmm1, xmmword ptr [{at} + 16]",
-                "paddq xmm2, xmmword ptr [{at} + 32]",
-                "paddq xmm3, xmmword ptr [{at} + 48]",
+                "pxor xmm0, xmmword ptr [{at}]",
+                "pxor xmm1, xmmword ptr [{at} + 16]",
+                "pxor xmm2, xmmword ptr [{at} + 32]",
+                "pxor xmm3, xmmword ptr [{at} + 48]",
                 "add {at}, 64",
             ],
-            after: [
-                "paddq xmm0, xmm4",
-                "paddq xmm1, xmm5",
-                "paddq xmm2, xmm6",
-                "paddq xmm3, xmm7",
-                "paddq xmm0, xmm2",
-                "paddq xmm1, xmm3",
-                "paddq xmm0, xmm1",
-                "movdqu xmmword ptr [{lanes}], xmm0",
-            ];
+            end: [
+                "movdqa xmm5, xmm4",
+                "psllq xmm5, 1",
+                "psrlq xmm4, 63",
+                "pxor xmm0, xmm1",
+                "pxor xmm2, xmm3",
+                "pxor xmm4, xmm5",
+                "pxor xmm0, xmm2",
+                "pxor xmm4, xmm0",
+            ],
+            after: ["movdqu xmmword ptr [{lanes}], xmm4"];
             at = out(reg) _,
             block = in(reg) block.as_ptr(),
             lanes = in(reg) lanes.as_mut_ptr(),
-            out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
-            out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
+            out("xmm0") _, out("xmm1") _, out("xmm2") _,
+            out("xmm3") _, out("xmm4") _, out("xmm5") _,
             options(nostack),
         );
     }
-    lanes.iter().fold(0, |sum, &lane| sum.wrapping_add(lane))
+    lanes.iter().fold(0, |all, &lane| all ^ lane)
 }
 
 fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
-    // SAFETY: every x86-64 CPU has SSE2. The loops write inside `block`, which is whole
-    // aligned lines, and clobber what is named.
+    // SAFETY: Every x86-64 CPU has SSE2.
+    // The loops write inside `block`, which is whole aligned lines, and clobber what is named.
     unsafe {
         passes!(size_of_val(block), passes;
             before: [],
@@ -99,6 +94,7 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
                 "movdqa xmmword ptr [{at} + 48], xmm0",
                 "add {at}, 64",
             ],
+            end: [],
             after: [];
             at = out(reg) _,
             block = in(reg) block.as_mut_ptr(),
@@ -111,8 +107,9 @@ fn write(block: &mut [u64], mut value: u64, passes: u64) -> u64 {
 }
 
 fn copy(to: &mut [u64], from: &[u64], passes: u64) {
-    // SAFETY: every x86-64 CPU has SSE2. The loops read inside `from` and write inside `to`,
-    // which are of one length and whole aligned lines, and clobber what is named.
+    // SAFETY: Every x86-64 CPU has SSE2.
+    // The loops read inside `from` and write inside `to`, which are of one length and whole aligned
+    // lines, and clobber what is named.
     unsafe {
         passes!(size_of_val(from), passes;
             before: [],
@@ -151,6 +148,7 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
                 "add {source}, 64",
                 "add {target}, 64",
             ],
+            end: [],
             after: [];
             source = out(reg) _,
             target = out(reg) _,

@@ -1,0 +1,131 @@
+//! What the workloads yield.
+
+use super::driver::{of_kind, Run};
+use serde_json::{json, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+fn short(id: &str, parameters: Value) -> Value {
+    json!({
+        "id": format!("process.{id}"), "parameters": parameters,
+        "iterations": 2, "warmup": 0, "sample_ms": 0.5,
+    })
+}
+
+fn run(workloads: Value) -> Vec<Value> {
+    let events = Run::start(&workloads).finish();
+    assert_eq!(of_kind(&events, "error"), Vec::<&Value>::new());
+    assert_eq!(of_kind(&events, "done").len(), 1);
+    events
+}
+
+#[test]
+fn every_call_is_timed_in_ns_and_proved() {
+    let events = run(json!([
+        short("getpid", json!({})),
+        short("malloc_free", json!({"bytes": [1, 4, 4096, 1 << 20]})),
+        short("fopen_fclose", json!({})),
+        short("open_close", json!({})),
+        short("open_close", json!({"flags": "read_only"})),
+        short("create_delete", json!({})),
+        short("create_delete", json!({"sync": false})),
+        short("fork_wait", json!({"resident_bytes": [0, 8 << 20]})),
+        short("fork_exec", json!({})),
+        short("pipe_round_trip", json!({"bytes": [1, 2, 4096]})),
+    ]));
+    let mut measured = BTreeMap::new();
+    for sample in of_kind(&events, "sample") {
+        assert_eq!(sample["indicator"], "time", "{sample}");
+        assert_eq!(sample["unit"], "ns", "{sample}");
+        assert_eq!(sample["direction"], "lower", "{sample}");
+        assert_eq!(sample["checksum"], "0x1", "{sample}");
+        assert!(
+            sample["value"].as_f64().expect("a number") > 0.0,
+            "{sample}"
+        );
+        if sample["phase"] == "measure" {
+            *measured.entry(sample["index"].as_u64()).or_insert(0) += 1;
+        }
+    }
+    let per_workload: Vec<_> = measured.into_values().collect();
+    assert_eq!(per_workload, [2, 8, 2, 2, 2, 2, 2, 4, 2, 6]);
+}
+
+#[test]
+fn file_workloads_record_the_file_system_they_ran_on() {
+    let events = run(json!([
+        short("fopen_fclose", json!({})),
+        short("open_close", json!({})),
+        short("create_delete", json!({})),
+        short("fork_exec", json!({})),
+    ]));
+    let logs: Vec<_> = of_kind(&events, "log")
+        .into_iter()
+        .filter_map(|e| e["message"].as_str()?.strip_prefix("scratch file system: "))
+        .collect();
+    assert_eq!(logs.len(), 4, "{logs:?}");
+    assert!(
+        !logs[0].is_empty() && logs.iter().all(|l| l == &logs[0]),
+        "{logs:?}"
+    );
+}
+
+/// The paper's nested loops, without the array: j + i + j for every j of every i.
+fn sum_by_hand(repetitions: u64, size: u64) -> u64 {
+    let mut sum = 0;
+    for i in 0..repetitions {
+        for j in 0..size {
+            sum += j + i + j;
+        }
+    }
+    sum
+}
+
+#[test]
+fn the_four_styles_compute_one_sum_which_is_that_of_the_loops() {
+    for size in [1, 37, 1000] {
+        let repetitions = [1, 2, 5, 16];
+        let events = run(json!([short(
+            "call_styles",
+            json!({"repetitions": repetitions, "fork_repetitions": repetitions, "size": size}),
+        )]));
+        let mut found = BTreeMap::<u64, BTreeSet<(String, String)>>::new();
+        for sample in of_kind(&events, "sample") {
+            let case = &sample["case"];
+            let text = |value: &Value| value.as_str().expect("text").to_owned();
+            found
+                .entry(case["repetitions"].as_u64().expect("a number"))
+                .or_default()
+                .insert((text(&case["style"]), text(&sample["checksum"])));
+        }
+        assert_eq!(found.keys().copied().collect::<Vec<_>>(), repetitions);
+        for (repetitions, sums) in found {
+            let sum = format!("{:#x}", sum_by_hand(repetitions, size));
+            let expected = ["fork", "function", "inline", "recursion"]
+                .map(|style| (style.to_owned(), sum.clone()));
+            assert_eq!(sums, BTreeSet::from(expected), "{repetitions} of {size}");
+        }
+    }
+}
+
+#[test]
+fn every_repetition_of_fork_is_a_process() {
+    let events = run(json!([short(
+        "call_styles",
+        json!({"repetitions": [1], "fork_repetitions": [1, 8]}),
+    )]));
+    let mut checked = 0;
+    for sample in of_kind(&events, "sample") {
+        let Some(faults) = sample["counters"]["minor_faults"].as_u64() else {
+            continue;
+        };
+        if sample["case"]["style"] == "fork" {
+            // After each fork the parent's first write to a page that it shares with its child is
+            // a page fault.
+            let repetitions = sample["case"]["repetitions"].as_u64().expect("a number");
+            let forks = sample["batch"].as_u64().expect("a number") * repetitions;
+            assert!(faults >= forks, "{sample}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 4, "{checked}");
+}

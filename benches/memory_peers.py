@@ -1,0 +1,332 @@
+"""Memory bandwidth and latency beside lmbench, sysbench and STREAM, on their own definitions.
+
+Each round measures all block sizes with the agent and then with its peer (or first with the peer),
+on the same CPU. The ratio of each round is ours over the peer's: above 1 the agent reports more
+bandwidth, or a longer latency. A neighbour's load hits both halves of a round, so the median of the
+ratios is steadier than either value; the ratio of the best values of all rounds is the least
+disturbed.
+
+lmbench's programs (bw_mem, lat_mem_rd), sysbench and STREAM (any build of stream.c, under the name
+stream_c) are taken from the directory that PENTATHLON_PEERS names, or from PATH. Exit status: 0
+compared, 1 no peer was found or a run failed.
+
+    python benches/memory_peers.py --rounds 9 --cpu 1
+
+With --realtime both run at a real-time priority (SCHED_RR 1, needs root), so that other programs on
+the CPU do not run in between.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon import agent
+
+TRIES = 11
+"""Samples of a half round: the default number of lmbench, which reports their median."""
+SAMPLE_MS = 5.0
+"""Length of a sample in both programs. lmbench would search for its own (ENOUGH in us), which takes
+minutes where neighbours disturb it."""
+SIZES = (4 << 10, 16 << 10, 256 << 10, 1 << 20, 16 << 20, 64 << 20)
+SYSBENCH_TOTAL = 2 << 30
+"""Bytes that one run of sysbench moves."""
+SYSBENCH_SIZES = tuple(size for size in SIZES if size >= 1 << 20)
+"""Smaller blocks measure what sysbench does between two blocks."""
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where both programs of a pair run."""
+
+    cpu: int
+    realtime: bool
+
+    def command(self) -> list[str]:
+        """What starts a peer there."""
+        pinned = ["taskset", "-c", str(self.cpu)]
+        return [*pinned, "chrt", "--rr", "1"] if self.realtime else pinned
+
+
+Figures = dict[int, float]
+"""A figure for each block size in bytes."""
+Peer = Callable[[str, tuple[int, ...], Place], Figures]
+"""Measures block sizes with a peer's program."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A workload and the peer that measures the same."""
+
+    name: str
+    program: str
+    package: str
+    workload: str
+    parameters: dict[str, Any]
+    unit: str
+    definition: str
+    theirs: Peer
+    sizes: tuple[int, ...] = SIZES
+    best: bool = False
+    """Whether the peer reports its best repetition instead of the median."""
+    rounds: int | None = None
+    """Fewer rounds than asked for, where the peer takes long."""
+
+
+def said(command: list[str]) -> str:
+    """All that a program writes."""
+    run = subprocess.run(
+        command,
+        env=os.environ | {"ENOUGH": f"{SAMPLE_MS * 1e3:.0f}", "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return run.stdout
+
+
+def number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text, re.MULTILINE)
+    if not found:
+        raise RuntimeError(f"the peer said: {text.strip() or 'nothing'}")
+    return float(found.group(1))
+
+
+def bw_mem(operation: str) -> Peer:
+    """Megabytes (10^6 B) a second of lmbench's bw_mem."""
+
+    def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+        command = [*place.command(), program, "-N", str(TRIES)]
+        return {
+            size: number(r"^[0-9.]+ ([0-9.]+)$", said([*command, str(size), operation]))
+            for size in sizes
+        }
+
+    return measure
+
+
+def sysbench(operation: str) -> Peer:
+    """Megabytes (10^6 B) a second of sysbench, which prints MiB."""
+
+    def one(program: str, size: int, place: Place) -> float:
+        options = {
+            "threads": 1,
+            "memory-block-size": size,
+            "memory-total-size": SYSBENCH_TOTAL,
+            "memory-oper": operation,
+            "memory-access-mode": "seq",
+        }
+        flags = [f"--{name}={value}" for name, value in options.items()]
+        text = said([*place.command(), program, "memory", *flags, "run"])
+        return number(r"\(([0-9.]+) MiB/sec\)", text) * MIB / 1e6
+
+    return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
+
+
+def stream(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+    """Megabytes copied a second: STREAM counts each byte twice, as read and as written."""
+    rate = number(r"^Copy:\s+([0-9.]+)", said([*place.command(), program]))
+    return dict.fromkeys(sizes, rate / 2)
+
+
+def stream_bytes(program: str) -> int:
+    """Bytes of one of STREAM's arrays, which its build decides."""
+    text = said([program])
+    elements = number(r"Array size = ([0-9]+)", text)
+    return int(elements * number(r"([0-9]+) bytes per array element", text))
+
+
+def lat_mem_rd(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+    """Nanoseconds a load in lmbench's random order (-t): one sweep over all sizes."""
+    mebibytes = max(1, max(sizes) // MIB)
+    text = said([*place.command(), program, "-N", "1", "-t", str(mebibytes), "64"])
+    return {size: number(rf"^{size / MIB:.5f} ([0-9.]+)$", text) for size in sizes}
+
+
+def bandwidth(operation: str, workload: str, definition: str) -> Pair:
+    return Pair(
+        name=f"bw_mem {operation}",
+        program="bw_mem",
+        package="lmbench 3",
+        workload=workload,
+        parameters={"variants": ["vector"]},
+        unit="MB/s",
+        definition=definition,
+        theirs=bw_mem(operation),
+    )
+
+
+def pairs() -> Iterator[Pair]:
+    few = "loads 4 of every 16 bytes and counts all"
+    yield bandwidth("rd", "memory.read", f"peer: {few}; ours: loads and counts all bytes")
+    yield bandwidth("frd", "memory.read", "both load every byte; peer: 4 bytes at a time")
+    few = "stores 4 of every 16 bytes and counts all"
+    yield bandwidth("wr", "memory.write", f"peer: {few}; ours: stores and counts all bytes")
+    yield bandwidth("fwr", "memory.write", "both store every byte; peer: 4 bytes at a time")
+    few = "copies 4 of every 16 bytes and counts all"
+    yield bandwidth("cp", "memory.copy", f"peer: {few}; ours: copies all; both count once")
+    yield bandwidth("fcp", "memory.copy", "both copy every byte and count it once")
+    for operation in ("read", "write"):
+        yield Pair(
+            name=f"sysbench {operation}",
+            program="sysbench",
+            package="sysbench 1",
+            workload=f"memory.{operation}",
+            parameters={"variants": ["scalar"]},
+            unit="MB/s",
+            definition="both: 64 bits at a time (ours: the scalar variant); the peer's time "
+            "includes what it does between two blocks",
+            theirs=sysbench(operation),
+            sizes=SYSBENCH_SIZES,
+        )
+    yield Pair(
+        name="STREAM Copy",
+        program="stream_c",
+        package="stream.c of STREAM 5",
+        workload="memory.copy",
+        parameters={"variants": ["vector"]},
+        unit="MB/s",
+        definition="peer: best of its repetitions, halved, because it counts bytes read and bytes "
+        "written; ours: best sample. A build in which the compiler turns the loop into memcpy may "
+        "use streaming stores, which the agent never does",
+        theirs=stream,
+        best=True,
+    )
+    yield Pair(
+        name="lat_mem_rd -t",
+        program="lat_mem_rd",
+        package="lmbench 3",
+        workload="memory.latency",
+        parameters={"pages": ["base"]},
+        unit="ns",
+        definition="both follow a ring of addresses 64 B apart; peer: every load goes to another "
+        "page, all pages in one random order again and again; ours: all lines in random order, so "
+        "that by chance a page is still in the TLB",
+        theirs=lat_mem_rd,
+        sizes=tuple(size for size in SIZES if size <= 16 * MIB),
+        best=True,
+        rounds=3,
+    )
+
+
+def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Figures:
+    """Median (or best) value of the agent's samples."""
+    request = {
+        "protocol": 1,
+        "placement": {"cpus": [place.cpu]}
+        | ({"policy": "rr", "priority": 1} if place.realtime else {}),
+        "workloads": [
+            {
+                "id": pair.workload,
+                "parameters": pair.parameters | {"block_bytes": sizes},
+                "iterations": TRIES,
+                "sample_ms": SAMPLE_MS,
+            }
+        ],
+    }
+    run = subprocess.run(
+        [program, "run"],
+        input=json.dumps(request) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    samples: dict[int, list[float]] = {size: [] for size in sizes}
+    for event in map(json.loads, run.stdout.splitlines()):
+        if event["event"] == "error":
+            raise RuntimeError(f"{pair.workload}: {event['reason']}")
+        if event["event"] == "sample" and event["phase"] == "measure":
+            samples[event["case"]["block_bytes"]].append(event["value"])
+    summary = best(pair) if pair.best else statistics.median
+    return {size: summary(values) for size, values in samples.items()}
+
+
+def best(pair: Pair) -> Callable[[list[float]], float]:
+    return min if pair.unit == "ns" else max
+
+
+def find(name: str) -> str | None:
+    """A peer's program, from PENTATHLON_PEERS or from PATH."""
+    folder = os.environ.get("PENTATHLON_PEERS")
+    search = os.pathsep.join(filter(None, (folder, os.environ.get("PATH"))))
+    return shutil.which(name, path=search)
+
+
+def compare(
+    program: Path, peer: str, pair: Pair, sizes: tuple[int, ...], *, place: Place, rounds: int
+) -> None:
+    """Measures both in turn and prints medians and ratios."""
+    own: list[Figures] = []
+    other: list[Figures] = []
+    for count in range(rounds):
+        for half in (0, 1) if count % 2 == 0 else (1, 0):
+            if half == 0:
+                own.append(ours(program, pair, sizes, place))
+            else:
+                other.append(pair.theirs(peer, sizes, place))
+    for size in sizes:
+        one = [figures[size] for figures in own]
+        two = [figures[size] for figures in other]
+        ratios = sorted(a / b for a, b in zip(one, two, strict=True))
+        low, high = ratios[rounds // 4], ratios[-1 - rounds // 4]
+        print(
+            f"{pair.name:15} {size >> 10:7} KiB {statistics.median(one):10.4g} "
+            f"{statistics.median(two):10.4g} {pair.unit:5} {statistics.median(ratios):7.3f}   "
+            f"{low:.3f} to {high:.3f}   {best(pair)(one) / best(pair)(two):.3f}",
+            flush=True,
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--rounds", type=int, default=9, help="rounds of each pair (default 9)")
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument(
+        "--realtime", action="store_true", help="run at a real-time priority (root)"
+    )
+    parser.add_argument("--only", help="only pairs whose name contains this text")
+    parser.add_argument("--sizes", type=int, nargs="+", metavar="KIB", help="block sizes in KiB")
+    options = parser.parse_args()
+    program = agent.locate()
+    place = Place(options.cpu, options.realtime)
+    chosen = [pair for pair in pairs() if not options.only or options.only in pair.name]
+    print(f"{options.rounds} rounds on CPU {options.cpu}, {TRIES} samples of {SAMPLE_MS:g} ms each")
+    print(f"{'':15} {'block':>11} {'ours':>10} {'peer':>10} {'':5}   ratio   middle half      best")
+    compared = 0
+    for pair in chosen:
+        peer = find(pair.program)
+        if peer is None:
+            print(f"{pair.name:15} {pair.program} is missing: it is part of {pair.package}")
+            continue
+        sizes = tuple(kib << 10 for kib in options.sizes) if options.sizes else pair.sizes
+        rounds = min(options.rounds, pair.rounds or options.rounds)
+        try:
+            if pair.program == "stream_c":
+                sizes = (stream_bytes(peer),)
+            compare(program, peer, pair, sizes, place=place, rounds=rounds)
+        except (RuntimeError, subprocess.SubprocessError) as error:
+            print(f"{pair.name}: {error}", file=sys.stderr)
+            return 1
+        compared += 1
+    print("\nDefinitions")
+    for pair in chosen:
+        print(f"  {pair.name}: {pair.definition}.")
+    return 0 if compared else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

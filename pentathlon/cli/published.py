@@ -1,0 +1,275 @@
+"""`pentathlon published list|show|audit|compare`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.screen import out
+from pentathlon.published import formats
+from pentathlon.published.findings import KINDS, SEVERITIES, Audit, Finding
+from pentathlon.published.grid import Grid, figure_grid, figure_points, table_grid
+from pentathlon.published.load import find_study, load_all
+from pentathlon.published.model import Figure, Study
+from pentathlon.published.problems import PublishedError
+from pentathlon.published.report import counts_grid, findings_grid
+from pentathlon.store.query import load_result
+
+HELP = "The published studies as data: their tables, their audit, a result beside them."
+
+LIST_HELP = """List the studies and their tables and figures.
+
+Examples:
+
+    pentathlon published list
+
+    pentathlon published list venkata2003
+"""
+
+SHOW_HELP = """Show a table of a study as it is printed, or the numbers of a figure.
+
+TABLE is an id from the list, or a printed name such as "Table 3" or 3.
+
+Examples:
+
+    pentathlon published show martinovic2012 3
+
+    pentathlon published show venkata2003 fig-26 --format latex
+
+    pentathlon published show venkata2003 figure-20 --format json
+"""
+
+AUDIT_HELP = """Compute every printed number again that others determine, and list what cannot be.
+
+A printed number stands for every real that rounds to it. A finding is an error only if no such
+reals give what is printed.
+
+Examples:
+
+    pentathlon published audit
+
+    pentathlon published audit tolly2007 --severity error
+
+    pentathlon published audit --format json > audit.json
+"""
+
+COMPARE_HELP = """Put a result of your own beside a published table. It gives no verdict.
+
+Examples:
+
+    pentathlon published compare venkata2003 fig-26 results/two-kernels-20260101T120000Z
+"""
+
+app = typer.Typer(name="published", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+
+class Format(StrEnum):
+    """How a table is written."""
+
+    TERMINAL = "terminal"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    JSON = "json"
+    HTML = "html"
+
+
+class Level(StrEnum):
+    """The least severity that is listed."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Short name of a study.")]
+TableName = Annotated[str, typer.Argument(metavar="TABLE", help="Id or printed name.")]
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write it.")]
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    with domain_errors():
+        try:
+            yield
+        except PublishedError as error:
+            raise InputError(str(error)) from error
+
+
+@app.command("list", help=LIST_HELP)
+def list_command(
+    study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    with _errors():
+        studies = [find_study(study)] if study is not None else list(load_all())
+        if as_json:
+            _write(json.dumps([_listed(one) for one in studies], ensure_ascii=False, indent=2))
+            return
+        for one in studies:
+            facts = one.facts
+            out.print(Text(f"{one.id}: {facts.authors}, {facts.title}, {facts.published_in}"))
+            table = RichTable(box=None, pad_edge=False, header_style="dim")
+            for name in ("  table", "printed as", "kind", "about"):
+                table.add_column(name)
+            table.add_column("rows", justify="right")
+            for each in one.tables:
+                cells = (f"  {each.id}", each.printed_as, each.kind, each.title)
+                table.add_row(*map(Text, cells), str(len(each.row)))
+            for figure in facts.figure:
+                drawn = (f"  {figure.id}", figure.printed_as, "figure", figure.title)
+                table.add_row(*map(Text, drawn), str(len(figure_points(one, figure))))
+            out.print(table)
+            out.print()
+
+
+@app.command("show", help=SHOW_HELP)
+def show_command(study: StudyName, table: TableName, how: FormatOption = Format.TERMINAL) -> None:
+    with _errors():
+        found = find_study(study)
+        figure = found.figure(table)
+        if figure is not None:
+            if how is Format.JSON:
+                _write(json.dumps(_picture(found, figure), ensure_ascii=False, indent=2))
+            else:
+                _grid(figure_grid(found, figure), how)
+            return
+        one = found.table(table)
+        if how is Format.JSON:
+            _write(one.model_dump_json(indent=2, exclude_none=True, exclude_defaults=True))
+        else:
+            _grid(table_grid(found, one), how)
+
+
+@app.command("audit", help=AUDIT_HELP)
+def audit_command(
+    study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
+    *,
+    severity: Annotated[Level, typer.Option(help="The least severity to list.")] = Level.NOTE,
+    how: FormatOption = Format.TERMINAL,
+) -> None:
+    from pentathlon.published.audit import audit  # noqa: PLC0415  loads SciPy
+
+    with _errors():
+        studies = [find_study(study)] if study is not None else list(load_all())
+        audits = [audit(one) for one in studies]
+        levels = list(SEVERITIES)
+        wanted = set(levels[: levels.index(severity.value) + 1])
+        found = [one for each in audits for one in each.findings if one.severity in wanted]
+        if how is Format.JSON:
+            data = [each.model_dump(mode="json") for each in audits]
+            for each in data:
+                each["findings"] = [f for f in each["findings"] if f["severity"] in wanted]
+            _write(json.dumps(data, ensure_ascii=False, indent=2))
+        elif how is Format.TERMINAL:
+            _findings(audits, found)
+        else:
+            _grid(findings_grid(found), how)
+
+
+@app.command("compare", help=COMPARE_HELP)
+def compare_command(
+    study: StudyName,
+    table: TableName,
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result directory.")],
+    how: FormatOption = Format.TERMINAL,
+) -> None:
+    with _errors():
+        one = find_study(study)
+        from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
+        from pentathlon.published.beside import beside, beside_grid  # noqa: PLC0415
+
+        own = evaluate(load_result(result))
+        found = beside(one, one.table(table), own, result.resolve().name)
+        if how is Format.JSON:
+            _write(found.model_dump_json(indent=2))
+        else:
+            _grid(beside_grid(found), how)
+
+
+def _grid(grid: Grid, how: Format) -> None:
+    if how is Format.TERMINAL:
+        out.print(formats.to_rich(grid))
+        for note in grid.notes:
+            out.print(Text(note, style="dim"))
+        return
+    writers = {
+        Format.CSV: formats.to_csv,
+        Format.MARKDOWN: formats.to_markdown,
+        Format.LATEX: formats.to_latex,
+        Format.HTML: formats.to_html,
+    }
+    _write(writers[how](grid))
+
+
+def _findings(audits: Sequence[Audit], found: Sequence[Finding]) -> None:
+    """Findings as paragraphs: they are too long for columns."""
+    styles = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+    for one in found:
+        head = Text.assemble(
+            (f"{one.severity:8}", styles[one.severity]),
+            (f"{one.study}, {one.table}, {one.row}", "bold"),
+            f"  {one.kind}",
+        )
+        out.print(head)
+        for name, text in (
+            ("says", one.says + (f" (section {one.section})" if one.section else "")),
+            ("printed", one.printed),
+            ("but", one.allowed),
+            ("scan", one.ocr),
+            ("note", one.note),
+        ):
+            if text:
+                out.print(Text(f"        {name:8}{text}"))
+        out.print()
+    out.print(formats.to_rich(counts_grid(audits)))
+    kinds = sorted({one.kind for one in found}, key=list(KINDS).index)
+    for kind in kinds:
+        out.print(Text(f"{kind}: {KINDS[kind]}", style="dim"))
+
+
+def _listed(study: Study) -> dict[str, object]:
+    facts = study.facts
+    return {
+        **facts.model_dump(include={"id", "authors", "title", "year", "published_in", "notes"}),
+        "tables": [
+            {
+                "id": one.id,
+                "printed_as": one.printed_as,
+                "title": one.title,
+                "kind": one.kind,
+                "area": one.area,
+                "section": one.section,
+                "rows": len(one.row),
+            }
+            for one in study.tables
+        ],
+        "figures": [{"id": one.id, "printed_as": one.printed_as} for one in facts.figure],
+    }
+
+
+def _picture(study: Study, figure: Figure) -> dict[str, object]:
+    """A figure as data for a plot: marks, axes, and points with x and y as numbers."""
+    points = []
+    for point in figure_points(study, figure):
+        x = point["x"] if figure.x_scale == "category" else float(point["x"])
+        points.append({**point, "x": x, "y": float(point["printed"])})
+    return {
+        **figure.model_dump(exclude={"series"}),
+        "study": study.id,
+        "points": points,
+    }
+
+
+def _write(text: str) -> None:
+    typer.echo(text, nl=not text.endswith("\n"))

@@ -1,0 +1,122 @@
+"""The published studies as data: one file per table, one for the study, one for its claims."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pentathlon.published.claims import Choice, Claim
+from pentathlon.published.parts import Id, Name, Part
+from pentathlon.published.problems import unknown
+from pentathlon.published.tables import Table
+
+
+class Series(Part):
+    """One line or set of bars of a figure: a column of a table, for some of its rows."""
+
+    title: str
+    table: Id
+    y: Name
+    rows: tuple[Id, ...] = ()
+    """() for all."""
+    x: Name | None = None
+    """Column or factor of the x axis; None for the row labels."""
+
+
+class Figure(Part):
+    """A figure of the paper whose numbers are printed in a table or in the text."""
+
+    id: Id
+    printed_as: str
+    title: str
+    mark: Literal["line", "bar"]
+    x_title: str
+    y_title: str
+    x_scale: Literal["category", "linear", "log2"]
+    series: tuple[Series, ...]
+
+
+class Target(Part):
+    """Something that a text can refer to, with its subject."""
+
+    id: Id
+    printed_as: str
+    subject: str
+
+
+class Reference(Part):
+    """A reference in the text, with the subject that the sentence expects there."""
+
+    section: str
+    target: Id
+    subject: str
+
+
+class Heading(Part):
+    """A numbered heading and the number of the section that it stands in."""
+
+    printed: str
+    inside: str
+
+
+class Listing(Part):
+    """A program listing: SHA-256 of its characters without white space."""
+
+    printed_as: str
+    subject: str
+    sha256: str
+
+
+class StudyFile(Part):
+    """What holds for a study as a whole."""
+
+    id: Id
+    document: str
+    authors: str
+    title: str
+    year: int
+    published_in: str
+    reference_system: str | None = None
+    significant_digits: int | None = None
+    """Digits that the paper says it reports."""
+    definitions: Id | None = None
+    """The table that declares the symbols."""
+    notes: tuple[str, ...] = ()
+    figure: tuple[Figure, ...] = ()
+    target: tuple[Target, ...] = ()
+    reference: tuple[Reference, ...] = ()
+    heading: tuple[Heading, ...] = ()
+    listing: tuple[Listing, ...] = ()
+
+
+class Study(Part):
+    """A study with everything that belongs to it."""
+
+    facts: StudyFile
+    tables: tuple[Table, ...]
+    claims: tuple[Claim, ...]
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.facts.id
+
+    def table(self, name: str) -> Table:
+        """The table with that id, or printed under that name ("3", "Table 3").
+
+        Raises:
+            PublishedError: there is none.
+        """
+        wanted = name.strip().lower()
+        for one in self.tables:
+            printed = one.printed_as.lower()
+            if wanted in {one.id, printed, printed.removeprefix("table ")}:
+                return one
+        raise unknown(f"table in {self.id}", name, [one.id for one in self.tables])
+
+    def figure(self, name: str) -> Figure | None:
+        """The figure with that id or printed name, or None."""
+        wanted = name.strip().lower()
+        for one in self.facts.figure:
+            if wanted in {one.id, one.printed_as.lower()}:
+                return one
+        return None

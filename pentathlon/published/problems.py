@@ -1,0 +1,19 @@
+"""The error of this package: one sentence that says what is wrong, where, and what is right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PublishedError(Exception):
+    """Data, or a question about it, that cannot be used; the text is one clear sentence."""
+
+
+def unknown(what: str, word: str, known: Iterable[str]) -> PublishedError:
+    """The error for a name that does not exist, with the nearest one that does."""
+    words = list(known)
+    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    if close:
+        return PublishedError(f'there is no {what} "{word}"; did you mean "{close[0]}"?')
+    return PublishedError(f'there is no {what} "{word}"; known: {", ".join(words)}')

@@ -1,0 +1,261 @@
+"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation.
+
+CSV and JSON hold every number in full precision; Markdown and LaTeX are for reading and round.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from pentathlon.evaluate.display import scale, signed_percent, significant
+from pentathlon.evaluate.facts import ResultLike
+from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.report import latex
+from pentathlon.report.answer import answers, sentence
+
+FORMATS = ("csv", "markdown", "latex", "json")
+"""What `write` can make, besides the HTML report."""
+
+NAMES = {
+    "csv": "evaluation.csv",
+    "markdown": "evaluation.md",
+    "latex": "evaluation.tex",
+    "json": "evaluation.json",
+}
+
+
+class ExportError(Exception):
+    """A format is unknown; the text is one sentence."""
+
+
+def write(
+    evaluation: Evaluation, result: ResultLike, directory: Path, formats: Iterable[str]
+) -> list[Path]:
+    """Write an evaluation in some formats into a directory, which is made if it is missing.
+
+    Args:
+        formats: names from `FORMATS`, or "html" for the report.
+
+    Returns:
+        The files, in the order of the formats.
+
+    Raises:
+        ExportError: a format is unknown; nothing is written then.
+        OSError: a file cannot be written.
+    """
+    wanted = list(dict.fromkeys(formats))
+    for name in wanted:
+        if name not in NAMES and name != "html":
+            known = ", ".join((*FORMATS, "html"))
+            raise ExportError(f'"{name}" is no format of the report; use one of {known}')
+    directory.mkdir(parents=True, exist_ok=True)
+    files = []
+    for name in wanted:
+        if name == "html":
+            # The page is large, and most exports do not need it.
+            from pentathlon.report import html  # noqa: PLC0415
+
+            path = directory / "report.html"
+            html.write(evaluation, result, path)
+        else:
+            path = directory / NAMES[name]
+            path.write_text(_MAKERS[name](evaluation), encoding="utf-8", newline="")
+        files.append(path)
+    return files
+
+
+COLUMNS = (
+    "key",
+    "area",
+    "workload",
+    "indicator",
+    "case",
+    "unit",
+    "direction",
+    "system",
+    "reference",
+    "samples",
+    "boots",
+    "mean",
+    "minimum",
+    "maximum",
+    "sd",
+    "boot_sd",
+    "deviation_percent",
+    "reference_mean",
+    "difference_percent",
+    "blocks",
+    "speed_percent",
+    "low_percent",
+    "high_percent",
+    "adjusted_confidence",
+    "adjusted_low_percent",
+    "adjusted_high_percent",
+    "p_different",
+    "p_equivalent",
+    "mde_percent",
+    "verdict",
+    "words",
+    "reason",
+    "cautions",
+)
+"""Columns of the CSV file: one line for each indicator and system, the reference too."""
+
+
+def to_csv(evaluation: Evaluation) -> str:
+    """The evaluation as CSV (RFC 4180): numbers as Python's repr, empty where there is none."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for row in evaluation.rows:
+        for system in evaluation.systems:
+            values = _values(evaluation, row, system.name)
+            writer.writerow(["" if values.get(name) is None else values[name] for name in COLUMNS])
+    return text.getvalue()
+
+
+def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
+    reference = evaluation.study.reference
+    summary, base = row.summary(system), row.summary(reference)
+    values: dict[str, object] = {
+        **row.model_dump(include={"key", "area", "workload", "indicator", "unit", "direction"}),
+        "case": ",".join(f"{name}={value}" for name, value in row.case.items()),
+        "system": system,
+        "reference": reference,
+        "reference_mean": None if base is None else base.mean,
+    }
+    if summary is not None:
+        values |= summary.model_dump(exclude={"boot_means", "system", "within_one_percent"})
+    comparison = row.comparison(system)
+    if comparison is None:
+        return values
+    values |= comparison.model_dump(include={"difference_percent", "words", "reason"})
+    values["verdict"] = comparison.verdict.value
+    values["cautions"] = "; ".join(comparison.cautions)
+    if comparison.effect is not None:
+        values |= comparison.effect.model_dump(exclude={"log_ratios", "mean", "sd", "percent"})
+        values["speed_percent"] = comparison.effect.percent
+    return values
+
+
+def to_json(evaluation: Evaluation) -> str:
+    """The whole evaluation as JSON, in full precision; `Evaluation` reads it back."""
+    return evaluation.model_dump_json(indent=1) + "\n"
+
+
+def to_markdown(evaluation: Evaluation) -> str:
+    """The answer and a table for each area, as GitHub-flavoured Markdown."""
+    study = evaluation.study
+    lines = [f"# {_plain(study.title)}", ""]
+    if study.question:
+        lines += [_plain(study.question), ""]
+    for answer in answers(evaluation):
+        lines += [f"**{_plain(answer.headline)}**", ""]
+        lines += [f"> {_plain(sentence(caution))}\n" for caution in answer.cautions]
+        for finding in answer.findings:
+            place = f", {finding.place}" if finding.place else ""
+            interval = f" ({finding.interval})" if finding.interval else ""
+            lines.append(f"- {_plain(finding.title)}{place}: {finding.size}{interval}")
+        lines += ["", _plain(answer.sureness), ""]
+    for area in evaluation.areas:
+        lines += [f"## {area.capitalize()}", ""]
+        header = headings(evaluation)
+        lines.append(f"| {' | '.join(_plain(cell) for cell in header)} |")
+        lines.append(f"|{'|'.join('---' if left else '---:' for left in alignment(evaluation))}|")
+        for cells in body(evaluation, area):
+            lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
+        lines.append("")
+    if evaluation.failures:
+        lines += ["## Not measured", ""]
+        for failure in evaluation.failures:
+            what = f"{failure.workload}[{failure.case}]" if failure.case else failure.workload
+            text = f"{failure.system}: {what or 'boot'}: {failure.kind}, {failure.reason}"
+            lines.append(f"- {_plain(text)}")
+        lines.append("")
+    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {study.blocks} blocks.")
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(evaluation: Evaluation) -> str:
+    """A table for each area, as the papers have them, with booktabs and longtable."""
+    tables = [
+        latex.table(
+            caption=f"{evaluation.study.title}: {area}",
+            label=f"tab:{area}",
+            header=headings(evaluation),
+            left=alignment(evaluation),
+            rows=list(body(evaluation, area)),
+        )
+        for area in evaluation.areas
+    ]
+    return latex.document_part(evaluation.study.plan_hash, tables)
+
+
+_MAKERS: dict[str, Callable[[Evaluation], str]] = {
+    "csv": to_csv,
+    "markdown": to_markdown,
+    "latex": to_latex,
+    "json": to_json,
+}
+
+
+def headings(evaluation: Evaluation) -> list[str]:
+    """Column headings of the tables for reading."""
+    names = [system.name for system in evaluation.systems]
+    found = ["Indicator", *names, "Unit"]
+    for name in names[1:]:
+        found += [f"Diff % {name}", f"Speed % {name}", f"Verdict {name}"]
+    return found
+
+
+def alignment(evaluation: Evaluation) -> list[bool]:
+    """Whether each column is set to the left."""
+    count = len(evaluation.systems)
+    return [True, *[False] * count, True, *[False, False, True] * (count - 1)]
+
+
+def body(evaluation: Evaluation, area: str) -> Iterator[list[str]]:
+    """Rows of the tables for reading."""
+    names = [system.name for system in evaluation.systems]
+    for row in evaluation.rows:
+        if row.area == area:
+            yield _reading(row, names)
+
+
+def _reading(row: Row, names: Sequence[str]) -> list[str]:
+    base = row.summary(names[0]) or row.summaries[0]
+    divisor, unit = scale(row.unit, base.mean)
+    means = [
+        "–" if (one := row.summary(name)) is None else significant(one.mean / divisor)
+        for name in names
+    ]
+    title = f"{row.title}, {row.case_text}" if row.case_text else row.title
+    cells = [title, *means, unit]
+    for name in names[1:]:
+        cells += _judgement(row.comparison(name))
+    return cells
+
+
+def _judgement(one: Comparison | None) -> list[str]:
+    if one is None:
+        return ["–", "–", "–"]
+    speed = "–"
+    if one.effect is not None:
+        speed = signed_percent(one.effect.percent)
+        low, high = one.effect.low_percent, one.effect.high_percent
+        if low is not None and high is not None:
+            speed = f"{speed} [{signed_percent(low)}, {signed_percent(high)}]"
+    raw = "–" if one.difference_percent is None else signed_percent(one.difference_percent)
+    said = "; ".join(text for text in (one.words, one.reason, *one.cautions) if text)
+    return [raw, speed, said]
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown takes as it is: characters with a meaning are escaped (CommonMark 2.4)."""
+    flat = " ".join(text.split("\n"))
+    for mark in ("\\", "|", "*", "_", "`", "<", ">", "[", "]", "#"):
+        flat = flat.replace(mark, f"\\{mark}")
+    return flat

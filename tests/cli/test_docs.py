@@ -1,0 +1,86 @@
+"""The pages say what the program does: every key, column, command and exit code is in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from pentathlon.cli.exits import Exit
+from pentathlon.cli.main import app
+from pentathlon.procedure.records import FIELDS
+from pentathlon.store.schema import TABLES
+from pentathlon.study import model
+from pentathlon.study.load import parse_study
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def code_words(text: str) -> set[str]:
+    return set(re.findall(r"`([^`\n]+)`", text))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        model.Study,
+        model.Procedure,
+        model.Evaluation,
+        model.System,
+        model.Settings,
+        model.Suite,
+        model.WorkloadChoice,
+    ],
+)
+def test_every_key_of_a_study_file(table: type[model.Table]) -> None:
+    keys = {field.alias or name for name, field in table.model_fields.items()}
+    assert keys <= code_words(page("study-file.md"))
+
+
+@pytest.mark.parametrize("table", [model.Procedure, model.Evaluation])
+def test_defaults(table: type[model.Table]) -> None:
+    for name, field in table.model_fields.items():
+        [row] = re.findall(rf"^\| `{name}` \|.*\| (\S+) \|$", page("study-file.md"), re.M)
+        assert float(row) == float(field.default), name
+
+
+def test_the_example_of_a_study_file_is_one() -> None:
+    text = page("study-file.md")
+    example = text[text.index("```toml\n") + 8 :]
+    example = example[: example.index("```")].replace('fallback = "two-settings.toml"\n', "")
+    assert len(parse_study(example, Path("example.toml")).systems) == 2
+
+
+@pytest.mark.parametrize("table", list(TABLES))
+def test_every_column(table: str) -> None:
+    text = page("results.md")
+    section = text[text.index(f"### {table}") :]
+    assert set(TABLES[table]) <= code_words(section.split("\n#", 1)[0])
+
+
+def test_every_record() -> None:
+    for record, fields in FIELDS.items():
+        [row] = re.findall(rf"^\| `{record.kind}` \|(.*)$", page("results.md"), re.M)
+        assert set(fields) - {"utc"} <= code_words(row), record.kind
+
+
+def test_every_exit_code() -> None:
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", page("cli.md"), re.M)}
+    assert codes == {int(code) for code in Exit}
+
+
+def test_every_command_and_option() -> None:
+    text = page("cli.md")
+    group = typer.main.get_group(app)
+    for name, command in group.commands.items():
+        assert re.search(rf"^\| `{name}[ `]", text, re.M), name
+        for parameter in command.params:
+            for option in parameter.opts:
+                if option.startswith("--") and option != "--help":
+                    assert option in text, f"{name} {option}"

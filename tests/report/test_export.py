@@ -1,0 +1,110 @@
+"""Exports: full precision where numbers are read by programs, escapes where text is set."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from synthetic import Item, Maker, items, same
+
+from pentathlon.evaluate import Evaluation, evaluate
+from pentathlon.report import export, latex
+
+
+@pytest.fixture(scope="module")
+def result():
+    return Maker(chosen=items(sizes=(1024, 4096, 16384))).make()
+
+
+@pytest.fixture(scope="module")
+def evaluation(result):
+    return evaluate(result)
+
+
+def test_every_format_is_written(evaluation, result, tmp_path):
+    files = export.write(evaluation, result, tmp_path / "new", [*export.FORMATS, "html", "csv"])
+    assert [path.name for path in files] == [
+        "evaluation.csv",
+        "evaluation.md",
+        "evaluation.tex",
+        "evaluation.json",
+        "report.html",
+    ]
+    assert all(path.stat().st_size > 1000 for path in files)
+
+
+def test_an_unknown_format_writes_nothing(evaluation, result, tmp_path):
+    with pytest.raises(export.ExportError, match=r'^"pdf" is no format of the report; use one of'):
+        export.write(evaluation, result, tmp_path / "new", ["csv", "pdf"])
+    assert not (tmp_path / "new").exists()
+
+
+def test_json_is_read_back_without_loss(evaluation):
+    text = export.to_json(evaluation)
+    assert Evaluation.model_validate_json(text) == evaluation
+    means = {row["key"]: row["summaries"][0]["mean"] for row in json.loads(text)["rows"]}
+    assert means["process.getpid.time"] == evaluation.row("process.getpid.time").summaries[0].mean
+
+
+def test_csv_has_a_line_for_each_indicator_and_system_in_full_precision(evaluation):
+    lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
+    assert len(lines) == len(evaluation.rows) * 3
+    for line in lines:
+        row = evaluation.row(line["key"])
+        summary = row.summary(line["system"])
+        assert float(line["mean"]) == summary.mean
+        assert int(line["samples"]) == summary.samples
+        comparison = row.comparison(line["system"])
+        if comparison is None:
+            assert line["verdict"] == ""
+        else:
+            assert line["verdict"] == comparison.verdict.value
+            assert float(line["low_percent"]) == comparison.effect.low_percent
+            assert float(line["difference_percent"]) == comparison.difference_percent
+
+
+def test_markdown_tables_have_as_many_cells_as_headings(evaluation):
+    text = export.to_markdown(evaluation)
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    counts = {len(re.findall(r"(?<!\\)\|", line)) for line in tables}
+    assert counts == {len(export.headings(evaluation)) + 1}
+    assert len(tables) == len(evaluation.rows) + 2 * len(evaluation.areas)
+    assert "compares layers uml and host, not kernels" in text
+
+
+def test_latex_tables_have_as_many_cells_as_headings(evaluation):
+    text = export.to_latex(evaluation)
+    rows = [line for line in text.splitlines() if line.endswith(r"\\") and "&" in line]
+    counts = {len(re.findall(r"(?<!\\)&", line)) for line in rows}
+    assert counts == {len(export.headings(evaluation)) - 1}
+    assert text.count(r"\begin{longtable}") == text.count(r"\end{longtable}") == 4
+    assert text.isascii()
+
+
+HOSTILE = "a|b & c_d 100% {x} ~^\\ <i> #1 `q` *z* [l]"
+
+
+def test_hostile_names_are_escaped():
+    chosen = [Item("x.y", "time", {"variant": HOSTILE}, "ns", "lower", 5.0)]
+    evaluation = evaluate(Maker(factors={"a": same, "b": same}, chosen=chosen).make())
+    markdown = export.to_markdown(evaluation)
+    assert r"a\|b & c\_d 100% {x} ~^\\ \<i\> \#1 \`q\` \*z\* \[l\]" in markdown
+    assert (
+        r"a|b \& c\_d 100\% \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{} <i> \#1"
+        in export.to_latex(evaluation)
+    )
+
+
+def test_latex_escape_covers_its_specials():
+    for character in r"\&%$#_{}~^":
+        assert latex.escape(character) != character
+
+
+def test_one_system_exports_its_means():
+    evaluation = evaluate(Maker(factors={"a": same}, chosen=items()[:4]).make())
+    lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
+    assert [line["system"] for line in lines] == ["a"] * 4
+    assert export.headings(evaluation) == ["Indicator", "a", "Unit"]
