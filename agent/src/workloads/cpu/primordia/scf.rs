@@ -323,7 +323,7 @@ mod tests {
             let atom = atom(symbol);
             assert!(atom.settled, "{symbol}");
             let off = (atom.energy - published).abs();
-            assert!(off < 1e-6 * (1.0 - published), "{symbol}: {}", atom.energy);
+            assert!(off < 1e-7 * (1.0 - published), "{symbol}: {}", atom.energy);
             assert!(
                 (atom.virial - 2.0).abs() < 1e-6,
                 "{symbol}: {}",
