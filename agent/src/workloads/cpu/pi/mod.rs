@@ -30,7 +30,7 @@ impl super::Workload for Pi {
             parameters: vec![Parameter {
                 name: "digits",
                 kind: Type::Integers,
-                default: json!([1 << 20]),
+                default: json!([1 << 20, 1 << 22]),
                 unit: Some("digits"),
                 minimum: Some(20.0),
                 maximum: Some((1u64 << 25) as f64),
