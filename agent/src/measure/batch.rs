@@ -21,7 +21,14 @@ pub fn size(
 ) -> Result<u64, Failure> {
     let mut operations = 1u64;
     let mut elapsed = time(operations)?;
-    while elapsed < 0.8 * target_ns {
+    loop {
+        if elapsed >= 0.8 * target_ns {
+            // A cold cache or a neighbour can stretch one batch; only what stays long is long.
+            elapsed = elapsed.min(time(operations)?);
+        }
+        if elapsed >= 0.8 * target_ns {
+            break;
+        }
         if operations >= LARGEST {
             return Err(Failure::Invalid(format!(
                 "{LARGEST} operations take no measurable time: the work was not done"
@@ -78,6 +85,16 @@ mod tests {
     #[test]
     fn an_operation_longer_than_the_target_is_done_once() {
         assert_eq!(size(1e6, |n| Ok(5e7 * n as f64)).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_first_batch_that_was_stretched_does_not_end_the_sizing() {
+        let mut calls = 0;
+        let batch = size(1e6, |n| {
+            calls += 1;
+            Ok(100.0 * n as f64 + if calls == 1 { 5e6 } else { 0.0 })
+        });
+        assert!((7_000..=20_000).contains(&batch.unwrap()));
     }
 
     #[test]
