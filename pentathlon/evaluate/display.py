@@ -43,7 +43,7 @@ def percent_text(value: float, digits: int = 2) -> str:
 
 def times_text(factor: float) -> str:
     """A factor such as "12×", for differences that are no longer readable as percentages."""
-    return f"{significant(factor, 2)}×"
+    return "more than 10,000×" if factor > 10_000 else f"{significant(factor, 2)}×"
 
 
 def signed_percent(value: float) -> str:

@@ -113,18 +113,27 @@ def _headline(
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)
     if not effects and unusable * 2 > judged:
         return (
-            f"{system} and {reference} cannot be told apart: {unusable} of {rows} were unstable or "
-            "invalid. Measure again where less else is going on."
+            f"{system} and {reference} cannot be told apart: {_share(unusable, judged)} unstable "
+            "or invalid. Measure again where less else is going on."
         )
     if not effects:
         return f"No difference between {system} and {reference} was shown in {rows}."
     first, second = (faster, slower) if len(faster) >= len(slower) else (slower, faster)
     word = "faster" if first is faster else "slower"
-    told = f"{system} is {word} than {reference} for {len(first)} of {rows} ({_spread(first)})"
+    part = rows if judged == 1 else f"{len(first)} of {rows}"
+    told = f"{system} is {word} than {reference} for {part} ({_spread(first)})"
     if second:
         other = "slower" if first is faster else "faster"
         told = f"{told}, and {other} for {len(second)} ({_spread(second)})"
     return f"{told}."
+
+
+def _share(count: int, judged: int) -> str:
+    return "the one indicator was" if judged == 1 else f"{count} of {judged} indicators were"
+
+
+def _together(rows: int) -> str:
+    return "for the one indicator" if rows == 1 else f"for all {rows} indicators together"
 
 
 def _spread(effects: Sequence[float]) -> str:
@@ -148,13 +157,13 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
     parts = []
     if pair.rows and not pair.selected:
         parts.append(
-            f"Differences were looked for at {confidence} confidence for all {pair.rows} "
-            f"indicators together, in {blocks} paired blocks."
+            f"Differences were looked for at {confidence} confidence {_together(pair.rows)}, "
+            f"in {blocks} paired blocks."
         )
     elif pair.rows:
         parts.append(
-            f"Each difference holds at {confidence} confidence for all {pair.rows} indicators "
-            f"together, from {blocks} paired blocks: if the two were equally fast everywhere, a "
+            f"Each difference holds at {confidence} confidence {_together(pair.rows)}, "
+            f"from {blocks} paired blocks: if the two were equally fast everywhere, a "
             f"study like this one would call any of them different in at most {error} of cases."
         )
     limits = [
@@ -168,8 +177,10 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         limits.sort()
         middle = limits[len(limits) // 2]
         parts.append(
-            f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; half of these would have shown a "
+            f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; half of these could have shown a "
             f"difference of {percent_text(middle)} or less."
+            if len(limits) > 1
+            else f"The inconclusive one could have shown a difference of {percent_text(middle)}."
         )
     return " ".join(parts)
 

@@ -24,6 +24,7 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report import view
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.failures import grouped
 from pentathlon.report.payload import embed, payload
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
@@ -46,6 +47,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
         .render(
             version=__version__,
             evaluation=evaluation,
+            failures=grouped(evaluation.failures),
             study=evaluation.study,
             systems=evaluation.systems,
             answers=answers(evaluation),

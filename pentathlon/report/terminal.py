@@ -23,6 +23,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, CurveLevels, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import Answer, answers, sentence
+from pentathlon.report.failures import grouped
 
 MOST_FINDINGS = 8
 WIDE = 118
@@ -331,10 +332,8 @@ def _failures(evaluation: Evaluation, console: Console) -> None:
     if not evaluation.failures:
         return
     console.print(Text("\nNot measured", style="bold"))
-    for failure in evaluation.failures:
-        what = failure.workload or "boot"
-        if failure.case:
-            what = f"{what}[{failure.case}]"
+    for failure in grouped(evaluation.failures):
+        what = f"{failure.what} ({failure.cases_text})" if failure.cases else failure.what
         times = "" if failure.count == 1 else f" ({trim(failure.count)} times)"
         later = ", made good later" if failure.resolved else ""
         console.print(

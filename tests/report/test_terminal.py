@@ -63,7 +63,7 @@ def test_rows_across_layers_say_so(evaluation):
 
 
 def test_failures_are_listed_with_their_reasons(evaluation):
-    assert "uml-6.1: memory.latency[block_bytes=134217728,pages=huge]: unsupported, " in shown(
+    assert "uml-6.1: memory.latency (block_bytes=134217728,pages=huge): unsupported, " in shown(
         evaluation, width=200
     )
 

@@ -51,12 +51,17 @@ impl super::Workload for Spin {
         let share = context.parameters.number("slowdown_percent") / 100.0;
         let extra = (ROUNDS as f64 * share).round() as u64;
         let expected = rounds(1, ROUNDS);
+        let zero = std::hint::black_box(0u64);
         let body = |operations: u64| {
             let mut sum = 0u64;
+            let mut last = 0u64;
             for _ in 0..operations {
-                sum = sum.wrapping_add(rounds(std::hint::black_box(1), ROUNDS));
+                // Each chain starts from the end of the one before, or the processor would run the
+                // extra work beside the counted work and hide it.
+                last = rounds(1 ^ (last & zero), ROUNDS);
+                sum = sum.wrapping_add(last);
                 if extra > 0 {
-                    std::hint::black_box(rounds(std::hint::black_box(2), extra));
+                    last = std::hint::black_box(rounds(last, extra));
                 }
             }
             sum
