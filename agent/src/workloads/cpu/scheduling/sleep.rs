@@ -136,7 +136,12 @@ fn overslept(clock: &Clock, count: u64, asked: Duration, least: bool) -> Result<
 #[cfg(target_os = "linux")]
 fn least_slack() -> Result<(), Failure> {
     use crate::sys::timer_slack;
-    timer_slack::set(1).map_err(|e| Failure::system("setting the timer slack", &e))?;
+    // A value that every kernel with timer slack takes: a refusal means that it has none.
+    timer_slack::set(1).map_err(|error| {
+        Failure::Unsupported(format!(
+            "the system does not let a thread set its timer slack (prctl PR_SET_TIMERSLACK): {error}"
+        ))
+    })?;
     match timer_slack::get() {
         Ok(1) => Ok(()),
         Ok(other) => Err(Failure::Unsupported(format!(
