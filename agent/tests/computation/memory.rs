@@ -49,7 +49,10 @@ fn every_variant_computes_what_the_block_size_says() {
         let rate = moved / elapsed * 1e3;
         let value = sample["value"].as_f64().expect("a number");
         let rounding = 1e-6 + 1.0 / elapsed;
-        assert!((value / rate - 1.0).abs() < rounding, "{value} is not {rate}");
+        assert!(
+            (value / rate - 1.0).abs() < rounding,
+            "{value} is not {rate}"
+        );
         cases.insert((workload, sample["case"].to_string()));
     }
     // Instructions that this CPU lacks are unsupported, not left out.
