@@ -26,6 +26,9 @@ PILOT_TIMEOUT_S = 30.0
 RECORD_BYTES = 160
 """What the journal adds to an event's own line, about."""
 
+VALUES = ("sample", "histogram")
+"""Events that hold what was measured."""
+
 Weights = Mapping[str, Mapping[Any, float]]
 """Factor -> value -> how many of the study's cases that value stands for."""
 
@@ -148,7 +151,7 @@ def estimate_step(
         weight = 1.0
         for name, of in weights.items():
             weight *= of.get(case.get(name), 1.0)
-        batches = [e for e in part if e.get("event") == "sample" and e.get("phase") == "measure"]
+        batches = [e for e in part if e.get("event") in VALUES and e.get("phase") == "measure"]
         taken = [float(event.get("elapsed_ns", 0)) / 1e9 for event in batches]
         rest = max(span_s - sum(taken), 0.0)
         full = sum(max(seconds, step.sample_ms / 1000) for seconds in taken)

@@ -187,7 +187,7 @@ class RunState:
                 attempt.invalid += record.event.get("kind") == "invalid"
         elif step is None:
             return
-        elif kind == "sample":
+        elif kind in ("sample", "histogram"):
             attempt.measured += record.event.get("phase") == "measure"
         elif kind == "progress" and record.event.get("state") == "start":
             # One start per process; only the first one opens the step.

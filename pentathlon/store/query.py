@@ -23,7 +23,7 @@ from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
-FRESH_FORMAT = 2
+FRESH_FORMAT = 3
 """To be raised whenever the columns of a table or the meaning of one change."""
 
 
@@ -111,6 +111,10 @@ class Result:
     def samples(self) -> pl.DataFrame:
         """All samples (`schema.SAMPLES`); `counted` and `phase` say which ones to evaluate."""
         return self._tables["samples"]
+
+    def histograms(self) -> pl.DataFrame:
+        """All histograms of raw values (`schema.HISTOGRAMS`), to be merged bucket by bucket."""
+        return self._tables["histograms"]
 
     def failures(self) -> pl.DataFrame:
         """Everything that was asked for and not measured (`schema.FAILURES`)."""

@@ -70,6 +70,28 @@ key             "memory.read.bandwidth[block_bytes=1024,variant=avx512]"
 phase           "warmup" or "measure"
 counted         the sample belongs to a finished step: evaluation uses counted, measured samples
 t_ns, utc       time since the agent started; wall clock of the experimenter at the receipt
+
+A histogram stands here too, as one row for each indicator that is derived from it: `value` is the
+quantile, `batch` the number of values.
+"""
+
+HISTOGRAMS: Final[dict[str, pl.DataType]] = {
+    **{name: kind for name, kind in SAMPLES.items() if name not in ("indicator", "value", "batch")},
+    "histogram": pl.String(),
+    "count": pl.UInt64(),
+    "lowest": pl.UInt64(),
+    "highest": pl.UInt64(),
+    "significant_digits": pl.Int32(),
+    "bucket_upper": pl.List(pl.UInt64()),
+    "bucket_count": pl.List(pl.UInt64()),
+}
+"""One row per histogram: the raw values of one round, counted in buckets (docs/protocol.md).
+
+histogram     id of the histogram in the workload's catalog entry, such as "latency"
+key           "cpu.scheduling.wakeup.latency[load=idle]"
+bucket_upper  greatest value that each bucket can hold, ascending, in `unit`
+bucket_count  values in each bucket; they add up to `count`
+the others    as in SAMPLES
 """
 
 PLAN: Final[dict[str, pl.DataType]] = {
@@ -133,6 +155,7 @@ The path starts with "agent.", "clock.", "telemetry." or the section of the syst
 
 TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
     "samples": SAMPLES,
+    "histograms": HISTOGRAMS,
     "plan": PLAN,
     "failures": FAILURES,
     "inventory": INVENTORY,

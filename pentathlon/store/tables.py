@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import RunState
+from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
 from pentathlon.study.plan import Plan, canonical_json
@@ -34,8 +35,10 @@ class TableBuilder:
         self.started = ""
         self.boots: dict[tuple[int, str, int], BootStart] = {}
         self._factors = {w.id: [f.name for f in w.factors] for w in catalog.workloads}
+        self._histogram_entries = {(w.id, h.id): h for w in catalog.workloads for h in w.histograms}
         self._samples: dict[str, list[Any]] = {name: [] for name in TABLES["samples"]}
-        self._steps: list[int] = []
+        self._histograms: dict[str, list[Any]] = {name: [] for name in TABLES["histograms"]}
+        self._steps: dict[str, list[int]] = {"samples": [], "histograms": []}
         self._inventory: list[dict[str, Any]] = []
         self._cases: dict[str, tuple[str, str]] = {}
 
@@ -49,7 +52,9 @@ class TableBuilder:
             elif isinstance(record, AgentEvent):
                 kind = record.event.get("event")
                 if kind == "sample":
-                    self._sample(record)
+                    self._sample(record, record.event)
+                elif kind == "histogram":
+                    self._histogram(record)
                 elif kind == "inventory":
                     self._inventory += _leaves(record)
             self.state.apply(record)
@@ -57,22 +62,53 @@ class TableBuilder:
     def tables(self) -> dict[str, pl.DataFrame]:
         """All tables, by name."""
         return {
-            "samples": self._samples_table(),
+            "samples": self._measured("samples", self._samples),
+            "histograms": self._measured("histograms", self._histograms),
             "plan": _frame("plan", self._plan_rows()),
             "failures": _frame("failures", self._failure_rows()),
             "inventory": _frame("inventory", self._inventory),
         }
 
-    def _sample(self, record: AgentEvent) -> None:
+    def _sample(self, record: AgentEvent, event: Mapping[str, Any]) -> None:
+        row = self._row(record, event)
+        if row is not None:
+            row["indicator"] = event["indicator"]
+            row["value"] = event["value"]
+            row["batch"] = event["batch"]
+            self._append("samples", self._samples, row)
+
+    def _histogram(self, record: AgentEvent) -> None:
         event = record.event
+        row = self._row(record, event)
+        if row is None:
+            return
+        row["histogram"] = event["indicator"]
+        for name in ("count", "lowest", "highest", "significant_digits"):
+            row[name] = event[name]
+        row["bucket_upper"] = [upper for upper, _ in event["buckets"]]
+        row["bucket_count"] = [count for _, count in event["buckets"]]
+        self._append("histograms", self._histograms, row)
+        entry = self._histogram_entries.get((event["workload"], event["indicator"]))
+        if entry is not None:
+            for sample in derived(event, entry):
+                self._sample(record, sample)
+
+    def _append(self, table: str, columns: dict[str, list[Any]], row: dict[str, Any]) -> None:
+        self._steps[table].append(row.pop("step"))
+        for name, column in columns.items():
+            column.append(row.get(name))
+
+    def _row(self, record: AgentEvent, event: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a sample and a histogram have in common; None if it belongs to no step."""
         step = self.state.step_of(record)
         boot = self.boots.get((record.block, record.system, record.attempt))
         if step is None or boot is None:
-            return
+            return None
         workload = event["workload"]
         case, case_json = self._case(workload, event.get("case") or {})
         counters = event.get("counters") or {}
-        row = {
+        return {
+            "step": step,
             "system": record.system,
             "target": boot.target,
             "layer": boot.layer,
@@ -84,7 +120,6 @@ class TableBuilder:
             "workload_order": self.state.boots[record.block, record.system].steps.index(step),
             "process": event["process"],
             "workload": workload,
-            "indicator": event["indicator"],
             "case": case,
             "case_json": case_json,
             "key": indicator_key(workload, event["indicator"], case),
@@ -92,19 +127,12 @@ class TableBuilder:
             "direction": event["direction"],
             "phase": event["phase"],
             "iteration": event["iteration"],
-            "value": event["value"],
-            "batch": event["batch"],
             "elapsed_ns": event["elapsed_ns"],
             "checksum": event.get("checksum"),
-            "counted": None,
             "t_ns": event["t_ns"],
             "utc": record.utc,
+            **{name: counters.get(name) for name in COUNTERS},
         }
-        for name, value in row.items():
-            self._samples[name].append(value)
-        for name in COUNTERS:
-            self._samples[name].append(counters.get(name))
-        self._steps.append(step)
 
     def _case(self, workload: str, case: dict[str, Any]) -> tuple[str, str]:
         # A study has few cases and many samples of each.
@@ -114,15 +142,18 @@ class TableBuilder:
             self._cases[found] = (text, canonical_json(case))
         return self._cases[found]
 
-    def _samples_table(self) -> pl.DataFrame:
-        columns = self._samples
+    def _measured(self, table: str, columns: dict[str, list[Any]]) -> pl.DataFrame:
         columns["counted"] = [
             self.state.counted(block, system, step, attempt)
             for block, system, step, attempt in zip(
-                columns["block"], columns["system"], self._steps, columns["attempt"], strict=True
+                columns["block"],
+                columns["system"],
+                self._steps[table],
+                columns["attempt"],
+                strict=True,
             )
         ]
-        return pl.DataFrame(columns, schema=TABLES["samples"], strict=False)
+        return pl.DataFrame(columns, schema=TABLES[table], strict=False)
 
     def _plan_rows(self) -> list[dict[str, Any]]:
         rows = []

@@ -57,8 +57,27 @@ class Indicator(_Entry):
     direction: Literal["higher", "lower"]
 
 
+class Histogram(_Entry):
+    """A distribution that a workload sends as histograms of raw values (docs/protocol.md).
+
+    Attributes:
+        quantiles: indicator of the workload -> share of the values that do not exceed its value.
+    """
+
+    id: str
+    title: str
+    unit: str
+    direction: Literal["higher", "lower"]
+    quantiles: dict[str, float] = {}
+
+
 class Workload(_Entry):
-    """A measured program of the agent."""
+    """A measured program of the agent.
+
+    Attributes:
+        timeout_s: time that one process may take with the default parameters, in seconds, where
+            the common limit of a study would cut it off.
+    """
 
     id: str
     area: str
@@ -68,6 +87,8 @@ class Workload(_Entry):
     parameters: list[Parameter] = []
     factors: list[Factor] = []
     indicators: list[Indicator] = []
+    histograms: list[Histogram] = []
+    timeout_s: float | None = None
     checksum: str = ""
     semantics: dict[str, str] = {}
     test_only: bool = False
@@ -75,6 +96,10 @@ class Workload(_Entry):
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name."""
         return next((known for known in self.parameters if known.name == name), None)
+
+    def histogram(self, name: str) -> Histogram | None:
+        """The histogram of that id."""
+        return next((known for known in self.histograms if known.id == name), None)
 
     def defaults(self) -> dict[str, Any]:
         """Every parameter with its default."""

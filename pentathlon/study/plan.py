@@ -202,7 +202,9 @@ def _step(
         warmup=_first(choice.warmup, procedure.warmup),
         processes=_first(choice.processes, procedure.processes),
         sample_ms=_first(choice.sample_ms, procedure.sample_ms),
-        timeout_s=_first(choice.timeout_s, procedure.step_timeout_s),
+        timeout_s=_first(
+            choice.timeout_s, max(procedure.step_timeout_s, workload.timeout_s or 0.0)
+        ),
     )
 
 

@@ -72,7 +72,7 @@ class EventLines:
             self.log.append(text)
             return None
         self.started = True
-        self.samples += event["event"] == "sample"
+        self.samples += event["event"] in ("sample", "histogram")
         return event
 
     def _parse(self, text: str) -> dict[str, Any] | None:

@@ -67,6 +67,26 @@ pub struct Indicator {
     pub direction: Direction,
 }
 
+/// A distribution that a workload reports as histograms, and which indicators are derived from it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Histogram {
+    pub id: &'static str,
+    pub title: &'static str,
+    /// Of the values, which are whole numbers of it.
+    pub unit: &'static str,
+    pub direction: Direction,
+    /// Indicator of the workload, and the share of the values that do not exceed its value.
+    #[serde(serialize_with = "as_map")]
+    pub quantiles: &'static [(&'static str, f64)],
+}
+
+fn as_map<S: serde::Serializer>(
+    pairs: &&'static [(&'static str, f64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().copied())
+}
+
 /// How the same work differs between systems.
 #[derive(Debug, Clone, Serialize)]
 pub struct Semantics {
@@ -109,6 +129,13 @@ pub fn document() -> Value {
         "protocol": crate::protocol::VERSION,
         "catalog_version": VERSION,
         "agent": crate::build::this(),
-        "workloads": workloads::all().iter().map(|w| w.describe()).collect::<Vec<_>>(),
+        "workloads": workloads::all().into_iter().map(entry).collect::<Vec<_>>(),
     })
+}
+
+fn entry(workload: &dyn workloads::Workload) -> Value {
+    let mut entry = json!(workload.describe());
+    entry["histograms"] = json!(workload.histograms());
+    entry["timeout_s"] = json!(workload.timeout_s());
+    entry
 }

@@ -1,10 +1,11 @@
 //! What a workload is given: settings, clock, counters, and the way to report.
 
+use super::histogram::{Histogram, SIGNIFICANT_DIGITS};
 use super::{batch, Body, Failure, Quantity};
-use crate::catalog::{Parameters, Workload};
+use crate::catalog::{self, Parameters, Workload};
 use crate::clock::{Calibration, Clock};
-use crate::counters::Counters;
-use crate::protocol::{Case, Emitter, ErrorKind, Event, Phase, Sample};
+use crate::counters::{Counters, Delta};
+use crate::protocol::{Case, Emitter, ErrorKind, Event, HistogramSample, Phase, Sample};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -43,6 +44,36 @@ pub struct Reading {
     pub operations: u64,
     pub elapsed_ns: f64,
     pub checksum: u64,
+}
+
+/// Many values that a round took, such as latencies.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    /// The catalog's entry.
+    pub of: catalog::Histogram,
+    pub case: Case,
+    pub values: Histogram,
+    pub elapsed_ns: f64,
+    pub checksum: u64,
+}
+
+/// What a round yields.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    Reading(Reading),
+    Distribution(Distribution),
+}
+
+impl From<Reading> for Outcome {
+    fn from(reading: Reading) -> Self {
+        Self::Reading(reading)
+    }
+}
+
+impl From<Distribution> for Outcome {
+    fn from(distribution: Distribution) -> Self {
+        Self::Distribution(distribution)
+    }
 }
 
 /// Place of a run in its session.
@@ -189,12 +220,13 @@ impl<'a> Context<'a> {
     }
 
     /// Measures what cannot be had from one timed batch: each round times itself and yields the
-    /// values of several indicators or cases, such as the rates of tasks that run at once. Every
-    /// round's readings carry the counters of the whole round.
-    pub fn rounds(
+    /// values of several indicators or cases, such as the rates of tasks that run at once, or
+    /// distributions of many values. Whatever a round yields carries the counters of the whole
+    /// round.
+    pub fn rounds<O: Into<Outcome>>(
         &mut self,
         case: &Case,
-        mut round: impl FnMut(&Clock, f64) -> Result<Vec<Reading>, Failure>,
+        mut round: impl FnMut(&Clock, f64) -> Result<Vec<O>, Failure>,
     ) {
         self.progress(case);
         let (warmup, iterations) = (self.settings.warmup, self.settings.iterations);
@@ -203,18 +235,28 @@ impl<'a> Context<'a> {
             .chain((0..iterations).map(|iteration| (Phase::Measure, iteration)));
         for (phase, iteration) in phases {
             let before = self.counters.before();
-            let outcome = round(&self.clock, self.settings.sample_ns);
-            let after = self.counters.after();
-            let readings = match outcome {
-                Ok(readings) => readings,
+            let outcomes = round(&self.clock, self.settings.sample_ns);
+            let counters = self.counters.after().delta(&before);
+            match outcomes {
+                Ok(outcomes) => {
+                    for outcome in outcomes {
+                        self.outcome(outcome.into(), phase, iteration, &counters);
+                    }
+                }
                 Err(failure) => {
                     self.fail(Some(case), &failure);
                     break;
                 }
-            };
-            for reading in readings {
+            }
+        }
+        self.emitter.flush().ok();
+    }
+
+    fn outcome(&mut self, outcome: Outcome, phase: Phase, iteration: u32, counters: &Delta) {
+        let event = match outcome {
+            Outcome::Reading(reading) => {
                 let indicator = self.workload.indicator(reading.indicator);
-                self.emitter.push(&Event::Sample(Box::new(Sample {
+                Event::Sample(Box::new(Sample {
                     workload: self.workload.id,
                     index: self.index,
                     indicator: indicator.id,
@@ -228,11 +270,39 @@ impl<'a> Context<'a> {
                     batch: reading.operations,
                     elapsed_ns: reading.elapsed_ns as u64,
                     checksum: format!("{:#x}", reading.checksum),
-                    counters: after.delta(&before),
-                })));
+                    counters: *counters,
+                }))
             }
-        }
-        self.emitter.flush().ok();
+            Outcome::Distribution(Distribution {
+                of,
+                case,
+                values,
+                elapsed_ns,
+                checksum,
+            }) => {
+                let (lowest, highest) = values.limits();
+                Event::Histogram(Box::new(HistogramSample {
+                    workload: self.workload.id,
+                    index: self.index,
+                    indicator: of.id,
+                    case,
+                    unit: of.unit,
+                    direction: of.direction,
+                    phase,
+                    process: self.process,
+                    iteration,
+                    count: values.count(),
+                    lowest,
+                    highest,
+                    significant_digits: SIGNIFICANT_DIGITS,
+                    buckets: values.buckets(),
+                    elapsed_ns: elapsed_ns as u64,
+                    checksum: format!("{checksum:#x}"),
+                    counters: *counters,
+                }))
+            }
+        };
+        self.emitter.push(&event);
     }
 
     /// Says that one case, or with `None` the whole workload, yields no value, and why.
@@ -264,7 +334,7 @@ impl<'a> Context<'a> {
         self.emitter.flush().ok();
     }
 
-    /// A reading beside the samples, such as the histogram behind a percentile.
+    /// A reading beside the samples, such as the shares behind a deviation.
     pub fn counter(&mut self, name: String, value: serde_json::Value) {
         self.emitter.push(&Event::Counter { name, value });
     }

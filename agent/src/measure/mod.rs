@@ -3,8 +3,10 @@
 
 mod batch;
 mod context;
+mod histogram;
 
-pub use context::{Context, Place, Reading, Settings};
+pub use context::{Context, Distribution, Place, Reading, Settings};
+pub use histogram::Histogram;
 
 /// Why a workload, or one case of it, yields no value.
 #[derive(Debug, Clone, PartialEq, Eq)]

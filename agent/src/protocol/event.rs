@@ -92,6 +92,30 @@ pub struct Sample {
     pub counters: Delta,
 }
 
+/// The raw values of one round, counted in buckets.
+#[derive(Debug, Clone, Serialize)]
+pub struct HistogramSample {
+    pub workload: &'static str,
+    pub index: usize,
+    /// Id of the histogram in the workload's catalog entry.
+    pub indicator: &'static str,
+    pub case: Case,
+    pub unit: &'static str,
+    pub direction: crate::catalog::Direction,
+    pub phase: Phase,
+    pub process: u32,
+    pub iteration: u32,
+    pub count: u64,
+    pub lowest: u64,
+    pub highest: u64,
+    pub significant_digits: u32,
+    /// Greatest value of a bucket and the values in it.
+    pub buckets: Vec<(u64, u64)>,
+    pub elapsed_ns: u64,
+    pub checksum: String,
+    pub counters: Delta,
+}
+
 /// What a session opens with: who measures, with which clock, on what.
 #[derive(Debug, Clone, Serialize)]
 pub struct Opening {
@@ -118,6 +142,7 @@ pub enum Event {
         case: Option<Case>,
     },
     Sample(Box<Sample>),
+    Histogram(Box<HistogramSample>),
     Counter {
         name: String,
         value: Value,

@@ -3,7 +3,9 @@
 mod event;
 mod request;
 
-pub use event::{Case, CaseValue, Emitter, ErrorKind, Event, Opening, Phase, Sample};
+pub use event::{
+    Case, CaseValue, Emitter, ErrorKind, Event, HistogramSample, Opening, Phase, Sample,
+};
 pub use request::{Placement, Request, Task};
 
 /// Version of the request and of the events.

@@ -233,7 +233,13 @@ impl<W: Write> Session<W> {
 
     fn count(&mut self, line: &[u8]) {
         // Events begin with their kind, so the line need not be parsed.
-        if line.starts_with(b"{\"event\":\"sample\"") {
+        if [
+            b"{\"event\":\"sample\"".as_slice(),
+            b"{\"event\":\"histogram\"",
+        ]
+        .iter()
+        .any(|kind| line.starts_with(kind))
+        {
             self.samples += 1;
         } else if line.starts_with(b"{\"event\":\"error\"") {
             self.errors += 1;

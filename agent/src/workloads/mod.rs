@@ -14,6 +14,17 @@ pub trait Workload: Sync {
     /// Its entry in the catalog.
     fn describe(&self) -> catalog::Workload;
 
+    /// What it reports as histograms.
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        Vec::new()
+    }
+
+    /// Time that one process may take with the default parameters, in s, where the common limit
+    /// (`step_timeout_s` of a study) would cut it off.
+    fn timeout_s(&self) -> Option<f64> {
+        None
+    }
+
     /// Measures every case; what fails for one case is reported and does not end the others.
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }

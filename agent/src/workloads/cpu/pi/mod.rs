@@ -30,7 +30,7 @@ impl super::Workload for Pi {
             parameters: vec![Parameter {
                 name: "digits",
                 kind: Type::Integers,
-                default: json!([1 << 20, 1 << 22]),
+                default: json!([1 << 20, 1 << 22, 1 << 24]),
                 unit: Some("digits"),
                 minimum: Some(20.0),
                 maximum: Some((1u64 << 25) as f64),
@@ -57,6 +57,11 @@ impl super::Workload for Pi {
             },
             test_only: false,
         }
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        // A dozen calculations of 16 M digits at 20 s each on a fast machine.
+        Some(3600.0)
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {

@@ -1,7 +1,6 @@
 //! What the scheduler of the system costs and grants: context switches, wake-ups, sleeps, shares.
 
 mod fairness;
-mod histogram;
 mod sleep;
 mod switch;
 mod wakeup;
@@ -38,11 +37,20 @@ fn integer(
     }
 }
 
-/// Values of one round by their rank.
-fn ranks() -> Vec<Indicator> {
+/// What is derived from a histogram of times.
+const QUANTILES: &[(&str, f64)] = &[
+    ("median", 0.5),
+    ("p99", 0.99),
+    ("p999", 0.999),
+    ("maximum", 1.0),
+];
+
+/// The indicators of `QUANTILES`.
+fn quantiles() -> Vec<Indicator> {
     let titles = [
         ("median", "Median"),
         ("p99", "99th percentile"),
+        ("p999", "99.9th percentile"),
         ("maximum", "Maximum"),
     ];
     let indicator = |(id, title)| Indicator {

@@ -1,17 +1,23 @@
 //! `cpu.scheduling.sleep`: by how much a thread that asked to sleep oversleeps, with the timer
 //! slack that threads have and with the least.
 
-use super::histogram::Sorted;
-use super::wakeup::readings;
-use crate::catalog::{self, Factor, Parameter, Semantics, Type};
+use crate::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
 use crate::clock::Clock;
-use crate::measure::{Context, Failure};
+use crate::measure::{Context, Distribution, Failure};
 use crate::protocol::Case;
 use crate::workloads::Workload;
 use serde_json::json;
 use std::time::Duration;
 
 const SLACKS: [&str; 2] = ["default", "least"];
+
+const OVERSLEPT: catalog::Histogram = catalog::Histogram {
+    id: "overslept",
+    title: "Time overslept",
+    unit: "ns",
+    direction: Direction::Lower,
+    quantiles: super::QUANTILES,
+};
 
 pub struct Sleep;
 
@@ -21,8 +27,8 @@ impl Workload for Sleep {
             id: "cpu.scheduling.sleep",
             area: "cpu",
             title: "Timer slack",
-            summary: "Sleeps again and again; the time beyond what was asked. Each round reports \
-                      three of its values by rank, and its histogram as a counter.",
+            summary: "Sleeps again and again; the time beyond what was asked. Each round is one \
+                      histogram.",
             source: "martinovic2012 §3 (CPU scheduling); prctl(2), PR_SET_TIMERSLACK",
             parameters: vec![
                 Parameter {
@@ -61,7 +67,7 @@ impl Workload for Sleep {
                     scale: "category",
                 },
             ],
-            indicators: super::ranks(),
+            indicators: super::quantiles(),
             checksum: "sleeps in one round",
             semantics: Semantics {
                 linux: "clock_nanosleep(2) of the standard library; prctl(2) sets the slack of \
@@ -70,6 +76,10 @@ impl Workload for Sleep {
             },
             test_only: false,
         }
+    }
+
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        vec![OVERSLEPT]
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
@@ -81,21 +91,19 @@ impl Workload for Sleep {
                     .with("sleep_us", microseconds)
                     .with("slack", slack);
                 let asked = Duration::from_micros(microseconds);
-                let mut histograms = Vec::new();
                 context.rounds(&case, |clock, _| {
                     let from = clock.ticks();
-                    let values = Sorted::new(overslept(clock, count, asked, slack == "least")?);
+                    let values = overslept(clock, count, asked, slack == "least")?;
                     let elapsed_ns = clock.elapsed_ns(from, clock.ticks());
-                    histograms.push(values.histogram());
-                    Ok(readings(&case, &values, count, elapsed_ns))
+                    Ok(vec![Distribution {
+                        of: OVERSLEPT,
+                        case: case.clone(),
+                        // What the two clocks differ by can be below nothing; nothing is meant.
+                        values: values.into_iter().map(|ns| ns.max(0.0) as u64).collect(),
+                        elapsed_ns,
+                        checksum: count,
+                    }])
                 });
-                let name = format!(
-                    "cpu.scheduling.sleep.overslept[sleep_us={microseconds},slack={slack}]"
-                );
-                for (round, mut histogram) in histograms.into_iter().enumerate() {
-                    histogram["round"] = json!(round);
-                    context.counter(name.clone(), histogram);
-                }
             }
         }
         Ok(())

@@ -1,10 +1,9 @@
 //! `cpu.scheduling.wakeup`: how long a thread that was woken waits until it runs, on an idle
 //! system and beside threads that never sleep.
 
-use super::histogram::Sorted;
-use crate::catalog::{self, Factor, Parameter, Semantics, Type};
+use crate::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
 use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::measure::{Context, Distribution, Failure};
 use crate::protocol::Case;
 use crate::workloads::Workload;
 use serde_json::json;
@@ -12,6 +11,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 const LOADS: [&str; 2] = ["idle", "busy"];
+
+const LATENCY: catalog::Histogram = catalog::Histogram {
+    id: "latency",
+    title: "Wake-up latency",
+    unit: "ns",
+    direction: Direction::Lower,
+    quantiles: super::QUANTILES,
+};
 
 pub struct WakeUp;
 
@@ -22,8 +29,7 @@ impl Workload for WakeUp {
             area: "cpu",
             title: "Wake-up latency",
             summary: "One thread reads the clock and wakes another, which reads it as soon as it \
-                      runs. Each round reports three of its values by rank, and its histogram as \
-                      a counter.",
+                      runs. Each round is one histogram.",
             source:
                 "martinovic2012 §3 (CPU scheduling); after the kernel's schbench and cyclictest",
             parameters: vec![
@@ -38,7 +44,7 @@ impl Workload for WakeUp {
                     description: "idle: nothing else of this workload runs; busy: one thread that \
                                   never sleeps for each CPU allowed",
                 },
-                super::integer("wakeups", 200, 1.0, 1e6, None, "wake-ups in one round"),
+                super::integer("wakeups", 1000, 1.0, 1e6, None, "wake-ups in one round"),
                 super::integer(
                     "gap_us",
                     500,
@@ -54,7 +60,7 @@ impl Workload for WakeUp {
                 unit: None,
                 scale: "category",
             }],
-            indicators: super::ranks(),
+            indicators: super::quantiles(),
             checksum: "wake-ups in one round",
             semantics: Semantics {
                 linux: "futex(2) of the standard library's park and unpark",
@@ -62,6 +68,10 @@ impl Workload for WakeUp {
             },
             test_only: false,
         }
+    }
+
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        vec![LATENCY]
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
@@ -76,35 +86,21 @@ impl Workload for WakeUp {
             } else {
                 0
             };
-            let name = format!("cpu.scheduling.wakeup.latency[load={load}]");
-            let mut histograms = Vec::new();
             context.rounds(&case, |clock, _| {
                 let from = clock.ticks();
-                let values = Sorted::new(latencies(clock, count, gap, spinners)?);
+                let values = latencies(clock, count, gap, spinners)?;
                 let elapsed_ns = clock.elapsed_ns(from, clock.ticks());
-                histograms.push(values.histogram());
-                Ok(readings(&case, &values, count, elapsed_ns))
+                Ok(vec![Distribution {
+                    of: LATENCY,
+                    case: case.clone(),
+                    values: values.into_iter().map(|ns| ns as u64).collect(),
+                    elapsed_ns,
+                    checksum: count,
+                }])
             });
-            for (round, mut histogram) in histograms.into_iter().enumerate() {
-                histogram["round"] = json!(round);
-                context.counter(name.clone(), histogram);
-            }
         }
         Ok(())
     }
-}
-
-pub fn readings(case: &Case, values: &Sorted, count: u64, elapsed_ns: f64) -> Vec<Reading> {
-    let ranks = [("median", 0.5), ("p99", 0.99), ("maximum", 1.0)];
-    let reading = |(indicator, quantile)| Reading {
-        indicator,
-        case: case.clone(),
-        value: values.quantile(quantile),
-        operations: count,
-        elapsed_ns,
-        checksum: count,
-    };
-    ranks.map(reading).into()
 }
 
 /// The times, in ns, from `count` wake-ups to the woken thread's first instruction.
@@ -175,13 +171,5 @@ mod tests {
             assert_eq!(values.len(), 20);
             assert!(values.iter().all(|&value| value > 0.0));
         }
-    }
-
-    #[test]
-    fn a_round_reports_values_by_rank() {
-        let values = Sorted::new((1..=100).map(f64::from).collect());
-        let readings = readings(&Case::new(), &values, 100, 1.0);
-        let found: Vec<_> = readings.iter().map(|r| (r.indicator, r.value)).collect();
-        assert_eq!(found, [("median", 50.0), ("p99", 99.0), ("maximum", 100.0)]);
     }
 }
