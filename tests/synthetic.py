@@ -20,7 +20,12 @@ from pentathlon.study.model import Evaluation, Procedure, Study, Suite, System
 from pentathlon.study.plan import Boot, Plan, Step, order_of
 
 KIB, MIB = 1 << 10, 1 << 20
-CACHES = ((48 * KIB, "data", 1), (2 * MIB, "unified", 2), (260 * MIB, "unified", 3))
+CACHES = (
+    (48 * KIB, "data", 1),
+    (32 * KIB, "instruction", 1),
+    (2 * MIB, "unified", 2),
+    (260 * MIB, "unified", 3),
+)
 SIZES = tuple(KIB << power for power in range(17))
 
 PROCESS_NS = {
@@ -370,6 +375,8 @@ class Maker:
                 "cpu.model_name": "Intel(R) Xeon(R) Platinum 8481C",
                 "cpu.logical": 2 if host else 1,
                 "kernel.release": "6.18.5" if host else f"{system.partition('-')[2]}.0",
+                "filesystems.scratch.block_device": "vda",
+                "block_devices.vda.read_ahead_kb": 64,
                 "memory.total_bytes": 24 << 30 if host else 640 * MIB,
                 "clocksource.current": "tsc" if host else "timer",
                 "mitigations.spectre_v2": "Mitigation: Enhanced IBRS" if host else None,

@@ -19,23 +19,30 @@ from pentathlon.evaluate.model import Boundary, CacheCheck, CurveLevels, Row
 NEAREST = 4.0
 """A step within this factor of a claimed size is taken to be that cache."""
 
+_LETTERS = {"data": "d", "instruction": "i"}
+
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache that holds data, as the system's inventory claims it."""
+    """A cache, as the system's inventory claims it."""
 
     name: str
     size: int
 
 
-def claimed_caches(inventory: Inventory) -> tuple[Cache, ...]:
-    """Data and unified caches of one CPU, smallest first; empty if the system does not tell."""
+def claimed_caches(inventory: Inventory, *, instructions: bool = False) -> tuple[Cache, ...]:
+    """Caches of one CPU that hold data, smallest first; empty if the system does not tell.
+
+    Args:
+        instructions: those that hold code instead. Unified caches hold both.
+    """
+    left_out = "data" if instructions else "instruction"
     found: dict[int, Cache] = {}
     for entry in _entries(inventory):
         level, size = entry.get("level"), entry.get("size_bytes")
         kind = str(entry.get("type", entry.get("kind", "unified"))).lower()
-        if isinstance(level, int) and isinstance(size, int) and kind != "instruction":
-            name = f"L{level}d" if kind == "data" else f"L{level}"
+        if isinstance(level, int) and isinstance(size, int) and kind != left_out:
+            name = f"L{level}{_LETTERS.get(kind, '')}"
             found.setdefault(level, Cache(name, size))
     return tuple(sorted(found.values(), key=lambda cache: cache.size))
 
@@ -72,7 +79,7 @@ def find_levels(
                 continue
             rate = members[0].direction == "higher"
             steps = find_steps(sizes, cost, noise, overhead=rate)
-            checks, unexplained = _check(steps, claimed.get(system, ()), sizes)
+            checks, unexplained = check(steps, claimed.get(system, ()), sizes)
             found.append(
                 CurveLevels(
                     system=system,
@@ -117,7 +124,7 @@ def _curve(
     return table[:, 0], table[:, 1], float(np.median(errors)) if errors else 0.0
 
 
-def _check(
+def check(
     steps: Sequence[Step], caches: Sequence[Cache], sizes: npt.NDArray[np.float64]
 ) -> tuple[tuple[CacheCheck, ...], tuple[int, ...]]:
     """Each claimed cache beside the step that shows it, and the steps left over."""

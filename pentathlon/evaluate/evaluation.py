@@ -11,6 +11,7 @@ from pentathlon.evaluate import comparability
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule, counts
 from pentathlon.evaluate.curves import claimed_caches, find_levels
+from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.facts import (
     Inventory,
@@ -71,6 +72,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         rows=rows,
         curves=find_levels(rows, names, claimed),
         scalings=find_scalings(rows, names, rule.rate),
+        derived=derive(rows, names, told, rule.rate),
         failures=failures,
         inventory_differences=_differences(told, systems),
     )

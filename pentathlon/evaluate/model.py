@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
+from pentathlon.evaluate.derived.model import Derived
+from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.verdict import Verdict
 
 Scalar = bool | int | float | str | None
-
-
-class Frozen(BaseModel):
-    """A part of an evaluation; it never changes once made."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class StudyFacts(Frozen):
@@ -267,6 +261,7 @@ class Evaluation(Frozen):
     rows: tuple[Row, ...]
     curves: tuple[CurveLevels, ...]
     scalings: tuple[Scaling, ...]
+    derived: Derived
     failures: tuple[Failure, ...]
     inventory_differences: tuple[InventoryLine, ...]
 

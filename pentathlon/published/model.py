@@ -101,22 +101,28 @@ class Study(Part):
         return self.facts.id
 
     def table(self, name: str) -> Table:
-        """The table with that id, or printed under that name ("3", "Table 3").
+        """The table with that id, or printed under that name ("3", "Table 3", "table-3").
 
         Raises:
             PublishedError: there is none.
         """
-        wanted = name.strip().lower()
+        wanted = _plain(name)
         for one in self.tables:
-            printed = one.printed_as.lower()
-            if wanted in {one.id, printed, printed.removeprefix("table ")}:
+            printed = _plain(one.printed_as)
+            if wanted in {_plain(one.id), printed, printed.removeprefix("table ")}:
                 return one
         raise unknown(f"table in {self.id}", name, [one.id for one in self.tables])
 
     def figure(self, name: str) -> Figure | None:
         """The figure with that id or printed name, or None."""
-        wanted = name.strip().lower()
+        wanted = _plain(name)
         for one in self.facts.figure:
-            if wanted in {one.id, one.printed_as.lower()}:
+            if wanted in {_plain(one.id), _plain(one.printed_as)}:
                 return one
         return None
+
+
+def _plain(name: str) -> str:
+    """A name without what people write in different ways: "table-04" and "Table 4" are one."""
+    words = name.lower().replace("-", " ").replace(".", " ").split()
+    return " ".join(word.lstrip("0") or "0" if word.isdigit() else word for word in words)

@@ -93,3 +93,14 @@ def test_names_that_do_not_exist_come_with_the_nearest_that_does() -> None:
     assert study.table("3") is study.table("Table 3") is study.table("table-03")
     with pytest.raises(PublishedError, match="there is no table in martinovic2012"):
         study.table("33")
+
+
+@pytest.mark.parametrize("name", ["4", "04", "table-4", "table-04", "Table 4", "TABLE 04"])
+def test_a_table_is_found_by_any_spelling(name):
+    assert find_study("martinovic2012").table(name).id == "table-04"
+
+
+def test_another_number_is_another_table():
+    assert find_study("martinovic2012").table("table-14").id == "table-14"
+    with pytest.raises(PublishedError):
+        find_study("martinovic2012").table("table-40")

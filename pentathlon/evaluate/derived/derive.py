@@ -1,0 +1,52 @@
+"""Every derived figure of a result: the one entry of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pentathlon.evaluate.curves import claimed_caches
+from pentathlon.evaluate.derived.code_size import find_code_sizes
+from pentathlon.evaluate.derived.model import Derived
+from pentathlon.evaluate.derived.read_ahead import find_read_ahead
+from pentathlon.evaluate.derived.regions import PAGE, Machine, find_regions
+from pentathlon.evaluate.derived.sub_looping import find_optima
+from pentathlon.evaluate.facts import MEMORY_PATHS, Inventory
+from pentathlon.evaluate.model import Row
+
+
+def derive(
+    rows: Sequence[Row], systems: Sequence[str], told: Mapping[str, Inventory], level: float
+) -> Derived:
+    """What the curves of a result show; `level` is 1 − confidence."""
+    inventories = {name: told.get(name, Inventory()) for name in systems}
+    code = {name: claimed_caches(one, instructions=True) for name, one in inventories.items()}
+    machines = {
+        name: Machine(
+            caches=claimed_caches(one),
+            memory_bytes=one.integer(*MEMORY_PATHS),
+            page_bytes=one.integer("memory.page_bytes") or PAGE,
+        )
+        for name, one in inventories.items()
+    }
+    return Derived(
+        code_sizes=find_code_sizes(rows, systems, code),
+        optima=find_optima(rows, systems, level),
+        read_ahead=find_read_ahead(
+            rows, systems, {name: configured(one) for name, one in inventories.items()}
+        ),
+        regions=find_regions(rows, systems, machines, level),
+    )
+
+
+def configured(inventory: Inventory) -> int | None:
+    """Read-ahead of the device of the scratch directory in bytes; None if it is not told.
+
+    Linux: `read_ahead_kb` of the queue (Documentation/ABI/stable/sysfs-block), of the whole disk
+    where the file system lies on a part of it.
+    """
+    device = inventory.text("filesystems.scratch.block_device")
+    for name in (device, device.rstrip("0123456789"), device.rstrip("0123456789").rstrip("p")):
+        kib = inventory.integer(f"block_devices.{name}.read_ahead_kb") if name else None
+        if kib is not None:
+            return kib * 1024
+    return None

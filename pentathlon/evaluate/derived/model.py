@@ -1,0 +1,137 @@
+"""Derived figures as data: what the studies read off their curves, each with its uncertainty.
+
+A figure that the data do not show has `seen = False` (or no region, no set) and says why in words.
+"""
+
+from __future__ import annotations
+
+from pentathlon.evaluate.frozen import Frozen
+
+
+class Mean(Frozen):
+    """A mean over the boots with its t interval at the study's confidence."""
+
+    value: float
+    low: float | None
+    """None with fewer than 2 boots."""
+    high: float | None
+    boots: int
+
+
+class Knee(Frozen):
+    """A size of code beyond which it runs more slowly, in one curve on one system."""
+
+    low_bytes: int
+    """The largest code that still fits, at the lower end of the interval."""
+    high_bytes: int
+    """The smallest code that no longer fits, at the upper end of the interval."""
+    before: float
+    after: float
+    """Cost before and after, in `unit` of the curve."""
+
+
+class CodeSize(Frozen):
+    """Knees of the time over the size of the code (venkata2003, section 3.2)."""
+
+    system: str
+    opt_level: str
+    case_text: str
+    unit: str
+    points: int
+    knees: tuple[Knee, ...]
+    seen: bool
+    words: tuple[str, ...]
+    """Each claimed cache beside the knee that shows it, then knees that none explains."""
+
+
+class OptimumPiece(Frozen):
+    """The piece of sub-looping that is best for one total (venkata2003, section 3.3)."""
+
+    system: str
+    total_bytes: int
+    case_text: str
+    unit: str
+    boots: int
+    best_bytes: int | None
+    """The piece with the lowest mean; None where nothing can be said."""
+    set_bytes: tuple[int, ...]
+    """Pieces not shown to be slower than another: the best is one of them, at the confidence."""
+    gain: Mean | None
+    """How many times as long the undivided loop takes as the best piece."""
+    seen: bool
+    """Whether at least one piece is shown not to be the best."""
+    words: str
+
+
+class ReadAhead(Frozen):
+    """Where reading in order stops gaining on reading at random (venkata2003, section 4.2.2)."""
+
+    system: str
+    case_text: str
+    """The random order that is compared with, and what else names the curve."""
+    boots: int
+    points: tuple[tuple[int, float], ...]
+    """(chunk in bytes, sequential rate / random rate)."""
+    low_bytes: int | None
+    high_bytes: int | None
+    configured_bytes: int | None
+    """What the system's inventory claims for the device of the scratch directory."""
+    outcome: str
+    """"agrees", "smaller", "larger", "unclaimed", "not seen", "outside" or "too few"."""
+    words: str
+
+    @property
+    def seen(self) -> bool:
+        return self.low_bytes is not None
+
+
+class Region(Frozen):
+    """One region of memory, from its smallest to its largest measured block."""
+
+    name: str
+    """"cache", "RAM" or "swap"."""
+    low_bytes: int
+    high_bytes: int
+    blocks: int
+    read: Mean | None
+    """MB/s, mean over the blocks of the region."""
+    write: Mean | None
+
+
+class LevelLatency(Frozen):
+    """What one page costs more in a region than in the one before it."""
+
+    between: str
+    """"cache–RAM" or "RAM–swap"."""
+    seconds: Mean
+    faster_seconds: float
+    slower_seconds: float
+    """Time to read one page in either region, whose difference it is."""
+
+
+class Regions(Frozen):
+    """Cache, RAM and swap as the curve over block size tells them (venkata2003, section 3.1)."""
+
+    system: str
+    case_text: str
+    regions: tuple[Region, ...]
+    boundaries: tuple[tuple[str, int, int], ...]
+    """(between, low, high): each boundary with its interval in bytes."""
+    latencies: tuple[LevelLatency, ...]
+    words: tuple[str, ...]
+    """What qualifies them, or why there are none."""
+
+    def region(self, name: str) -> Region | None:
+        return next((one for one in self.regions if one.name == name), None)
+
+    def latency(self, between: str) -> LevelLatency | None:
+        return next((one for one in self.latencies if one.between == between), None)
+
+
+class Derived(Frozen):
+    """Every derived figure of a result."""
+
+    code_sizes: tuple[CodeSize, ...] = ()
+    optima: tuple[OptimumPiece, ...] = ()
+    read_ahead: tuple[ReadAhead, ...] = ()
+    regions: tuple[Regions, ...] = ()

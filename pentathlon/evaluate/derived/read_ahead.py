@@ -1,0 +1,210 @@
+"""Where reading ahead stops helping (venkata2003, section 4.2.2).
+
+The study reads a file in order and at random in chunks of 1 to 128 KB and finds that from about
+64 KB "both sequential and random disk access have comparable performance". A system that fetches
+R bytes ahead asks the device for R at a time however small the chunk, while each random chunk c < R
+is a request of its own. So ln(sequential / random) falls over ln c and is level from R on:
+
+    y(c) = level + fall(c) for c < R,   y(c) = level for c ≥ R,
+
+with fall(c) = s · (ln R − ln c), which meets the level at R, or with a jump there besides. Without
+a limit in sight the ratio is constant, falls along a straight line, or follows ln(1 + k/c), where
+each random request pays as much time again as k bytes take. A limit is seen only with strong
+evidence against all three: a difference of more than 6 in the Bayesian information criterion
+(Schwarz 1978; Raftery 1995). The interval holds every gap of the grid whose fit is no worse than
+Wilks' 95 % bound allows (Wilks 1938); where the limit lies inside its gap is never claimed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pentathlon.evaluate.caches import WILKS_95
+from pentathlon.evaluate.cases import case_text
+from pentathlon.evaluate.derived.model import ReadAhead
+from pentathlon.evaluate.derived.series import Curve, Values, curve, curves
+from pentathlon.evaluate.display import bytes_text
+from pentathlon.evaluate.model import Row
+
+WORKLOAD, INDICATOR = "disk.order", "rate"
+CHUNK, ORDER = "chunk_bytes", "order"
+SEQUENTIAL, RANDOM = "sequential", ("random_aligned", "random_unaligned")
+FEWEST_POINTS, FEWEST_BOOTS = 6, 3
+NOISE_FLOOR = 0.03
+"""Error of ln(sequential / random) below which the model is not believed."""
+SMALLEST_FALL = 0.1
+"""ln of the least advantage of reading in order that a limit must end: about 10 %."""
+STRONG = 6.0
+PLACES = 9
+"""Places inside a gap of the grid at which the limit is tried."""
+OVERHEADS = 40
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The limit lies from `low` to `high`; `level` is ln(sequential / random) beyond it."""
+
+    low: float
+    high: float
+    level: float
+
+
+def find_limit(chunks: Values, advantage: Values, error: float) -> Limit | None:
+    """The limit in ln(sequential / random) over chunks, or None if none is seen.
+
+    Args:
+        chunks: sizes in bytes, ascending, at least 6.
+        advantage: ln(sequential rate / random rate) at each.
+        error: standard error of one of them.
+    """
+    x, sigma = np.log(chunks), max(error, NOISE_FLOOR)
+    target = advantage / sigma
+    line = _squares(np.array([np.ones_like(x), x]), target, sigma)[0]
+    flat = _squares(np.array([np.ones_like(x)]), target, sigma)[0]
+    penalty = math.log(len(x))
+    overhead = min(
+        _squares(np.array([np.ones_like(x), np.log1p(k / chunks)]), target, sigma)[0]
+        for k in np.geomspace(chunks[0] / 4, chunks[-1] * 4, OVERHEADS)
+    )
+    without = min(flat + penalty, line + 2 * penalty, overhead + 3 * penalty)
+    gaps = [_gap(x, target, sigma, gap, penalty) for gap in range(1, len(x) - 2)]
+    best = min(one[0] for one in gaps)
+    if without - best <= STRONG:
+        return None
+    near = [one[0] <= best + WILKS_95 for one in gaps]
+    place = next(number for number, one in enumerate(gaps) if one[0] == best)
+    low = high = place
+    while low > 0 and near[low - 1]:
+        low -= 1
+    while high + 1 < len(gaps) and near[high + 1]:
+        high += 1
+    level, fall = gaps[place][1]
+    if fall < SMALLEST_FALL:
+        return None
+    return Limit(float(chunks[low + 1]), float(chunks[high + 2]), level)
+
+
+def _gap(
+    x: Values, target: Values, sigma: float, gap: int, penalty: float
+) -> tuple[float, tuple[float, float]]:
+    """(criterion, (level, advantage at the smallest chunk above it)) of a limit in one gap.
+
+    The fall may not rise with the chunk, nor may the jump: reading ahead never costs more than it
+    brings to smaller chunks. Where it would, the part is left out.
+    """
+    best = (math.inf, (0.0, 0.0))
+    one = np.ones_like(x)
+    below = (np.arange(len(x)) <= gap).astype(np.float64)
+    for limit in np.linspace(x[gap], x[gap + 1], PLACES):
+        fall = np.maximum(0.0, limit - x)
+        for parts in ([fall], [below], [fall, below]):
+            squares, solved = _squares(np.array([one, *parts]), target, sigma)
+            if np.any(solved[1:] < 0):
+                continue
+            score = squares + (2 + len(parts)) * penalty
+            if score < best[0]:
+                gained = float(sum(a * part[0] for a, part in zip(solved[1:], parts, strict=True)))
+                best = (score, (float(solved[0]), gained))
+    return best
+
+
+def _squares(design: Values, target: Values, sigma: float) -> tuple[float, Values]:
+    scaled = design.T / sigma
+    solved = np.asarray(np.linalg.lstsq(scaled, target, rcond=None)[0], dtype=np.float64)
+    return float(np.sum((target - scaled @ solved) ** 2)), solved
+
+
+def find_read_ahead(
+    rows: Sequence[Row], systems: Sequence[str], configured: Mapping[str, int | None]
+) -> tuple[ReadAhead, ...]:
+    """The limit of every pair of a sequential and a random curve on every system.
+
+    Args:
+        configured: system -> read-ahead of the scratch device in bytes, as it claims.
+    """
+    groups = curves(rows, WORKLOAD, INDICATOR, CHUNK)
+    found = []
+    for ordered in groups:
+        case = ordered[0].case
+        if case.get(ORDER) != SEQUENTIAL:
+            continue
+        for other in groups:
+            if other[0].case.get(ORDER) not in RANDOM or _rest(other[0]) != _rest(ordered[0]):
+                continue
+            for system in systems:
+                pair = curve(ordered, system, CHUNK), curve(other, system, CHUNK)
+                if pair[0] is not None and pair[1] is not None:
+                    found.append(_one(system, pair[0], pair[1], configured.get(system)))
+    return tuple(found)
+
+
+def _rest(row: Row) -> dict[str, object]:
+    """What else names the curve: all but who answered, which may differ between the orders."""
+    apart = (CHUNK, ORDER, "served")
+    return {name: value for name, value in row.case.items() if name not in apart}
+
+
+def _one(system: str, ordered: Curve, random: Curve, claimed: int | None) -> ReadAhead:
+    chunks = np.intersect1d(ordered.x, random.x)
+    blocks = sorted(set(ordered.blocks) & set(random.blocks))
+    advantage = _picked(ordered, chunks, blocks) - _picked(random, chunks, blocks)
+    boots = len(blocks)
+    limit = None
+    enough = len(chunks) >= FEWEST_POINTS and boots >= FEWEST_BOOTS
+    if enough:
+        spread = np.std(advantage, axis=0, ddof=1)
+        error = float(np.sqrt(np.mean(spread**2) / boots))
+        limit = find_limit(chunks, np.mean(advantage, axis=0), error)
+    outcome, words = _outcome(limit, claimed, chunks, enough, boots)
+    return ReadAhead(
+        system=system,
+        case_text=case_text(random.case),
+        boots=boots,
+        points=tuple(
+            (int(chunk), float(np.exp(value)))
+            for chunk, value in zip(chunks, np.mean(advantage, axis=0), strict=True)
+        )
+        if boots
+        else (),
+        low_bytes=None if limit is None else int(limit.low),
+        high_bytes=None if limit is None else int(limit.high),
+        configured_bytes=claimed,
+        outcome=outcome,
+        words=words,
+    )
+
+
+def _picked(one: Curve, chunks: Values, blocks: Sequence[int]) -> Values:
+    """ln of the rates, boots x chunks."""
+    rows = [one.blocks.index(block) for block in blocks]
+    return np.asarray(np.log(one.boots[rows][:, np.searchsorted(one.x, chunks)]))
+
+
+def _outcome(
+    limit: Limit | None, claimed: int | None, chunks: Values, enough: bool, boots: int
+) -> tuple[str, str]:
+    told = "" if claimed is None else f"; the system claims {bytes_text(claimed)}"
+    if not enough:
+        text = f"{len(chunks)} chunk sizes in both orders and {boots} boots are too few"
+        return "too few", f"{text} to look for a limit{told}"
+    low, high = bytes_text(float(chunks[0])), bytes_text(float(chunks[-1]))
+    if limit is None:
+        if claimed is not None and not chunks[1] <= claimed <= chunks[-2]:
+            return "outside", f"not seen between {low} and {high}{told}, which lies outside"
+        return "not seen", f"not seen between {low} and {high}{told}"
+    place = f"between {bytes_text(limit.low)} and {bytes_text(limit.high)}"
+    if claimed is None:
+        return "unclaimed", f"{place}; the system claims none"
+    if limit.low <= claimed <= limit.high:
+        return "agrees", f"{place}{told}, which agrees"
+    less = claimed > limit.high
+    why = (
+        "; the device or its own read-ahead may be satisfied sooner"
+        if less
+        else "; something below the system may read ahead as well"
+    )
+    return ("smaller" if less else "larger"), f"{place}{told}{why}"

@@ -1,0 +1,114 @@
+"""Items of the studies' stand-alone workloads, with planted knees, optima, limits and regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from synthetic import KIB, MIB, Item, step_curve
+
+CODE_KNEE = 32 * KIB
+BEST_PIECE = 64 * KIB
+READ_AHEAD = 64 * KIB
+CACHE, RAM = 2 * MIB, 256 * MIB
+PAGE_NS_PER_BYTE = (0.4, 1.0, 90.0)
+"""Time per byte to read in the cache, RAM and swap."""
+CODE_SIZES = np.arange(4, 1021, 8) * float(KIB)
+PIECES = 2.0 ** np.arange(10, 24)
+CHUNKS = 2.0 ** np.arange(10, 18)
+BLOCKS = 2.0 ** np.arange(10, 30)
+INTERFACES = ("stdio", "stdio_unbuffered", "descriptor", "descriptor_sync", "mmap", "direct")
+
+
+def code_size(knee: float | None = CODE_KNEE, sizes: np.ndarray = CODE_SIZES) -> Iterator[Item]:
+    for level, base in enumerate((1.9, 0.9, 0.7, 0.6)):
+        cost = np.full(len(sizes), base)
+        if knee is not None:
+            cost = step_curve(sizes, (knee,), (base, base * 2.5), 6.0)
+        for size, each in zip(sizes, cost, strict=True):
+            case = {"code_bytes": int(size), "opt_level": str(level)}
+            yield Item("memory.code_size", "time", case, "ns", "lower", float(each), 0.01)
+
+
+def sub_looping(best: float | None = BEST_PIECE, boot_noise: float = 0.01) -> Iterator[Item]:
+    for total in (8 * MIB, 32 * MIB):
+        for piece in [*PIECES[total > PIECES], float(total)]:
+            away = 0.0 if best is None else abs(np.log2(piece / best))
+            case = {"total_bytes": total, "piece_bytes": int(piece)}
+            value = 0.3 * (1.0 + 0.12 * away)
+            yield Item("memory.sub_looping", "time", case, "ns", "lower", value, boot_noise)
+
+
+def order(limit: float | None = READ_AHEAD, chunks: np.ndarray = CHUNKS) -> Iterator[Item]:
+    """A disk of 5 ms for each request and 50 MB/s; the limit is what it fetches ahead."""
+    for chunk in chunks:
+        ahead = chunk if limit is None else max(limit, chunk)
+        ordered, single = (size / (5e-3 + size / 50e6) / 1e6 for size in (ahead, chunk))
+        for name, rate in (
+            ("sequential", ordered),
+            ("random_aligned", single),
+            ("random_unaligned", single * 0.9),
+        ):
+            case = {"order": name, "chunk_bytes": int(chunk)}
+            yield Item("disk.order", "rate", case, "MB/s", "higher", float(rate), 0.02)
+
+
+def regions(blocks: np.ndarray = BLOCKS, swap: bool = True) -> Iterator[Item]:
+    levels = PAGE_NS_PER_BYTE if swap else PAGE_NS_PER_BYTE[:2]
+    capacities = (CACHE, RAM) if swap else (CACHE,)
+    cost = step_curve(blocks, capacities, levels, 8.0)
+    for name, factor in (("read", 1.0), ("write", 1.5)):
+        for block, each in zip(blocks, cost, strict=True):
+            case = {"block_bytes": int(block)}
+            rate = 1000.0 / (each * factor)
+            yield Item("memory.regions", name, case, "MB/s", "higher", rate, 0.01)
+
+
+def access() -> Iterator[Item]:
+    for place, interface in enumerate(INTERFACES):
+        for chunk in (2.0 ** np.arange(10, 27, 2)).astype(int):
+            for name, factor in (("read_first", 1.0), ("write", 0.6), ("read_again", 1.4)):
+                case = {"interface": interface, "chunk_bytes": int(chunk)}
+                rate = 100.0 * factor * (1 + place / 4) * (1 + np.log2(chunk / 1024) / 20)
+                yield Item("disk.access", name, case, "MB/s", "higher", float(rate), 0.02)
+
+
+def phases() -> Iterator[Item]:
+    for interface, parts in (("mmap", (0.3, 19.5, 0.4)), ("read", (1.0, 9.7, 60.0))):
+        for chunk in (2.0 ** np.arange(10, 27)).astype(int):
+            times = dict(zip(("read", "loop", "write"), parts, strict=True))
+            for phase, value in {**times, "total": sum(parts) * 1.01}.items():
+                case = {"interface": interface, "phase": phase, "chunk_bytes": int(chunk)}
+                yield Item("disk.phases", "time", case, "s", "lower", value, 0.02)
+
+
+def memory_tables() -> Iterator[Item]:
+    """The block set, the cache levels, faults and what is there after boot."""
+    for threads in ("one", "all"):
+        for block, rate in ((16 * MIB, 1.0), (8 * MIB, 1.4), (192 * KIB, 4.0), (4096, 9.0)):
+            case = {"block_bytes": block, "threads": threads}
+            for name, factor in (("read", 11e3), ("write", 9e3), ("copy", 10e3)):
+                yield Item("memory.blocks", name, case, "MB/s", "higher", factor * rate)
+            yield Item("memory.blocks", "random", case, "Maccesses/s", "higher", 13.0 * rate)
+        for place, level in enumerate(("memory", "L3", "L2", "L1")):
+            case = {"level": level, "threads": threads}
+            for name, factor in (("read", 11e3), ("write", 9e3), ("copy", 10e3)):
+                yield Item("memory.levels", name, case, "MB/s", "higher", factor * 2.0**place)
+            if threads == "one":
+                latency = 90.0 / 4.0**place
+                yield Item("memory.levels", "latency", case, "ns", "lower", latency)
+    for name, value in (("page_faults", 480.0), ("page_reads", 0.3), ("cache_faults", 150.0)):
+        yield Item("memory.faults", name, {}, "1/s", "lower", value, 0.1)
+
+
+def everything() -> list[Item]:
+    """All of them, in the catalog's manner."""
+    return [
+        *memory_tables(),
+        *regions(),
+        *code_size(),
+        *sub_looping(),
+        *access(),
+        *order(),
+        *phases(),
+    ]
