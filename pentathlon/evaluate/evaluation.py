@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from pentathlon.evaluate import comparability
+from pentathlon.evaluate.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule, counts
 from pentathlon.evaluate.curves import claimed_caches, find_levels
@@ -31,6 +32,7 @@ from pentathlon.evaluate.model import (
     SystemFacts,
 )
 from pentathlon.evaluate.scaling import find_scalings
+from pentathlon.evaluate.sensitivity import best_shares
 from pentathlon.evaluate.titles import Titles
 
 AllSeries = Mapping[tuple[str, str], Series]
@@ -61,6 +63,19 @@ def evaluate(result: ResultLike) -> Evaluation:
     rows = tuple(_row(key, everything, systems, judged, titles) for key in keys)
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
+    suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
+    wholes = tuple(
+        find_whole(
+            rows,
+            system.name,
+            facts.reference,
+            facts.weights,
+            suites,
+            rate=rule.rate,
+            delta=rule.delta,
+        )
+        for system in systems[1:]
+    )
     claimed = {name: claimed_caches(told.get(name, Inventory())) for name in names}
     return Evaluation(
         study=facts,
@@ -75,6 +90,9 @@ def evaluate(result: ResultLike) -> Evaluation:
         derived=derive(rows, names, told, rule.rate),
         failures=failures,
         inventory_differences=_differences(told, systems),
+        wholes=wholes,
+        shares=best_shares(wholes, facts.reference),
+        absolutes=find_absolutes(rows, names),
     )
 
 

@@ -108,6 +108,7 @@ def study_facts(plan: Plan) -> StudyFacts:
         sample_ms=procedure.sample_ms,
         delta_percent=study.evaluation.delta_percent,
         confidence=study.evaluation.confidence,
+        weights=dict(study.weights),
     )
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.frozen import Frozen
+from pentathlon.evaluate.model_whole import Absolute, Share, Whole
 from pentathlon.evaluate.verdict import Verdict
 
 Scalar = bool | int | float | str | None
@@ -31,6 +34,8 @@ class StudyFacts(Frozen):
     sample_ms: float
     delta_percent: float
     confidence: float
+    weights: dict[str, float] = Field(default_factory=dict)
+    """Stated weights of areas and workloads; what is not named has 1."""
 
 
 class SystemFacts(Frozen):
@@ -264,6 +269,12 @@ class Evaluation(Frozen):
     derived: Derived
     failures: tuple[Failure, ...]
     inventory_differences: tuple[InventoryLine, ...]
+    wholes: tuple[Whole, ...] = ()
+    """Each compared system as a whole: weighted means, what they rest on, what would change it."""
+    shares: tuple[Share, ...] = ()
+    """With three systems or more: how often each is the best, over all possible weights."""
+    absolutes: tuple[Absolute, ...] = ()
+    """Weighted geometric means of the rates themselves, formula (2) of martinovic2012."""
 
     def system(self, name: str) -> SystemFacts:
         """The system of that name.

@@ -24,6 +24,7 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report import view
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
 from pentathlon.report.payload import embed, payload
 
@@ -51,6 +52,9 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             study=evaluation.study,
             systems=evaluation.systems,
             answers=answers(evaluation),
+            decisions=decisions(evaluation),
+            best=best_words(evaluation),
+            weights=weights_words(evaluation),
             areas=view.areas(evaluation),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),

@@ -23,6 +23,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, CurveLevels, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import Answer, answers, sentence
+from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.failures import grouped
 
 MOST_FINDINGS = 8
@@ -48,6 +49,11 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     console.print(Text(study.title, style="bold"))
     if study.question:
         console.print(Text(study.question, style="italic"))
+    for decision in decisions(evaluation):
+        _decision(decision, console)
+    best = best_words(evaluation)
+    if best:
+        console.print(Text(f"\n{best}"))
     for answer in answers(evaluation):
         _answer(answer, console)
     if not evaluation.rows:
@@ -75,6 +81,25 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
             style="dim",
         )
     )
+
+
+def _decision(one: Decision, console: Console) -> None:
+    """The answer as a whole, what would change it, and the means of the areas."""
+    console.print()
+    console.print(Text(one.headline, style=STYLES[one.sign] if one.sign else "bold"))
+    for text in (*one.uncertainty, *one.changes):
+        console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2), expand=False))
+    if len(one.parts) < 2:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
+    for name, right in (("part", False), ("weight", True), ("speed %", True), ("interval", True)):
+        table.add_column(name, justify="right" if right else "left", no_wrap=right)
+    table.add_column("", overflow="fold")
+    for part in one.parts:
+        name = part.name if part.kind == "area" else f"suite {part.name}"
+        words = Text(part.words, style=STYLES[part.sign] if part.sign else "dim")
+        table.add_row(name, part.weight, part.speed, part.interval, words)
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
 
 
 def _answer(answer: Answer, console: Console) -> None:

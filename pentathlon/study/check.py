@@ -43,6 +43,7 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
                 text = f'"{choice.id}" is chosen twice; put all its values into one entry'
                 problems.append(Problem(path, text))
             named.add(choice.id)
+    problems += _check_weights(study, catalog)
     # A suite with a wrong name may well mean the workload that no suite seems to run.
     suites_are_right = not problems
     used = {
@@ -64,6 +65,26 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
                 problems.append(Problem(path, text))
             problems += _check_parameters(parameters, path, [workload])
     return problems
+
+
+def _check_weights(study: Study, catalog: Catalog) -> Iterator[Problem]:
+    """Weights name areas and workloads of the catalog, and some weight is left."""
+    areas = {workload.area for workload in catalog.workloads}
+    for name in study.weights:
+        if name not in areas and catalog.workload(name) is None:
+            known = sorted(areas | set(catalog.ids()))
+            text = f'"{name}" is neither an area nor a workload{did_you_mean(name, known)}'
+            yield Problem(("weights", name), text)
+    used = {
+        workload.area
+        for suite in study.suites
+        for choice in suite.workloads
+        for workload in catalog.workloads
+        if matches(choice, workload) and study.weights.get(workload.id, 1.0)
+    }
+    if used and not any(study.weights.get(area, 1.0) for area in used):
+        text = "every area of this study has the weight 0; give at least one of them more"
+        yield Problem(("weights",), text)
 
 
 def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> Iterator[Problem]:

@@ -31,6 +31,7 @@ Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*
 SystemName: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=64)
 ]
+Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Size: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$")]
 
 REALTIME_POLICIES: frozenset[str] = frozenset({"fifo", "rr"})
@@ -199,6 +200,8 @@ class Study(Table):
     """Study file, relative to this one, that runs instead when a target cannot be prepared."""
     procedure: Procedure = Procedure()
     evaluation: Evaluation = Evaluation()
+    weights: dict[str, Weight] = Field(default_factory=dict)
+    """Area or workload id -> its weight in the answer; what is not named has 1."""
     systems: tuple[System, ...] = Field(alias="system")
     suites: tuple[Suite, ...] = Field(alias="suite")
 

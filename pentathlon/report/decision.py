@@ -1,0 +1,294 @@
+"""The decision in words: which system for the stated weights, how sure, what would change it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pentathlon.evaluate.aggregate import direction
+from pentathlon.evaluate.display import percent_text, signed_percent
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
+from pentathlon.evaluate.ratio import delta_log, percent
+from pentathlon.report.answer import between, sentence, speed_words
+
+NEARLY_ALL = 0.995
+FEW_TURNS = 3
+
+
+@dataclass(frozen=True)
+class PartLine:
+    """One area or suite of the decision's table."""
+
+    kind: str
+    name: str
+    weight: str
+    speed: str
+    interval: str
+    words: str
+    sign: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One system against the reference, as a whole.
+
+    Attributes:
+        headline: the answer in one sentence.
+        uncertainty: how sure it is, and of how much of the weight.
+        changes: what would change it, one sentence each.
+        parts: every area, then every suite.
+    """
+
+    system: str
+    reference: str
+    headline: str
+    sign: int
+    uncertainty: tuple[str, ...]
+    changes: tuple[str, ...]
+    parts: tuple[PartLine, ...]
+
+
+def decisions(evaluation: Evaluation) -> tuple[Decision, ...]:
+    """One decision for each system of which something was compared."""
+    return tuple(
+        _decision(evaluation, whole, everything)
+        for whole in evaluation.wholes
+        if (everything := whole.everything) is not None
+    )
+
+
+def best_words(evaluation: Evaluation) -> str:
+    """With several systems: how often each has the best mean over all weights; else ""."""
+    shares = [one for one in evaluation.shares if one.share > 0]
+    if not shares:
+        return ""
+    told = [f"{one.system} under {_share(one.share)}" for one in shares]
+    return f"Best of all systems, over all possible weights of the areas: {_listing(told)}."
+
+
+def weights_words(evaluation: Evaluation) -> str:
+    """The stated weights, such as "process 2, memory 1"; how they were chosen where none are."""
+    stated = evaluation.study.weights
+    if not stated:
+        return "every area counts the same, and within an area every workload"
+    told = [f"{name} {weight:g}" for name, weight in stated.items()]
+    return f"{', '.join(told)}; everything else 1"
+
+
+def _decision(evaluation: Evaluation, whole: Whole, everything: Mean) -> Decision:
+    study = evaluation.study
+    return Decision(
+        system=whole.system,
+        reference=study.reference,
+        headline=_headline(evaluation, whole.system, everything),
+        sign=direction(everything),
+        uncertainty=tuple(_uncertainty(evaluation, whole, everything)),
+        changes=tuple(_changes(evaluation, whole, everything)),
+        parts=tuple(_part(mean, everything, study.delta_percent) for mean in whole.means[1:]),
+    )
+
+
+def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
+    study = evaluation.study
+    by = "By the stated weights" if study.weights else "With every area weighed the same"
+    if mean.low_percent is None or mean.high_percent is None:
+        return (
+            f"{by}, {system} was {speed_words(mean.mean)} than {study.reference} as a whole, in "
+            f"a single block: whether that would happen again is not known."
+        )
+    low, high = log_of(mean.low_percent), log_of(mean.high_percent)
+    if low > 0 or high < 0:
+        return (
+            f"{by}, {system} is {_than(mean.mean, study.reference)} as a whole "
+            f"({_interval(low, high)})."
+        )
+    room = delta_log(study.delta_percent)
+    if -room <= low and high <= room:
+        return (
+            f"{by}, {system} and {study.reference} are equally fast as a whole, within "
+            f"{percent_text(study.delta_percent)} ({speed_words(low)} to {speed_words(high)})."
+        )
+    return (
+        f"{by}, no difference between {system} and {study.reference} as a whole was shown: "
+        f"{system} is between {speed_words(low)} and {speed_words(high)}."
+    )
+
+
+def _interval(low: float, high: float) -> str:
+    """An interval on one side of equality in words; as percentages where the words are alike."""
+    near, far = sorted((low, high), key=abs)
+    text = between(near, far)
+    if " to " in text:
+        return text
+    return f"{signed_percent(percent(near))} % to {signed_percent(percent(far))} %"
+
+
+def _than(log_ratio: float, reference: str) -> str:
+    words = speed_words(log_ratio)
+    if words.endswith(("faster", "slower")):
+        return f"{words} than {reference}"
+    if words.endswith("as fast"):
+        return f"{words} as {reference}"
+    return f"at {words} of {reference}"
+
+
+def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str]:
+    study = evaluation.study
+    told = [
+        sentence(caution)
+        for pair in evaluation.pairs
+        if pair.system == whole.system
+        for caution in pair.cautions
+    ]
+    if everything.low_percent is not None:
+        told.append(
+            f"The interval holds at {percent_text(study.confidence * 100)} confidence for this one "
+            f"mean, from {everything.blocks} blocks and {everything.rows} rows."
+        )
+    missing = sum(one.weight for one in whole.left_out)
+    if missing > 0.0005:
+        told.append(
+            f"Rows with {percent_text(missing * 100)} of the weight are in no mean, because they "
+            f"were not measured or cannot be compared ({len(whole.left_out)} rows)."
+        )
+    return told
+
+
+def _changes(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str]:
+    told: list[str] = []
+    if whole.sensitivity is not None:
+        told += _weights(evaluation, whole, whole.sensitivity, everything)
+    told += _omissions(evaluation, whole)
+    if whole.dominance is not None:
+        text = _dominance(evaluation, whole.system, whole.dominance)
+        if text:
+            told.append(text)
+    return told
+
+
+def _weights(
+    evaluation: Evaluation, whole: Whole, found: Sensitivity, everything: Mean
+) -> list[str]:
+    reference = evaluation.study.reference
+    ahead = everything.mean >= 0
+    winner, other = (whole.system, reference) if ahead else (reference, whole.system)
+    what = f"{len(found.parts)} {found.kind}s"
+    if found.smallest_change is None:
+        return [
+            f"No weights of the {what} would put {other} ahead: {winner} has the better mean "
+            f"in each of them."
+        ]
+    share = found.share_faster if ahead else 1 - found.share_faster
+    sure = found.share_shown_faster if ahead else found.share_shown_slower
+    against = found.share_shown_slower if ahead else found.share_shown_faster
+    told = [
+        f"{winner} has the better mean under {_share(share)} of all possible weights of the "
+        f"{what}; the difference would be shown under {_share(sure)}, and the opposite under "
+        f"{_share(against)}.",
+        f"{other} would be ahead if {percent_text(found.smallest_change * 100)} of the weight or "
+        f"more moved to {found.moved_to}.",
+    ]
+    turns = [
+        f"{turn.name} for {'less' if _favours(found, turn.name, ahead) else 'more'} than "
+        f"{percent_text(turn.at * 100)} (now {percent_text(turn.weight * 100)})"
+        for turn in found.turns
+        if turn.at is not None
+    ]
+    if turns and len(found.parts) > 2:
+        told.append(
+            f"The others staying in proportion, it would be so if one of these counted: "
+            f"{_listing(turns[:FEW_TURNS], 'or')}."
+        )
+    return told
+
+
+def _favours(found: Sensitivity, name: str, ahead: bool) -> bool:
+    mean = next(part.mean for part in found.parts if part.name == name)
+    return (mean > 0) is ahead
+
+
+def _omissions(evaluation: Evaluation, whole: Whole) -> list[str]:
+    changing = [one for one in whole.without if one.changes]
+    if not changing:
+        return (
+            ["Leaving out any one area or workload does not change the answer."]
+            if whole.without
+            else []
+        )
+    told = []
+    for one in changing[:FEW_TURNS]:
+        if one.low_percent is None or one.high_percent is None:
+            continue
+        word = "undecided"
+        if one.low_percent > 0:
+            word = f"{whole.system} ahead"
+        elif one.high_percent < 0:
+            word = f"{evaluation.study.reference} ahead"
+        told.append(f"without {one.name} {word} ({signed_percent(one.percent)} %)")
+    more = len(changing) - len(told)
+    rest = f", and {more} more" if more > 0 else ""
+    return [f"Leaving out one part changes the answer: {'; '.join(told)}{rest}."] if told else []
+
+
+def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:
+    delta = percent_text(evaluation.study.delta_percent)
+    reference = evaluation.study.reference
+    if found.dominates:
+        return (
+            f"{system} is shown to be nowhere slower by {delta} or more, and faster somewhere: "
+            "it dominates."
+        )
+    if found.dominated:
+        return (
+            f"{reference} is shown to be nowhere slower by {delta} or more, and faster somewhere: "
+            "it dominates."
+        )
+    if found.in_the_way is None:
+        return ""
+    row = evaluation.row(found.in_the_way)
+    name = f"{row.title}, {row.case_text}" if row.case_text else row.title
+    return f"Neither is shown to be at least as good in every row; most in the way is {name}."
+
+
+def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
+    sign = direction(mean)
+    words = {1: "faster", -1: "slower", 0: "not shown to differ"}[sign]
+    interval = ""
+    if mean.low_percent is not None and mean.high_percent is not None:
+        interval = f"[{signed_percent(mean.low_percent)}, {signed_percent(mean.high_percent)}]"
+        room = delta_log(delta_percent)
+        if -room <= log_of(mean.low_percent) and log_of(mean.high_percent) <= room:
+            delta = percent_text(delta_percent)
+            words = f"different by less than {delta}" if sign else f"equal within {delta}"
+            sign = 0
+    return PartLine(
+        kind=mean.kind,
+        name=mean.name,
+        weight=percent_text(mean.weight / everything.weight * 100),
+        speed=signed_percent(mean.percent),
+        interval=interval,
+        words=words,
+        sign=sign,
+        rows=mean.rows,
+    )
+
+
+def log_of(percentage: float) -> float:
+    """The log-ratio of a ratio that is given in percent above equality."""
+    return math.log1p(percentage / 100)
+
+
+def _share(share: float) -> str:
+    if NEARLY_ALL < share < 1:
+        return "more than 99 %".replace(" %", "\N{NO-BREAK SPACE}%")
+    if 0 < share < 1 - NEARLY_ALL:
+        return "less than 1 %".replace(" %", "\N{NO-BREAK SPACE}%")
+    return percent_text(share * 100) if 0 < share < 1 else "all" if share else "none"
+
+
+def _listing(words: list[str], last: str = "and") -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
