@@ -54,6 +54,17 @@ fn verb() -> Result<u8, String> {
                 ));
             }
             Long("help") | Short('h') => return print(HELP),
+            #[cfg(windows)]
+            Value(bytes) if verb.as_deref() == Some("echo") => {
+                // Only ever asked by another process of this program, with a number.
+                let bytes = bytes
+                    .to_string_lossy()
+                    .parse()
+                    .map_err(|_| "echo needs a number")?;
+                return Ok(u8::from(
+                    pentathlon_agent::workloads::process::echo(bytes).is_err(),
+                ));
+            }
             Value(value) if verb.is_none() => verb = Some(value.to_string_lossy().into_owned()),
             other => return Err(other.unexpected().to_string()),
         }

@@ -32,7 +32,7 @@ pub fn measure() -> Calibration {
         notes.push("the time stamp counter ran backwards and is not used".into());
     }
     if !os.monotonic {
-        notes.push("CLOCK_MONOTONIC ran backwards during calibration".into());
+        notes.push("the system's monotonic clock ran backwards during calibration".into());
     }
     Calibration {
         source: Source::Monotonic,

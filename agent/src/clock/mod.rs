@@ -1,5 +1,5 @@
 //! The clock of every timed batch: the invariant time stamp counter where the CPU has one, else
-//! `clock_gettime(CLOCK_MONOTONIC)`.
+//! `clock_gettime(CLOCK_MONOTONIC)`, or `QueryPerformanceCounter` on Windows.
 //!
 //! Under user-mode Linux one `clock_gettime` is an intercepted system call and costs as much as
 //! what is measured; the counter costs the same 20 ns on every system of a machine, so all of them
@@ -32,7 +32,8 @@ pub struct Calibration {
 pub enum Source {
     #[serde(rename = "tsc")]
     Tsc,
-    #[serde(rename = "clock_gettime(CLOCK_MONOTONIC)")]
+    #[cfg_attr(windows, serde(rename = "QueryPerformanceCounter"))]
+    #[cfg_attr(not(windows), serde(rename = "clock_gettime(CLOCK_MONOTONIC)"))]
     Monotonic,
 }
 
@@ -95,16 +96,7 @@ impl Clock {
 /// Reading of the operating system's monotonic clock in ns; comparable between processes of one
 /// boot.
 pub fn monotonic_ns() -> u64 {
-    #[cfg(unix)]
-    {
-        crate::sys::time::monotonic_ns()
-    }
-    #[cfg(not(unix))]
-    {
-        use std::sync::OnceLock;
-        static START: OnceLock<Instant> = OnceLock::new();
-        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
-    }
+    crate::sys::time::monotonic_ns()
 }
 
 /// Wall time of `body` by the standard library's clock; for time-outs, not for samples.

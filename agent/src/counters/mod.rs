@@ -7,7 +7,10 @@
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
 mod platform;
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod platform;
+#[cfg(not(any(target_os = "linux", windows)))]
 #[path = "none.rs"]
 mod platform;
 

@@ -22,11 +22,31 @@ pub enum Failure {
 impl Failure {
     /// A failed system call, named, with the system's own words.
     pub fn system(what: &str, error: &std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::Unsupported {
+            return Self::Unsupported(format!("{what}: {error}"));
+        }
         #[cfg(unix)]
         if let Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::EPERM | libc::EACCES) =
             error.raw_os_error()
         {
             return Self::Unsupported(format!("{what}: {error}"));
+        }
+        #[cfg(windows)]
+        if let Some(number) = error.raw_os_error() {
+            use windows_sys::Win32::Foundation::{
+                ERROR_ACCESS_DENIED, ERROR_CALL_NOT_IMPLEMENTED, ERROR_NOT_SUPPORTED,
+                ERROR_PRIVILEGE_NOT_HELD,
+            };
+            if [
+                ERROR_ACCESS_DENIED,
+                ERROR_CALL_NOT_IMPLEMENTED,
+                ERROR_NOT_SUPPORTED,
+                ERROR_PRIVILEGE_NOT_HELD,
+            ]
+            .contains(&(number as u32))
+            {
+                return Self::Unsupported(format!("{what}: {error}"));
+            }
         }
         Self::Failed(format!("{what}: {error}"))
     }

@@ -3,6 +3,10 @@
 
 #[cfg(target_os = "linux")]
 pub mod guest;
+#[cfg(unix)]
+mod placement;
+#[cfg(windows)]
+#[path = "placement_windows.rs"]
 mod placement;
 mod scratch;
 mod supervisor;

@@ -6,6 +6,7 @@ use super::{placement, read_document, Assignment};
 use crate::clock::{self, Calibration};
 use crate::counters::Counters;
 use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request};
+use crate::sys::process::{self, Group};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -151,7 +152,7 @@ impl<W: Write> Session<W> {
         )?;
         let outcome = std::fs::create_dir_all(&assignment.scratch).and_then(|()| spawn(assignment));
         let failure = match outcome {
-            Ok(child) => self.follow(child, assignment)?,
+            Ok((child, group)) => self.follow(child, &group, assignment)?,
             Err(error) => Some((
                 ErrorKind::Failed,
                 format!("the worker process could not be started: {error}"),
@@ -176,6 +177,7 @@ impl<W: Write> Session<W> {
     fn follow(
         &mut self,
         mut child: Child,
+        group: &Group,
         assignment: &Assignment,
     ) -> io::Result<Option<(ErrorKind, String)>> {
         let timeout_s = assignment.task.timeout_s;
@@ -212,7 +214,7 @@ impl<W: Write> Session<W> {
             }
         }
         if timed_out || listener.is_err() {
-            crate::sys::process::kill_group(child.id());
+            group.kill();
         }
         let status = child.wait()?;
         reader.join().ok();
@@ -248,7 +250,7 @@ impl<W: Write> Session<W> {
 }
 
 /// Starts this very program as a worker, in a process group of its own.
-fn spawn(assignment: &Assignment) -> io::Result<Child> {
+fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
     let program = std::env::current_exe().or_else(|_| {
         std::env::args_os()
             .next()
@@ -261,10 +263,15 @@ fn spawn(assignment: &Assignment) -> io::Result<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit());
-    crate::sys::process::own_group(&mut command);
+    process::own_group(&mut command);
     let mut child = command.spawn()?;
+    // Before it has its assignment, so that nothing that it starts can escape.
+    let group = Group::of(&child).inspect_err(|_| {
+        child.kill().ok();
+        child.wait().ok();
+    })?;
     let mut input = child.stdin.take().expect("stdin is piped");
     serde_json::to_writer(&mut input, assignment)?;
     input.write_all(b"\n")?;
-    Ok(child)
+    Ok((child, group))
 }

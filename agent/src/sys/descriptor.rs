@@ -1,13 +1,31 @@
 //! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe2(2)`, `poll(2)`.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::os::fd::FromRawFd;
 
+/// How a file is opened: one of the first two, with any of the others.
+pub type Flags = i32;
+pub const READ_ONLY: Flags = libc::O_RDONLY;
+pub const READ_WRITE: Flags = libc::O_RDWR;
+/// Made if it is not there.
+pub const CREATE: Flags = libc::O_CREAT;
+/// Every write reaches the device before it returns.
+pub const SYNCHRONOUS: Flags = libc::O_SYNC;
+
+/// The name of a file as the system takes it.
+pub type Name = CString;
+
+/// # Panics
+/// If there is a NUL in the name.
+pub fn name(text: &str) -> Name {
+    CString::new(text).expect("names of files have no NUL")
+}
+
 /// Opens a file with exactly these flags (and mode 0666 if it is created) and closes it again.
 #[inline(always)]
-pub fn open_close(path: &CStr, flags: i32) -> io::Result<()> {
+pub fn open_close(path: &CStr, flags: Flags) -> io::Result<()> {
     // SAFETY: the path lives to the end of the call, and the descriptor is closed once.
     unsafe {
         let descriptor = libc::open(path.as_ptr(), flags, 0o666 as libc::c_uint);

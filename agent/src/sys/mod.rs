@@ -12,7 +12,6 @@ pub mod ethtool;
 pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod guest;
-#[cfg(unix)]
 pub mod heap;
 #[cfg(target_os = "linux")]
 pub mod interface;
@@ -20,7 +19,9 @@ pub mod interface;
 pub mod kernel;
 #[cfg(unix)]
 pub mod pages;
+#[cfg(unix)]
 pub mod placement;
+#[cfg(unix)]
 pub mod process;
 #[cfg(target_os = "linux")]
 pub mod qdisc;
@@ -29,10 +30,15 @@ pub mod region;
 pub mod rusage;
 #[cfg(target_os = "linux")]
 pub mod statfs;
-#[cfg(unix)]
 pub mod stdio;
 #[cfg(target_os = "linux")]
 pub mod syscall;
+#[cfg(unix)]
 pub mod time;
 #[cfg(target_os = "linux")]
 pub mod timer_slack;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub use windows::*;

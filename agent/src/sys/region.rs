@@ -1,6 +1,8 @@
-//! A region of memory to measure: `mmap(2)`, aligned, with its pages asked for by `madvise(2)` and
+//! A region of memory to measure: `mmap(2)` or `VirtualAlloc`, aligned, with its pages asked for by `madvise(2)` and
 //! touched on demand.
 
+#[cfg(windows)]
+use super::mapping::Mapping;
 use std::io;
 
 /// Regions begin on this boundary, so that huge pages can back them from their first byte.
@@ -197,53 +199,6 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: exactly what was mapped; nothing borrows from it any more.
         unsafe { libc::munmap(self.base, self.length) };
-    }
-}
-
-/// Without `mmap(2)`: the allocator's zeroed memory.
-#[cfg(not(unix))]
-struct Mapping {
-    start: *mut u8,
-    layout: std::alloc::Layout,
-}
-
-#[cfg(not(unix))]
-impl Mapping {
-    fn new(bytes: usize) -> io::Result<Self> {
-        let layout = std::alloc::Layout::from_size_align(bytes, ALIGNMENT)
-            .map_err(|_| io::ErrorKind::OutOfMemory)?;
-        // SAFETY: the layout's size is not 0.
-        let start = unsafe { std::alloc::alloc_zeroed(layout) };
-        if start.is_null() {
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        Ok(Self { start, layout })
-    }
-
-    fn advise(&self, _bytes: usize, pages: Pages) -> io::Result<()> {
-        match pages {
-            Pages::Huge => Err(io::ErrorKind::Unsupported.into()),
-            Pages::Default | Pages::Base => Ok(()),
-        }
-    }
-
-    fn populate(&self, from: usize, to: usize) -> io::Result<()> {
-        for offset in (from / 4096 * 4096..to).step_by(4096) {
-            // SAFETY: inside our allocation. The byte is written back as it was read.
-            unsafe {
-                let byte = self.start.add(offset);
-                std::ptr::write_volatile(byte, std::ptr::read_volatile(byte));
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(not(unix))]
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout; nothing borrows from it any more.
-        unsafe { std::alloc::dealloc(self.start, self.layout) };
     }
 }
 

@@ -3,7 +3,7 @@
 pub mod arithmetic;
 mod cpu;
 pub mod memory;
-mod process;
+pub mod process;
 mod test;
 
 use crate::catalog;

@@ -1,12 +1,24 @@
 //! How much memory can be taken without driving the system, or this control group, out of it.
 
+// The files of Linux are not read on Windows, and the tests of their reader run there too.
+#![cfg_attr(windows, allow(dead_code))]
+
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
 /// Bytes that can be used without swapping, less a reserve for everybody else; none where the
 /// system does not say.
 pub fn bytes() -> Option<u64> {
+    #[cfg(windows)]
+    return crate::sys::machine::memory()
+        .ok()
+        .map(|memory| less_reserve(memory.available));
+    #[cfg(not(windows))]
     below(Path::new("/"))
+}
+
+fn less_reserve(available: u64) -> u64 {
+    available.saturating_sub(available / 32 + (8 << 20))
 }
 
 fn below(root: &Path) -> Option<u64> {
@@ -21,7 +33,7 @@ fn below(root: &Path) -> Option<u64> {
         Some(limit.saturating_sub(used))
     });
     let available = available.chain(system).min()?;
-    Some(available.saturating_sub(available / 32 + (8 << 20)))
+    Some(less_reserve(available))
 }
 
 /// Version 1 of the control groups writes "no limit" as the largest whole number of pages.

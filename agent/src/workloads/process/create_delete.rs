@@ -37,7 +37,8 @@ impl crate::workloads::Workload for CreateDelete {
                 linux: "open(2) with O_RDWR|O_SYNC|O_CREAT, close(2), unlink(2); nothing is \
                         written, so O_SYNC waits for no disk, and directory changes reach the disk \
                         later; the file system of the scratch directory decides the result",
-                windows: "CreateFile with CREATE_ALWAYS, CloseHandle, DeleteFile",
+                windows: "CreateFile with OPEN_ALWAYS (with FILE_FLAG_WRITE_THROUGH for O_SYNC), \
+                          CloseHandle, DeleteFile",
             },
             test_only: false,
         }
@@ -45,18 +46,19 @@ impl crate::workloads::Workload for CreateDelete {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let sync = if context.parameters.boolean("sync") {
-            libc::O_SYNC
+            descriptor::SYNCHRONOUS
         } else {
             0
         };
-        let flags = libc::O_RDWR | sync | libc::O_CREAT;
+        let flags = descriptor::READ_WRITE | sync | descriptor::CREATE;
+        let name = descriptor::name(NAME);
         let _inside = directory::enter_scratch(context)?;
         directory::is_gone(NAME).map_err(Failure::Failed)?;
         // A file that could be removed had been made, and after that the next one is new.
         let call = || {
-            descriptor::open_close(c"temp", flags)
+            descriptor::open_close(&name, flags)
                 .map_err(|e| Failure::system("making a file", &e))?;
-            descriptor::unlink(c"temp").map_err(|e| Failure::system("removing a file", &e))?;
+            descriptor::unlink(&name).map_err(|e| Failure::system("removing a file", &e))?;
             Ok(true)
         };
         let mut body = Calls::new(call, || directory::is_gone(NAME));

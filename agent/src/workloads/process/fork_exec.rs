@@ -5,16 +5,17 @@ use super::{directory, entry, program, refusal};
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
-use crate::sys::child::{self, Exit};
+use crate::sys::child::Exit;
 use crate::sys::filesystem;
-use std::ffi::CStr;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+
+#[cfg(unix)]
+#[path = "start_unix.rs"]
+mod start;
+#[cfg(windows)]
+#[path = "start_windows.rs"]
+mod start;
 
 pub struct ForkExec;
-
-const NAME: &str = "nothing";
-const PATH: &CStr = c"./nothing";
 
 impl crate::workloads::Workload for ForkExec {
     fn describe(&self) -> catalog::Workload {
@@ -34,7 +35,8 @@ impl crate::workloads::Workload for ForkExec {
                 linux: "fork(3), execve(2) of a static ELF file in the scratch directory (no \
                         dynamic linker, no C library, no environment), exit, waitpid(2); the \
                         status of every child is checked",
-                windows: "CreateProcess of a program that only exits",
+                windows: "CreateProcess of a program of 1 KB that only calls ExitProcess, \
+                          WaitForSingleObject, GetExitCodeProcess; no console is made for it",
             },
             test_only: false,
         }
@@ -56,81 +58,20 @@ impl crate::workloads::Workload for ForkExec {
                 context.scratch.display()
             )));
         }
-        install(&image).map_err(|e| Failure::system("writing the program to start", &e))?;
+        start::install(&image).map_err(|e| Failure::system("writing the program to start", &e))?;
         let mut body = Calls::new(start_and_wait, nothing_left);
         context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
-        std::fs::remove_file(NAME).ok();
+        std::fs::remove_file(start::NAME).ok();
         Ok(())
     }
 }
 
-/// Writes the program. The file is closed before anything is forked: a copy that still had it
-/// open for writing would forbid its execution (ETXTBSY).
-fn install(image: &[u8]) -> io::Result<()> {
-    std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o755)
-        .open(NAME)?
-        .write_all(image)
-}
-
 #[inline(always)]
 fn start_and_wait() -> Result<bool, Failure> {
-    let child = child::fork(|| status_of(child::execute(PATH).map(|never| match never {})))
-        .map_err(|e| refusal::of_fork(&e))?;
+    let child = start::program()?;
     match child.wait() {
         Ok(Exit::Code(program::STATUS)) => Ok(true),
-        Ok(exit) => Err(not_started(exit)),
-        Err(error) => Err(Failure::system("waitpid", &error)),
-    }
-}
-
-/// A child that could not execute the program exits with the number of the error.
-fn status_of(failed: io::Result<()>) -> u8 {
-    failed
-        .err()
-        .and_then(|error| error.raw_os_error())
-        .and_then(|number| u8::try_from(number).ok())
-        .unwrap_or(u8::MAX)
-}
-
-#[cold]
-fn not_started(exit: Exit) -> Failure {
-    match exit {
-        Exit::Code(0 | 255) => Failure::Invalid(format!(
-            "the program should exit with {} and ended with {exit:?}",
-            program::STATUS
-        )),
-        Exit::Code(number) => Failure::system(
-            "executing a program in the scratch directory",
-            &io::Error::from_raw_os_error(number),
-        ),
-        Exit::Signal(number) => {
-            Failure::Failed(format!("the started program was ended by signal {number}"))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_that_cannot_be_executed_is_named_with_the_systems_reason() {
-        let refused = not_started(Exit::Code(libc::EACCES));
-        assert!(
-            matches!(refused, Failure::Unsupported(ref s) if s.contains("Permission denied")),
-            "{refused:?}"
-        );
-        let broken = not_started(Exit::Code(libc::ENOEXEC));
-        assert!(matches!(broken, Failure::Failed(_)), "{broken:?}");
-        assert!(matches!(not_started(Exit::Code(0)), Failure::Invalid(_)));
-    }
-
-    #[test]
-    fn a_missing_program_is_told_by_the_childs_status() {
-        let failed = child::execute(c"/nowhere/nothing").map(|never| match never {});
-        assert_eq!(i32::from(status_of(failed)), libc::ENOENT);
+        Ok(exit) => Err(start::failed(exit)),
+        Err(error) => Err(Failure::system("waiting for the program", &error)),
     }
 }

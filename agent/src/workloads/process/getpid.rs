@@ -25,8 +25,10 @@ impl crate::workloads::Workload for Getpid {
             semantics: Semantics {
                 linux: "the system call getpid(2), past the C library; every answer is compared \
                         with the process id",
-                windows: "unsupported: GetCurrentProcessId reads the process's own memory and \
-                          enters no kernel",
+                windows:
+                    "NtQueryInformationProcess with ProcessBasicInformation, whose answer holds \
+                          the process id: GetCurrentProcessId reads the process's own memory and \
+                          enters no kernel. Under Wine a question to the wineserver process",
             },
             test_only: false,
         }

@@ -15,9 +15,12 @@ mod malloc_free;
 mod open_close;
 mod pipe_round_trip;
 mod program;
+mod program_pe;
 mod refusal;
 
 use super::Workload;
+#[cfg(windows)]
+pub use pipe_round_trip::serve_standard as echo;
 
 pub const WORKLOADS: &[&dyn Workload] = &[
     &getpid::Getpid,

@@ -37,7 +37,9 @@ impl crate::workloads::Workload for OpenClose {
                 linux:
                     "open(2) and close(2); nothing is written, so O_SYNC waits for no disk; the \
                         file system of the scratch directory decides the result",
-                windows: "CreateFile with OPEN_ALWAYS and CloseHandle",
+                windows:
+                    "CreateFile and CloseHandle: OPEN_ALWAYS with FILE_FLAG_WRITE_THROUGH for the \
+                          paper's flags, GENERIC_READ with OPEN_EXISTING for read_only",
             },
             test_only: false,
         }
@@ -45,13 +47,14 @@ impl crate::workloads::Workload for OpenClose {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let flags = match context.parameters.text("flags") {
-            "read_only" => libc::O_RDONLY,
-            _ => libc::O_RDWR | libc::O_SYNC | libc::O_CREAT,
+            "read_only" => descriptor::READ_ONLY,
+            _ => descriptor::READ_WRITE | descriptor::SYNCHRONOUS | descriptor::CREATE,
         };
+        let name = descriptor::name(NAME);
         let _inside = directory::enter_scratch(context)?;
         directory::make_empty(NAME)?;
         let call = || {
-            descriptor::open_close(c"temp", flags)
+            descriptor::open_close(&name, flags)
                 .map_err(|e| Failure::system("open and close", &e))?;
             Ok(true)
         };

@@ -5,10 +5,17 @@ use super::{entry, refusal};
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
-use crate::sys::child::{self, Child, Exit};
-use crate::sys::descriptor;
+#[cfg(windows)]
+pub use echo::serve_standard;
 use std::fs::File;
 use std::io::{self, Read, Write};
+
+#[cfg(unix)]
+#[path = "echo_unix.rs"]
+mod echo;
+#[cfg(windows)]
+#[path = "echo_windows.rs"]
+mod echo;
 
 pub struct PipeRoundTrip;
 
@@ -38,7 +45,8 @@ impl crate::workloads::Workload for PipeRoundTrip {
                 linux: "pipe2(2), read(2), write(2) between two processes on the CPUs that the \
                         placement gives: on one CPU two context switches a trip, on several also \
                         the wake-up of another CPU; every token is new and is checked",
-                windows: "CreatePipe, ReadFile, WriteFile between two processes",
+                windows: "CreatePipe, ReadFile, WriteFile between this process and another one \
+                          of the same program",
             },
             test_only: false,
         }
@@ -70,32 +78,20 @@ impl crate::workloads::Workload for PipeRoundTrip {
 struct Echo {
     to: File,
     from: File,
-    child: Child,
+    other: echo::Process,
     turn: u8,
     token: Vec<u8>,
 }
 
 impl Echo {
     fn start(bytes: usize) -> Result<Self, Failure> {
-        let pipe = || descriptor::pipe().map_err(|e| Failure::system("making a pipe", &e));
-        let (mut input, to) = pipe()?;
-        let (from, mut output) = pipe()?;
-        let mut token = vec![0; bytes];
-        let mut ends = Some((to, from));
-        let child = child::fork(|| {
-            child::die_with_parent();
-            // The copies of the parent's ends would keep the pipes open for ever.
-            drop(ends.take());
-            u8::from(serve(&mut input, &mut output, &mut token).is_err())
-        })
-        .map_err(|e| refusal::of_fork(&e))?;
-        let (to, from) = ends.expect("only the child's copy was taken");
+        let (to, from, other) = echo::start(bytes)?;
         Ok(Self {
             to,
             from,
-            child,
+            other,
             turn: 0,
-            token,
+            token: vec![0; bytes],
         })
     }
 
@@ -114,12 +110,12 @@ impl Echo {
     /// Closes the pipes, which ends the other process.
     fn end(self) -> Result<(), Failure> {
         drop((self.to, self.from));
-        match self.child.wait() {
-            Ok(Exit::Code(0)) => Ok(()),
-            Ok(exit) => Err(Failure::Failed(format!(
-                "the process at the other end of the pipes ended with {exit:?}"
+        match echo::wait(self.other) {
+            Ok(None) => Ok(()),
+            Ok(Some(exit)) => Err(Failure::Failed(format!(
+                "the process at the other end of the pipes ended with {exit}"
             ))),
-            Err(error) => Err(Failure::system("waitpid", &error)),
+            Err(error) => Err(Failure::system("waiting for the other process", &error)),
         }
     }
 }
@@ -150,9 +146,10 @@ fn broken(error: &io::Error) -> Failure {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::sys::{child, descriptor};
     use std::sync::{Mutex, PoisonError};
 
     /// The test runner has threads: a copy made by one test would hold the pipes of another open.
@@ -177,7 +174,7 @@ mod tests {
         let mut looped = Echo {
             to,
             from,
-            child: child::fork(|| 0).unwrap(),
+            other: child::fork(|| 0).unwrap(),
             turn: 0,
             token: vec![0; 1],
         };
@@ -188,13 +185,13 @@ mod tests {
     fn a_process_that_is_gone_is_named() {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let Echo {
-            to, from, child, ..
+            to, from, other, ..
         } = Echo::start(1).unwrap();
-        drop(child);
+        drop(other);
         let mut echo = Echo {
             to,
             from,
-            child: child::fork(|| 0).unwrap(),
+            other: child::fork(|| 0).unwrap(),
             turn: 0,
             token: vec![0; 1],
         };

@@ -22,9 +22,18 @@ const BASE: u64 = 0x40_0000;
 /// Alignment that suits the pages of every system.
 const ALIGNMENT: u64 = 0x1_0000;
 
+/// The program in the form that this system starts.
+pub fn image() -> Option<Vec<u8>> {
+    if cfg!(windows) {
+        super::program_pe::image()
+    } else {
+        elf()
+    }
+}
+
 /// The program as an ELF file (System V ABI, chapters 4 and 5): a header, a segment to load, the
 /// mark of a stack that is not executable, and the code.
-pub fn image() -> Option<Vec<u8>> {
+fn elf() -> Option<Vec<u8>> {
     let (machine, code) = CODE?;
     let start = HEADER + 2 * SEGMENT;
     let length = start + code.len() as u64;
@@ -63,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_offsets_in_the_headers_are_those_of_the_file() {
-        let file = image().unwrap();
+        let file = elf().unwrap();
         let long = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
         assert_eq!(file.len(), 64 + 2 * 56 + 12);
         assert_eq!(

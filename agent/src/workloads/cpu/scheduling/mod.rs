@@ -63,7 +63,7 @@ fn quantiles() -> Vec<Indicator> {
 }
 
 /// Binds this thread, and those it starts from now on, to the first CPU it may run on.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn bind() -> Result<usize, Failure> {
     let cpu = allowed()?[0];
     crate::sys::placement::set_cpus(&[cpu])
@@ -76,7 +76,7 @@ fn bind() -> Result<usize, Failure> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 fn bind() -> Result<usize, Failure> {
     Err(Failure::Unsupported(
         "threads are not bound to a CPU on this system".into(),
@@ -84,12 +84,12 @@ fn bind() -> Result<usize, Failure> {
 }
 
 /// The CPUs this thread may run on: at least one.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn allowed() -> Result<Vec<usize>, Failure> {
     crate::sys::placement::cpus().map_err(|e| Failure::system("reading the CPUs allowed", &e))
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 fn allowed() -> Result<Vec<usize>, Failure> {
     let count = std::thread::available_parallelism()
         .map_err(|e| Failure::system("counting the CPUs", &e))?;
@@ -109,7 +109,19 @@ fn time_shared() -> Result<(), Failure> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn time_shared() -> Result<(), Failure> {
+    use crate::sys::placement::{class, CLASSES};
+    let class = class().map_err(|e| Failure::system("reading the priority class", &e))?;
+    if CLASSES.contains(&("realtime", class)) {
+        return Err(Failure::Unsupported(
+            "in the realtime class threads that never sleep would starve the others".into(),
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn time_shared() -> Result<(), Failure> {
     Ok(())
 }

@@ -51,7 +51,9 @@ impl Workload for Switch {
             semantics: Semantics {
                 linux: "futex(2) of the standard library's park and unpark; pipe(2) with one \
                         byte; sched_setaffinity(2) binds both threads to one CPU",
-                windows: "unsupported: threads are not bound to a CPU there yet",
+                windows:
+                    "WaitOnAddress of the standard library's park and unpark; CreatePipe with \
+                          one byte; SetProcessAffinityMask binds both threads to one CPU",
             },
             test_only: false,
         }
