@@ -136,6 +136,7 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_column(overflow="fold")
     grid.add_row("boots", f"{boots} ({len(plan.blocks)} blocks), {plan.step_count()} steps")
+    grid.add_row("stopping", plan.study.procedure.stopping.words(len(plan.blocks)))
     grid.add_row("expected time", _time(plan, estimates))
     grid.add_row("written", _written(ready, estimates))
     grid.add_row("privileges", _privileges(ready.targets))
@@ -145,6 +146,9 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
         f"±{plan.study.evaluation.delta_percent:g} % counts as equal, "
         f"confidence {plan.study.evaluation.confidence:g}",
     )
+    if plan.study.evaluation.declared is not None:
+        declared = ", ".join(plan.study.evaluation.declared)
+        grid.add_row("declared", f"{declared}; everything else is exploratory")
     grid.add_row("agent", f"{plan.agent['version']} (build {plan.agent['build']})")
     grid.add_row("plan hash", plan.hash())
     problems = [
@@ -159,8 +163,9 @@ def _time(plan: Plan, estimates: Estimates | None) -> str:
     if estimates is None:
         return "not estimated (no pilot was run)"
     known = seconds(expected_seconds(plan, estimates))
+    most = "at most" if plan.study.procedure.stopping.rule != "fixed" else "about"
     failed = [name for name, estimate in estimates.items() if estimate.problem]
-    return f"about {known}" + (f", not counting {', '.join(failed)}" if failed else "")
+    return f"{most} {known}" + (f", not counting {', '.join(failed)}" if failed else "")
 
 
 def _written(ready: Ready, estimates: Estimates | None) -> str:

@@ -14,7 +14,14 @@ from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.screen import err, seconds
 from pentathlon.cli.session import Listen, Listener
 from pentathlon.procedure.pilot import SystemEstimate
-from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, RunEnd
+from pentathlon.procedure.records import (
+    AgentEvent,
+    BootEnd,
+    BootStart,
+    Enough,
+    Record,
+    RunEnd,
+)
 from pentathlon.procedure.state import RunState
 
 SHOWN_BLOCKS = 8
@@ -59,6 +66,8 @@ class PlainLines:
             time = "" if left is None else f", about {seconds(left)} left"
             steps = _count(len(record.steps), "workload")
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
+        elif isinstance(record, Enough):
+            self._say(record.blocks - 1, enough_text(record, self._blocks))
         elif (text := self._problems.text(record)) is not None:
             assert isinstance(record, BootEnd | AgentEvent)
             self._say(record.block, text)
@@ -136,6 +145,9 @@ class Bars:
             self._boot_start(record)
         elif isinstance(record, AgentEvent):
             self._event(record)
+        elif isinstance(record, Enough):
+            said = enough_text(record, len(self._blocks))
+            self._progress.console.print(said, markup=False, soft_wrap=True)
         elif isinstance(record, RunEnd):
             self._progress.update(self._boot, visible=False)
         if (text := self._problems.text(record)) is not None:
@@ -215,6 +227,12 @@ def problem_text(record: Record) -> str | None:
             what += f" ({', '.join(str(value) for value in case.values())})"
         return f"{record.system}: {what}: {kind}: {record.event.get('reason')}"
     return None
+
+
+def enough_text(record: Enough, blocks: int) -> str:
+    """What a met stopping rule means for the blocks that are left."""
+    spared = _count(blocks - record.blocks, "block")
+    return f"enough: {record.reason}; {spared} not needed"
 
 
 def _count(number: int, noun: str) -> str:

@@ -56,6 +56,7 @@ def list_command(
                         "state": one.state,
                         "steps": one.steps,
                         "finished": one.finished,
+                        "not_needed": one.not_needed,
                         "failures": one.failures,
                     }
                     for one in found
@@ -77,7 +78,7 @@ def list_command(
                 one.started[:19].replace("T", " "),
                 f"[{styles[one.state]}]{one.state}[/]",
                 one.plan_hash[:12],
-                f"{one.finished}/{one.steps}",
+                f"{one.finished}/{one.steps - one.not_needed}",
                 str(one.failures) if one.failures else "–",
             )
         out.print(table)
@@ -115,7 +116,11 @@ def _show(result: Result) -> None:
     grid.add_column(overflow="fold")
     grid.add_row("directory", str(result.path))
     grid.add_row("started", one.started[:19].replace("T", " ") + " UTC")
-    grid.add_row("state", f"{one.state}, {one.finished} of {one.steps} steps")
+    spared = f", {one.not_needed} not needed" if one.not_needed else ""
+    grid.add_row("state", f"{one.state}, {one.finished} of {one.steps} steps{spared}")
+    grid.add_row("stopping", study.procedure.stopping.words(len(result.plan.blocks)))
+    if result.enough is not None:
+        grid.add_row("", f"stopped: {result.enough}")
     grid.add_row("agent", f"{result.plan.agent['version']} (build {result.plan.agent['build']})")
     grid.add_row("plan hash", one.plan_hash)
     if one.state == "unfinished":
@@ -144,13 +149,14 @@ def _systems(result: Result) -> Table:
         counted = measured.filter(pl.col("system") == system.name)
         facts = result.facts(system.name)
         done = steps.filter(pl.col("state") == "finished").height
+        asked = steps.filter(pl.col("state") != "not needed").height
         table.add_row(
             system.name + (" (reference)" if system.name == result.study.reference else ""),
             str(result.plan.targets.get(system.name, {}).get("layer", "")),
             _fact(facts, "kernel.release", "os.kernel_release"),
             _fact(facts, "cpu.model_name", "cpu.model"),
             str(counted["boot"].n_unique()),
-            f"{done}/{steps.height}",
+            f"{done}/{asked}",
             str(counted.height),
             str(own.filter(~pl.col("counted")).height),
         )

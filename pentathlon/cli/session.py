@@ -12,11 +12,12 @@ from pentathlon import __version__
 from pentathlon.cli.exits import Interrupted, StopSignals
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.records import Record, Resume, RunStart
-from pentathlon.procedure.runner import Runner
+from pentathlon.procedure.runner import Judge, Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.query import Result, load_result
+from pentathlon.study.plan import Plan
 from pentathlon.target.cpus import kept_off
 
 
@@ -90,6 +91,7 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
                 state=state,
                 observer=heard,
                 shield=signals.shield,
+                enough=_stopping_rule(directory, ready.plan),
             )
             runner.run()
     except Interrupted as error:
@@ -98,6 +100,23 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
         ) from error
     finally:
         journal.close()
+
+
+def _stopping_rule(directory: Path, plan: Plan) -> Judge | None:
+    """The plan's stopping rule, asked by the runner: the result so far, judged as it will be."""
+    stopping = plan.study.procedure.stopping
+    if stopping.rule == "fixed":
+        return None
+
+    def enough(blocks: int) -> str | None:
+        if not stopping.may_stop(blocks):
+            return None
+        # Commands that stop at no look need not load SciPy.
+        from pentathlon.evaluate import evaluate, stopping_rule  # noqa: PLC0415
+
+        return stopping_rule(evaluate(load_result(directory)), stopping, blocks)
+
+    return enough
 
 
 def finished_result(directory: Path) -> Result:

@@ -69,7 +69,12 @@ def _ready(loaded: LoadedStudy, catalog: Catalog, agent_path: Path, blocks: int 
     targets = targets_of(loaded.study, agent_path)
     prepare(targets)
     descriptions = {name: target.describe() for name, target in targets.items()}
-    return Ready(loaded, catalog, make_plan(loaded.study, catalog, descriptions, blocks), targets)
+    try:
+        plan = make_plan(loaded.study, catalog, descriptions, blocks)
+    except ValueError as error:
+        first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
+        raise InputError(first) from error
+    return Ready(loaded, catalog, plan, targets)
 
 
 def _pilot(ready: Ready) -> dict[str, SystemEstimate]:

@@ -1,22 +1,29 @@
-"""One system against the reference: ratios, three families of tests, verdicts."""
+"""One system against the reference: ratios, families of tests, verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate import comparability, family, published, ratio
+from pentathlon.evaluate import comparability, discovery, family, published, ratio
+from pentathlon.evaluate.checks import checks, disagreement
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
+from pentathlon.evaluate.paired import Paired, pair_blocks
+from pentathlon.evaluate.serial import dependence
+from pentathlon.evaluate.spending import ONE_LOOK, Levels, levels_at
 from pentathlon.evaluate.stability import instability, separated
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 
 Values = npt.NDArray[np.float64]
 
 FEWEST_BLOCKS = 2
+
+Procedure = Callable[[Values, Values, float], family.Selection]
+"""(p values, weights, rate) -> which rows are selected."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,8 @@ class Rule:
 
     delta_percent: float
     confidence: float
+    looks: tuple[int, ...] = ()
+    """Blocks after which the study may stop; () for a study with one look."""
 
     @property
     def rate(self) -> float:
@@ -36,6 +45,10 @@ class Rule:
         """Half width of the region of equivalence as a log-ratio."""
         return ratio.delta_log(self.delta_percent)
 
+    def levels(self, blocks: int) -> Levels:
+        """What looks cost when so many blocks are done."""
+        return levels_at(self.looks, blocks) if self.looks and blocks else ONE_LOOK
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -45,23 +58,32 @@ class Pair:
     workload: str
     system: Series | None
     reference: Series | None
+    declared: bool = True
 
 
 @dataclass(frozen=True)
 class Judged:
-    """All rows of one system against the reference."""
+    """All rows of one system against the reference: declared ones, and exploratory ones."""
 
     comparisons: dict[str, Comparison]
     tested: int
     selected: int
+    exploratory_tested: int = 0
+    exploratory_selected: int = 0
+    nominal_rate: float = 0.05
+    """Level of an own interval at this look."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """A row with enough paired blocks: its ratios, its level, its claims."""
+    """A row with enough paired blocks: its ratios, its level, its claims.
 
-    ratios: Values
+    `level` is that of the family's procedure; `levels` translates it to the look at hand.
+    """
+
+    paired: Paired
     level: float
+    levels: Levels
     claims: Claims
 
 
@@ -91,34 +113,65 @@ class Judge:
                 if done is None
                 else self._verdict(pair, done, cautions)
             )
-        selected = sum(done.claims.different for done in tested.values())
-        return Judged(comparisons, len(tested), selected)
+        declared = {pair.key for pair in pairs if pair.declared}
+        selected = {key for key, done in tested.items() if done.claims.different}
+        return Judged(
+            comparisons,
+            tested=len(tested.keys() & declared),
+            selected=len(selected & declared),
+            exploratory_tested=len(tested.keys() - declared),
+            exploratory_selected=len(selected - declared),
+            nominal_rate=self._levels(pairs).nominal(self.rule.rate),
+        )
 
     def _test(self, pairs: Sequence[Pair]) -> dict[str, Tested]:
+        """Declared rows by Holm's procedure, exploratory ones by that of Benjamini and Hochberg."""
+        paired = {pair.key: _paired(pair) for pair in pairs}
+        levels = self._levels(pairs)
+        enough = [pair for pair in pairs if len(paired[pair.key].units) >= FEWEST_BLOCKS]
+        found: dict[str, Tested] = {}
+        for declared, procedure in ((True, family.step_down), (False, discovery.step_up)):
+            own = [pair for pair in enough if pair.declared is declared]
+            rows = [paired[pair.key] for pair in own]
+            weights = family.workload_weights([pair.workload for pair in own])
+            found |= dict(
+                zip(
+                    (pair.key for pair in own),
+                    self._families(rows, weights, levels, procedure),
+                    strict=True,
+                )
+            )
+        return found
+
+    def _levels(self, pairs: Sequence[Pair]) -> Levels:
+        """What looks cost, by the blocks that the row with most of them has."""
+        done = (len(_paired(pair).blocks) for pair in pairs if _complete(pair))
+        return self.rule.levels(max(done, default=0) if self.rule.looks else 0)
+
+    def _families(
+        self, rows: Sequence[Paired], weights: Values, levels: Levels, procedure: Procedure
+    ) -> Iterator[Tested]:
         """Three families over the same rows: different, beyond ±δ, within ±δ."""
-        samples = {pair.key: sample for pair in pairs if len(sample := _ratios(pair)) > 1}
-        rows = list(samples.values())
-        weights = family.workload_weights([pair.workload for pair in pairs if pair.key in samples])
         delta, rate = self.rule.delta, self.rule.rate
 
         def select(p_values: list[float]) -> family.Selection:
-            return family.step_down(np.array(p_values), weights, rate)
+            overall = [levels.overall(one) for one in p_values]
+            return procedure(np.array(overall), weights, rate)
 
-        different = select([ratio.p_different(row) for row in rows])
-        beyond = select([ratio.p_beyond(row, delta) for row in rows])
-        equivalent = select([ratio.p_equivalent(row, delta) for row in rows])
-        return {
-            key: Tested(
-                sample,
+        different = select([ratio.p_different(row.units) for row in rows])
+        beyond = select([ratio.p_beyond(row.units, delta) for row in rows])
+        equivalent = select([ratio.p_equivalent(row.units, delta) for row in rows])
+        for place, row in enumerate(rows):
+            yield Tested(
+                row,
                 float(different.levels[place]),
+                levels,
                 Claims(
                     different=bool(different.selected[place]),
                     beyond=bool(beyond.selected[place]),
                     equivalent=bool(equivalent.selected[place]),
                 ),
             )
-            for place, (key, sample) in enumerate(samples.items())
-        }
 
     def _objection(self, pair: Pair) -> str | None:
         """Why the row is invalid, or None."""
@@ -150,14 +203,18 @@ class Judge:
         """A row with at least two paired blocks."""
         effect = self._effect(done)
         verdict, reason = decide(done.claims, effect.mean), ""
-        trouble = instability(done.ratios)
+        units = done.paired.units
+        assert effect.checks is not None
+        trouble = instability(units) or dependence(effect.checks.p_serial)
         if trouble is not None:
-            if verdict.is_difference and separated(done.ratios):
+            if verdict.is_difference and separated(units):
                 cautions = (*cautions, f"{trouble}, but every block agrees on the direction")
             else:
                 verdict, reason = Verdict.UNSTABLE, trouble
         elif verdict is Verdict.INCONCLUSIVE and not _holds_zero(effect):
             reason = "its own interval excludes 0, but not after allowing for all rows"
+        if (contradicted := self._contradiction(effect, done)) is not None:
+            cautions = (*cautions, contradicted)
         return Comparison(
             system=self.system.name,
             difference_percent=_difference(pair),
@@ -168,21 +225,30 @@ class Judge:
             cautions=cautions,
         )
 
+    def _contradiction(self, effect: Effect, done: Tested) -> str | None:
+        if effect.checks is None or effect.low_percent is None or effect.high_percent is None:
+            return None
+        level, units = done.levels.nominal(self.rule.rate), len(done.paired.units)
+        return disagreement(effect.checks, effect.low_percent, effect.high_percent, units, level)
+
     def _effect(self, done: Tested) -> Effect:
-        sample, level = done.ratios, done.level
-        low, high = ratio.t_interval(sample, self.rule.rate)
+        paired, sample = done.paired, done.paired.units
+        own, level = done.levels.nominal(self.rule.rate), done.levels.nominal(done.level)
+        low, high = ratio.t_interval(sample, own)
         adjusted_low, adjusted_high = ratio.t_interval(sample, level)
-        return _single(sample).model_copy(
+        return _single(paired).model_copy(
             update={
                 "sd": float(np.std(sample, ddof=1)),
                 "low_percent": ratio.percent(low),
                 "high_percent": ratio.percent(high),
-                "adjusted_confidence": 1.0 - level,
+                "adjusted_confidence": 1.0 - done.level,
                 "adjusted_low_percent": ratio.percent(adjusted_low),
                 "adjusted_high_percent": ratio.percent(adjusted_high),
-                "p_different": ratio.p_different(sample),
-                "p_equivalent": ratio.p_equivalent(sample, self.rule.delta),
+                "p_different": done.levels.overall(ratio.p_different(sample)),
+                "p_equivalent": done.levels.overall(ratio.p_equivalent(sample, self.rule.delta)),
                 "mde_percent": ratio.percent(ratio.detectable(sample, level)),
+                "nominal_confidence": 1.0 - own,
+                "checks": checks(sample, paired.system, paired.reference, paired.direction, own),
             }
         )
 
@@ -194,10 +260,12 @@ class Judge:
         elif not _complete(pair):
             verdict, reason = Verdict.NOT_MEASURED, self._why_missing(pair)
         else:
-            verdict, sample = Verdict.INCONCLUSIVE, _ratios(pair)
-            effect = _single(sample) if len(sample) else None
-            reason = f"{len(sample)} paired blocks; an interval needs at least {FEWEST_BLOCKS}"
-            if len(sample) == 1:
+            verdict, paired = Verdict.INCONCLUSIVE, _paired(pair)
+            effect = _single(paired) if len(paired.blocks) else None
+            reason = (
+                f"{len(paired.blocks)} paired blocks; an interval needs at least {FEWEST_BLOCKS}"
+            )
+            if len(paired.blocks) == 1:
                 reason = reason.replace("blocks", "block", 1)
         return Comparison(
             system=self.system.name,
@@ -245,17 +313,9 @@ def _concerns(failure: Failure, pair: Pair, systems: Sequence[str]) -> bool:
     )
 
 
-def _ratios(pair: Pair) -> Values:
-    """Log-ratios of the blocks that both systems have, in block order."""
-    if pair.system is None or pair.reference is None:
-        return np.zeros(0)
-    own, other = pair.system.blocks, pair.reference.blocks
-    blocks = sorted(own.keys() & other.keys())
-    return ratio.log_ratios(
-        np.array([own[block] for block in blocks]),
-        np.array([other[block] for block in blocks]),
-        pair.system.direction,
-    )
+def _paired(pair: Pair) -> Paired:
+    assert pair.system is not None and pair.reference is not None
+    return pair_blocks(pair.system, pair.reference)
 
 
 def _difference(pair: Pair) -> float | None:
@@ -273,12 +333,12 @@ def _holds_zero(effect: Effect) -> bool:
     )
 
 
-def _single(sample: Values) -> Effect:
+def _single(paired: Paired) -> Effect:
     """The ratio of the blocks without any claim."""
-    mean = float(np.mean(sample))
+    mean = float(np.mean(paired.units))
     return Effect(
-        blocks=len(sample),
-        log_ratios=tuple(sample.tolist()),
+        blocks=len(paired.blocks),
+        log_ratios=tuple(paired.log_ratios.tolist()),
         mean=mean,
         sd=None,
         percent=ratio.percent(mean),
@@ -290,4 +350,5 @@ def _single(sample: Values) -> Effect:
         p_different=None,
         p_equivalent=None,
         mde_percent=None,
+        installs=paired.installs,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,8 @@ class Series:
     summary: Summary
     blocks: dict[int, float]
     """Block -> boot mean."""
+    installs: dict[int, str] = field(default_factory=dict)
+    """Block -> the install that was booted."""
 
 
 def counted(samples: pl.DataFrame) -> pl.DataFrame:
@@ -44,10 +46,10 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
     """
     boots = (
         used.group_by("key", "system", "block")
-        .agg(pl.col("value").mean())
+        .agg(pl.col("value").mean(), pl.col("install").first())
         .sort("key", "system", "block")
         .group_by("key", "system", maintain_order=True)
-        .agg("block", "value")
+        .agg("block", "value", "install")
     )
     wholes = (
         used.group_by("key", "system")
@@ -71,8 +73,8 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
 
 
 def _series(row: dict[str, object]) -> Series:
-    blocks, values = row["block"], row["value"]
-    assert isinstance(blocks, list) and isinstance(values, list)
+    blocks, values, installs = row["block"], row["value"], row["install"]
+    assert isinstance(blocks, list) and isinstance(values, list) and isinstance(installs, list)
     means = np.array(values, dtype=np.float64)
     deviation = published.deviation_percent(means)
     known = bool(np.isfinite(deviation))
@@ -106,6 +108,7 @@ def _series(row: dict[str, object]) -> Series:
         lowest=summary.minimum,
         summary=summary,
         blocks=dict(zip(blocks, values, strict=True)),
+        installs=dict(zip(blocks, installs, strict=True)),
     )
 
 

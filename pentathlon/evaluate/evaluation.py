@@ -24,6 +24,7 @@ from pentathlon.evaluate.facts import (
 )
 from pentathlon.evaluate.model import (
     AreaCount,
+    Comparison,
     Evaluation,
     Failure,
     InventoryLine,
@@ -33,7 +34,9 @@ from pentathlon.evaluate.model import (
 )
 from pentathlon.evaluate.scaling import find_scalings
 from pentathlon.evaluate.sensitivity import best_shares
+from pentathlon.evaluate.several import adjust
 from pentathlon.evaluate.titles import Titles
+from pentathlon.study.model import Study
 
 AllSeries = Mapping[tuple[str, str], Series]
 
@@ -47,20 +50,26 @@ def evaluate(result: ResultLike) -> Evaluation:
     plan = result.plan
     used = counted(result.samples())
     told = inventories(result.inventory())
-    facts = study_facts(plan)
+    facts = study_facts(plan, getattr(result, "enough", None))
     systems = system_facts(plan, used, told)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())
     everything = series(used)
     keys = _ordered(everything, titles)
-    rule = Rule(facts.delta_percent, facts.confidence)
+    study = plan.study
+    rule = Rule(facts.delta_percent, facts.confidence, study.procedure.stopping.schedule)
     judged = {
         system.name: Judge(system, systems[0], failures, rule).judge(
-            _pairs(keys, everything, system.name, facts.reference)
+            _pairs(keys, everything, system.name, study)
         )
         for system in systems[1:]
     }
-    rows = tuple(_row(key, everything, systems, judged, titles) for key in keys)
+    compared = adjust(
+        {name: one.comparisons for name, one in judged.items()}, everything, facts.reference
+    )
+    rows = tuple(
+        _row(key, everything, systems, compared, titles=titles, study=study) for key in keys
+    )
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -71,7 +80,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             facts.reference,
             facts.weights,
             suites,
-            rate=rule.rate,
+            rate=judged[system.name].nominal_rate,
             delta=rule.delta,
         )
         for system in systems[1:]
@@ -111,13 +120,14 @@ def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
     )
 
 
-def _pairs(keys: Sequence[str], everything: AllSeries, system: str, reference: str) -> list[Pair]:
+def _pairs(keys: Sequence[str], everything: AllSeries, system: str, study: Study) -> list[Pair]:
     pairs = []
     for key in keys:
-        own, other = everything.get((key, system)), everything.get((key, reference))
+        own, other = everything.get((key, system)), everything.get((key, study.reference))
         known = own or other
         if known is not None:
-            pairs.append(Pair(key, known.workload, own, other))
+            declared = study.evaluation.declares(known.workload, known.indicator)
+            pairs.append(Pair(key, known.workload, own, other, declared))
     return pairs
 
 
@@ -125,8 +135,10 @@ def _row(
     key: str,
     everything: AllSeries,
     systems: Sequence[SystemFacts],
-    judged: Mapping[str, Judged],
+    compared: Mapping[str, Mapping[str, Comparison]],
+    *,
     titles: Titles,
+    study: Study,
 ) -> Row:
     present = [everything[key, one.name] for one in systems if (key, one.name) in everything]
     one = present[0]
@@ -143,9 +155,8 @@ def _row(
         unit=one.unit,
         direction=one.direction,
         summaries=tuple(measured.summary for measured in present),
-        comparisons=tuple(
-            result.comparisons[key] for result in judged.values() if key in result.comparisons
-        ),
+        declared=study.evaluation.declares(one.workload, one.indicator),
+        comparisons=tuple(own[key] for own in compared.values() if key in own),
     )
 
 
@@ -160,6 +171,8 @@ def _pair(
         system=system.name,
         rows=result.tested,
         selected=result.selected,
+        exploratory_rows=result.exploratory_tested,
+        exploratory_selected=result.exploratory_selected,
         areas=tuple(
             AreaCount(
                 area=area,

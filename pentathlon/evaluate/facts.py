@@ -91,8 +91,12 @@ def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
     return found
 
 
-def study_facts(plan: Plan) -> StudyFacts:
-    """The study and its plan, as far as a report names them."""
+def study_facts(plan: Plan, stopped: str | None = None) -> StudyFacts:
+    """The study and its plan, as far as a report names them.
+
+    Args:
+        stopped: why the stopping rule ended the run before its last block.
+    """
     study, procedure = plan.study, plan.study.procedure
     return StudyFacts(
         name=study.name,
@@ -109,6 +113,9 @@ def study_facts(plan: Plan) -> StudyFacts:
         delta_percent=study.evaluation.delta_percent,
         confidence=study.evaluation.confidence,
         weights=dict(study.weights),
+        stopping=procedure.stopping.words(len(plan.blocks)),
+        stopped=stopped,
+        declared=study.evaluation.declared,
     )
 
 

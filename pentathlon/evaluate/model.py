@@ -36,6 +36,12 @@ class StudyFacts(Frozen):
     confidence: float
     weights: dict[str, float] = Field(default_factory=dict)
     """Stated weights of areas and workloads; what is not named has 1."""
+    stopping: str = ""
+    """The stopping rule in words."""
+    stopped: str | None = None
+    """Why the rule ended the study before its last block; None if it did not."""
+    declared: tuple[str, ...] | None = None
+    """What the study is about; everything if None."""
 
 
 class SystemFacts(Frozen):
@@ -90,6 +96,30 @@ class Summary(Frozen):
     boot_means: tuple[BootMean, ...]
 
 
+class Checks(Frozen):
+    """Beside the primary t interval: the same difference by other means (docs/evaluation.md)."""
+
+    median_percent: float
+    """Median of the blocks' ratios, with its exact interval; None with too few blocks."""
+    median_low_percent: float | None
+    median_high_percent: float | None
+    median_confidence: float | None
+    """Coverage that the median's interval achieves."""
+    p_sign_flip: float
+    means_percent: float
+    """Ratio of the arithmetic means, with Fieller's interval; None where it is unbounded."""
+    means_low_percent: float | None
+    means_high_percent: float | None
+    means_unbounded: bool
+    probability_faster: float
+    """P(a boot of the system is better than one of the reference), ties counted half."""
+    cliffs_delta: float
+    p_serial: float | None
+    """p value of "the order of the blocks does not matter"; None below 6 blocks."""
+    p_max_t: float | None = None
+    """p value of this system adjusted for all systems of the row; None with a single one."""
+
+
 class Effect(Frozen):
     """The ratio of speeds, system to reference, from paired blocks."""
 
@@ -112,6 +142,11 @@ class Effect(Frozen):
     p_equivalent: float | None
     mde_percent: float | None
     """Smallest difference that this n and s would show with power 0.8 at the row's level."""
+    installs: int = 1
+    """Installs above the blocks; with several they are the unit of inference."""
+    nominal_confidence: float | None = None
+    """Confidence of `low_percent` to `high_percent` at this look; the study's with one look."""
+    checks: Checks | None = None
 
 
 class Comparison(Frozen):
@@ -140,6 +175,8 @@ class Row(Frozen):
     workload_title: str
     title: str
     """What is measured, for people."""
+    declared: bool = True
+    """The study is about it; other rows are exploratory."""
     case_text: str
     """The case for people, such as "64 KiB, avx512"."""
     unit: str
@@ -168,9 +205,11 @@ class PairSummary(Frozen):
 
     system: str
     rows: int
-    """Rows that were tested together."""
+    """Declared rows that were tested together."""
     selected: int
-    """Rows with a difference shown."""
+    """Declared rows with a difference shown."""
+    exploratory_rows: int = 0
+    exploratory_selected: int = 0
     areas: tuple[AreaCount, ...]
     cautions: tuple[str, ...]
     """What qualifies every row of the comparison."""

@@ -96,6 +96,15 @@ class BootEnd(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Enough(Record):
+    """The stopping rule is met: the blocks from number `blocks` (counted from 0) are not needed."""
+
+    kind: ClassVar[str] = "enough"
+    blocks: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd(Record):
     """The run has ended. outcome: "finished" or "interrupted"."""
 
@@ -107,7 +116,8 @@ class RunEnd(Record):
 Sink: TypeAlias = Callable[[Record], None]
 
 KINDS: Mapping[str, type[Record]] = {
-    record.kind: record for record in (RunStart, Resume, BootStart, AgentEvent, BootEnd, RunEnd)
+    record.kind: record
+    for record in (RunStart, Resume, BootStart, AgentEvent, BootEnd, Enough, RunEnd)
 }
 FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
 """Fields of each kind of record, in order."""

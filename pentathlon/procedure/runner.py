@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
-from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, RunEnd, Sink
+from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Enough, RunEnd, Sink
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.study.plan import Plan, Step
 from pentathlon.target.contract import Session, Target, TargetError
@@ -27,6 +27,10 @@ LOG_LINES = 40
 Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
+Judge: TypeAlias = Callable[[int], str | None]
+"""Number of blocks that are done -> why they are enough, or None if more are needed."""
+
+
 class Runner:
     """Runs what a state leaves to be run, and tells a sink everything.
 
@@ -37,6 +41,7 @@ class Runner:
         state: what earlier runs of the plan did; the runner keeps it up to date.
         observer: hears of every record once it is safe and in the state.
         shield: makes a context that no interruption cuts short: a system boots or stops in it.
+        enough: the stopping rule; it is asked before each block that has not begun, but the first.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class Runner:
         state: RunState,
         observer: Sink | None = None,
         shield: Shield = nullcontext,
+        enough: Judge | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
@@ -55,6 +61,7 @@ class Runner:
         self._sink = sink
         self._observer = observer
         self._shield = shield
+        self._enough = enough
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -63,7 +70,11 @@ class Runner:
         goes on to the caller.
         """
         try:
+            asked = 0
             for boot in self.state.pending():
+                if boot.block > asked and self._stops(boot.block):
+                    break
+                asked = boot.block
                 while boot.pending():
                     self._attempt(boot)
         except BaseException:
@@ -72,10 +83,20 @@ class Runner:
         self._emit_end("finished")
         return self.state.unresolved()
 
+    def _stops(self, block: int) -> bool:
+        """Whether the study ends before this block; a block that has begun is measured whole."""
+        boots = (boot for (number, _), boot in self.state.boots.items() if number == block)
+        if self._enough is None or any(boot.attempts for boot in boots):
+            return False
+        reason = self._enough(block)
+        if reason is not None:
+            self._emit(Enough(blocks=block, reason=reason))
+        return reason is not None
+
     def _emit_end(self, outcome: str) -> None:
         self._emit(RunEnd(outcome=outcome, failures=len(self.state.unresolved())))
 
-    def _emit(self, record: AgentEvent | BootStart | BootEnd | RunEnd) -> None:
+    def _emit(self, record: AgentEvent | BootStart | BootEnd | Enough | RunEnd) -> None:
         self._sink(record)
         self.state.apply(record)
         if self._observer is not None:

@@ -12,6 +12,7 @@ what the run before it knew. The rules (docs/procedure.md):
 * A boot that failed before any step began is tried again `retries` times; then all steps that are
   left in it have failed.
 * A boot that was cut off or interrupted by the experimenter is nobody's failure.
+* Blocks beyond the one after which the stopping rule was met are not needed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, RunEnd
+from pentathlon.procedure.records import (
+    AgentEvent,
+    BootEnd,
+    BootStart,
+    Enough,
+    Record,
+    RunEnd,
+)
 from pentathlon.study.plan import Plan
 
 FAULTS = frozenset({"failed", "timeout", "invalid", "request"})
@@ -110,6 +118,7 @@ class RunState:
         boots: (block, system) -> state of that boot, in the order of the plan.
         failures: every failure, in the order of the records.
         ended: the run's last record says that it finished.
+        enough: the record that says that the stopping rule was met, or None.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -122,10 +131,21 @@ class RunState:
         }
         self.failures: list[Failure] = []
         self.ended = False
+        self.enough: Enough | None = None
 
     def pending(self) -> list[BootState]:
         """Boots with steps left, in the order of the plan."""
-        return [boot for boot in self.boots.values() if boot.pending()]
+        return [boot for boot in self.boots.values() if self.needed(boot.block) and boot.pending()]
+
+    def needed(self, block: int) -> bool:
+        """Whether a block is (still) to be measured."""
+        return self.enough is None or block < self.enough.blocks
+
+    def steps_not_needed(self) -> int:
+        """Steps of the blocks that the stopping rule spared."""
+        return sum(
+            len(boot.pending()) for boot in self.boots.values() if not self.needed(boot.block)
+        )
 
     def finished_steps(self) -> int:
         """Steps that are finished."""
@@ -170,6 +190,8 @@ class RunState:
             boot.attempt = _Attempt(record.attempt, list(record.steps))
         elif isinstance(record, BootEnd):
             self._boot_end(record)
+        elif isinstance(record, Enough):
+            self.enough = record
         elif isinstance(record, RunEnd):
             self.ended = record.outcome == "finished"
 

@@ -166,6 +166,13 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
             f"from {blocks} paired blocks: if the two were equally fast everywhere, a "
             f"study like this one would call any of them different in at most {error} of cases."
         )
+    if pair.exploratory_selected:
+        parts.append(
+            f"Of the {pair.exploratory_rows} exploratory indicators {pair.exploratory_selected} "
+            f"differ; {error} of such findings are false on average."
+        )
+    if study.stopped is not None:
+        parts.append(f"The study stopped by its rule: {study.stopped}.")
     limits = [
         one.effect.mde_percent
         for _, one in compared(evaluation.rows, pair.system)

@@ -97,6 +97,22 @@ COLUMNS = (
     "p_different",
     "p_equivalent",
     "mde_percent",
+    "declared",
+    "nominal_confidence",
+    "installs",
+    "median_percent",
+    "median_low_percent",
+    "median_high_percent",
+    "median_confidence",
+    "p_sign_flip",
+    "means_percent",
+    "means_low_percent",
+    "means_high_percent",
+    "means_unbounded",
+    "probability_faster",
+    "cliffs_delta",
+    "p_serial",
+    "p_max_t",
     "verdict",
     "words",
     "reason",
@@ -121,7 +137,9 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
     reference = evaluation.study.reference
     summary, base = row.summary(system), row.summary(reference)
     values: dict[str, object] = {
-        **row.model_dump(include={"key", "area", "workload", "indicator", "unit", "direction"}),
+        **row.model_dump(
+            include={"key", "area", "workload", "indicator", "unit", "direction", "declared"}
+        ),
         "case": ",".join(f"{name}={value}" for name, value in row.case.items()),
         "system": system,
         "reference": reference,
@@ -136,7 +154,11 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
     values["verdict"] = comparison.verdict.value
     values["cautions"] = "; ".join(comparison.cautions)
     if comparison.effect is not None:
-        values |= comparison.effect.model_dump(exclude={"log_ratios", "mean", "sd", "percent"})
+        values |= comparison.effect.model_dump(
+            exclude={"log_ratios", "mean", "sd", "percent", "checks"}
+        )
+        if comparison.effect.checks is not None:
+            values |= comparison.effect.checks.model_dump()
         values["speed_percent"] = comparison.effect.percent
     return values
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
 from pentathlon.evaluate.display import bytes_text, scale, signed_percent, significant
-from pentathlon.evaluate.model import Comparison, Evaluation, Row, Scaling, Summary
+from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.verdict import Verdict, words
 
 CURVE_ROWS = 6
@@ -326,6 +326,38 @@ def _mean(summary: Summary | None, divisor: float) -> Mean:
     )
 
 
+def _checks(effect: Effect) -> tuple[str, ...]:
+    """The other estimates of a row, for its details."""
+    found = effect.checks
+    if found is None:
+        return ()
+    said = [f"Median {signed_percent(found.median_percent)}"]
+    if (
+        found.median_low_percent is not None
+        and found.median_high_percent is not None
+        and found.median_confidence is not None
+    ):
+        said[0] += (
+            f" ({signed_percent(found.median_low_percent)} to "
+            f"{signed_percent(found.median_high_percent)} at {found.median_confidence * 100:.1f} %)"
+        )
+    said.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
+    means = f"ratio of means {signed_percent(found.means_percent)}"
+    if found.means_unbounded:
+        means += ", unbounded"
+    elif found.means_low_percent is not None and found.means_high_percent is not None:
+        means += (
+            f" ({signed_percent(found.means_low_percent)} to "
+            f"{signed_percent(found.means_high_percent)})"
+        )
+    said.append(means)
+    if found.p_max_t is not None:
+        said.append(f"adjusted for all systems p = {significant(found.p_max_t, 2)}")
+    share = found.probability_faster * 100
+    said.append(f"a boot is faster than one of the reference in {share:.0f} % of pairs")
+    return ("; ".join(said),)
+
+
 def _judgement(one: Comparison, shared: Sequence[str]) -> Judgement:
     effect = one.effect
     interval = ""
@@ -343,7 +375,8 @@ def _judgement(one: Comparison, shared: Sequence[str]) -> Judgement:
             f"{signed_percent(effect.adjusted_low_percent)} to "
             f"{signed_percent(effect.adjusted_high_percent)}"
         )
-        detail = f"{detail}. {adjusted}" if detail else adjusted
+        parts = [part for part in (detail, adjusted, *_checks(effect)) if part]
+        detail = ". ".join(parts)
     return Judgement(
         difference="–"
         if one.difference_percent is None

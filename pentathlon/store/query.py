@@ -42,6 +42,8 @@ class Summary:
     steps: int
     finished: int
     failures: int
+    not_needed: int = 0
+    """Steps that the stopping rule spared."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,9 @@ class _Standing:
     started: str
     finished_steps: int
     failures: int
+    not_needed: int
+    enough: str | None
+    """Why the stopping rule ended the study before its last block."""
 
 
 class _PartOfPlan(Plan):
@@ -160,7 +165,13 @@ class Result:
             steps=self.plan.step_count(),
             finished=standing.finished_steps,
             failures=standing.failures,
+            not_needed=standing.not_needed,
         )
+
+    @property
+    def enough(self) -> str | None:
+        """Why the stopping rule ended the study before its last block; None if it did not."""
+        return self._standing.enough
 
     def focused(self, reference: str, others: Sequence[str]) -> Result:
         """The same result, seen from another reference and with some of the systems.
@@ -238,6 +249,8 @@ class Result:
             started=builder.started,
             finished_steps=state.finished_steps(),
             failures=len(state.unresolved()),
+            not_needed=state.steps_not_needed(),
+            enough=None if state.enough is None else state.enough.reason,
         )
         return builder.tables(), standing
 

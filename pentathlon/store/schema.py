@@ -112,7 +112,8 @@ PLAN: Final[dict[str, pl.DataType]] = {
     "timeout_s": pl.Float64(),
     "state": pl.String(),
 }
-"""One row per planned step. state: "finished", "failed" or "open" (not reached yet).
+"""One row per planned step. state: "finished", "failed", "open" (not reached yet) or "not needed"
+(the stopping rule was met before).
 
 `qualified` says that this system runs the workload with parameters of its own.
 """

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
-from pentathlon.procedure.state import RunState
+from pentathlon.procedure.state import BootState, RunState
 from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
@@ -162,7 +162,6 @@ class TableBuilder:
             layer = self.plan.targets.get(boot.system, {}).get("layer")
             for order, number in enumerate(boot.steps):
                 step = self.plan.steps[boot.system][number]
-                done = number in boot.finished
                 rows.append(
                     {
                         "block": boot.block,
@@ -173,12 +172,17 @@ class TableBuilder:
                         "workload_order": order,
                         **step.model_dump(exclude={"parameters"}),
                         "parameters_json": canonical_json(step.parameters),
-                        "state": "finished"
-                        if done
-                        else ("failed" if number in boot.failed else "open"),
+                        "state": self._step_state(boot, number),
                     }
                 )
         return rows
+
+    def _step_state(self, boot: BootState, number: int) -> str:
+        if number in boot.finished:
+            return "finished"
+        if number in boot.failed:
+            return "failed"
+        return "open" if self.state.needed(boot.block) else "not needed"
 
     def _failure_rows(self) -> list[dict[str, Any]]:
         rows = []

@@ -64,6 +64,8 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
                 text = f'no suite of this study runs "{workload_id}"; add it to one, or leave it'
                 problems.append(Problem(path, text))
             problems += _check_parameters(parameters, path, [workload])
+    if suites_are_right:
+        problems += _check_declared(study, [w for w in catalog.workloads if w.id in used])
     return problems
 
 
@@ -85,6 +87,16 @@ def _check_weights(study: Study, catalog: Catalog) -> Iterator[Problem]:
     if used and not any(study.weights.get(area, 1.0) for area in used):
         text = "every area of this study has the weight 0; give at least one of them more"
         yield Problem(("weights",), text)
+
+
+def _check_declared(study: Study, used: list[Workload]) -> Iterator[Problem]:
+    """Every pattern of `evaluation.declared` must name something that the study measures."""
+    names = [w.id for w in used]
+    names += [f"{w.id}.{indicator.id}" for w in used for indicator in w.indicators]
+    for index, pattern in enumerate(study.evaluation.declared or ()):
+        if not any(fnmatchcase(name, pattern) for name in names):
+            text = f'"{pattern}" declares nothing that this study measures'
+            yield Problem(("evaluation", "declared", index), text + did_you_mean(pattern, names))
 
 
 def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> Iterator[Problem]:

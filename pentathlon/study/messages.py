@@ -17,10 +17,12 @@ from pentathlon.study.model import (
     WorkloadChoice,
 )
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+from pentathlon.study.stopping import Stopping
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     (): Study,
     ("procedure",): Procedure,
+    ("procedure", "stopping"): Stopping,
     ("evaluation",): Evaluation,
     ("system",): System,
     ("system", "settings"): Settings,

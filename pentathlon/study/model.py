@@ -7,16 +7,13 @@ agent's catalog.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from pentathlon.study.stopping import Stopping
+from pentathlon.study.table import Table
 
 TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor"]
 """The kinds of target that a system can name."""
@@ -36,12 +33,6 @@ Size: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$"
 
 REALTIME_POLICIES: frozenset[str] = frozenset({"fifo", "rr"})
 LOCAL_TARGETS: frozenset[str] = frozenset({"local", "netns"})
-
-
-class Table(BaseModel):
-    """A TOML table: unknown keys are errors, values are never converted silently."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
 
 
 class Settings(Table):
@@ -122,7 +113,10 @@ class Procedure(Table):
     """How often and how long is measured (`[procedure]`)."""
 
     blocks: int = Field(default=5, ge=1, le=10_000)
-    """Blocks; each block boots every system once, in random order."""
+    """Blocks; each block boots every system once, in random order. A stopping rule other than
+    `fixed` says it itself: it is then the most that the rule can ask for."""
+    stopping: Stopping = Stopping()
+    """When the study has measured enough."""
     iterations: int = Field(default=5, ge=1, le=100_000)
     """Measured samples of each case in each process."""
     warmup: int = Field(default=1, ge=0, le=100_000)
@@ -138,6 +132,28 @@ class Procedure(Table):
     retries: int = Field(default=1, ge=0, le=100)
     """How often a boot that failed is tried again."""
 
+    @model_validator(mode="after")
+    def _most_blocks(self) -> Procedure:
+        most = self.stopping.most
+        if most is not None and self.blocks != most:
+            if "blocks" in self.model_fields_set:
+                raise ValueError(
+                    f"the stopping rule says how many blocks there are (at most {most}); "
+                    "leave out blocks"
+                )
+            # The model is frozen for everybody else; this is still its making.
+            object.__setattr__(self, "blocks", most)
+        return self
+
+    def with_blocks(self, blocks: int) -> Procedure:
+        """The same procedure with another (greatest) number of blocks.
+
+        Raises:
+            ValueError: the stopping rule cannot work with so few.
+        """
+        stopping = self.stopping.limited(blocks)
+        return self.model_copy(update={"blocks": blocks, "stopping": stopping})
+
 
 class Evaluation(Table):
     """How the results are judged (`[evaluation]`)."""
@@ -146,6 +162,23 @@ class Evaluation(Table):
     """Half width of the region of equivalence, in percent: ±δ."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Confidence of the intervals, as a fraction."""
+    declared: tuple[str, ...] | None = None
+    """Workloads, or WORKLOAD.INDICATOR, with patterns, that the study is about; the others are
+    exploratory. None declares everything."""
+
+    @field_validator("declared", mode="before")
+    @classmethod
+    def _declared(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError("the list is empty; name what is declared, or leave the key out")
+        return tuple(value) if isinstance(value, list) else value
+
+    def declares(self, workload: str, indicator: str) -> bool:
+        """Whether an indicator is one of those that the study is about."""
+        if self.declared is None:
+            return True
+        names = (workload, f"{workload}.{indicator}")
+        return any(fnmatchcase(name, pattern) for pattern in self.declared for name in names)
 
 
 class WorkloadChoice(Table):

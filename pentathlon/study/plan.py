@@ -130,11 +130,13 @@ def make_plan(
 
     Args:
         targets: system -> description of its target.
-        blocks: number of blocks instead of the study's.
+        blocks: number of blocks instead of the study's, or the most of its stopping rule.
+
+    Raises:
+        ValueError: the stopping rule cannot work with so few blocks.
     """
     if blocks is not None:
-        procedure = study.procedure.model_copy(update={"blocks": blocks})
-        study = study.model_copy(update={"procedure": procedure})
+        study = study.model_copy(update={"procedure": study.procedure.with_blocks(blocks)})
     steps = {system.name: _steps(study, system, catalog) for system in study.systems}
     return Plan(
         study=study,

@@ -31,6 +31,7 @@ def code_words(text: str) -> set[str]:
     [
         model.Study,
         model.Procedure,
+        model.Stopping,
         model.Evaluation,
         model.System,
         model.Settings,
@@ -47,7 +48,8 @@ def test_every_key_of_a_study_file(table: type[model.Table]) -> None:
 def test_defaults(table: type[model.Table]) -> None:
     for name, field in table.model_fields.items():
         [row] = re.findall(rf"^\| `{name}` \|.*\| (\S+) \|$", page("study-file.md"), re.M)
-        assert float(row) == float(field.default), name
+        if isinstance(field.default, int | float):
+            assert float(row) == float(field.default), name
 
 
 def test_the_example_of_a_study_file_is_one() -> None:

@@ -1,0 +1,69 @@
+"""Whether a study has measured enough, by the rule of its plan.
+
+The rule reads the same evaluation that the report prints, so what it saw can be seen again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pentathlon.evaluate.display import percent_text
+from pentathlon.evaluate.model import Comparison, Effect, Evaluation
+from pentathlon.evaluate.verdict import Verdict
+from pentathlon.study.stopping import Stopping
+
+DECIDED = {Verdict.EQUIVALENT, Verdict.NEGLIGIBLE}
+
+
+def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | None:
+    """Why so many blocks are enough, or None if the study goes on.
+
+    `looks`: every declared indicator's repeated interval (the one behind its verdict) excludes 0,
+    or lies inside ±δ. `precision`: every declared indicator's own interval is narrow enough.
+    Indicators that are invalid or not measured on a side do not count; more blocks do not help.
+    """
+    if not stopping.may_stop(blocks):
+        return None
+    found = list(_judged(evaluation))
+    if not found or any(one.effect is None for one in found):
+        return None
+    what = "every declared indicator" if evaluation.study.declared else "every indicator"
+    if stopping.rule == "looks":
+        if all(decided(one, evaluation.study.delta_percent) for one in found):
+            return f"after {blocks} blocks {what} is decided"
+        return None
+    wanted = stopping.half_width_percent or 0.0
+    if all(_half_width(one.effect) <= math.log1p(wanted / 100) for one in found):
+        return f"after {blocks} blocks {what} is known to ±{percent_text(wanted)}"
+    return None
+
+
+def decided(one: Comparison, delta_percent: float) -> bool:
+    """Whether the interval behind the verdict excludes 0 or lies inside ±δ."""
+    if one.verdict.is_difference or one.verdict in DECIDED:
+        return True
+    effect = one.effect
+    if (
+        effect is None
+        or effect.adjusted_low_percent is None
+        or effect.adjusted_high_percent is None
+    ):
+        return False
+    low, high = effect.adjusted_low_percent, effect.adjusted_high_percent
+    least = math.expm1(-math.log1p(delta_percent / 100)) * 100
+    return low > 0 or high < 0 or (low > least and high < delta_percent)
+
+
+def _judged(evaluation: Evaluation) -> Iterator[Comparison]:
+    for row in evaluation.rows:
+        for one in row.comparisons:
+            if row.declared and one.verdict not in {Verdict.INVALID, Verdict.NOT_MEASURED}:
+                yield one
+
+
+def _half_width(effect: Effect | None) -> float:
+    """Half width of the own interval as a log-ratio; infinite without one."""
+    if effect is None or effect.low_percent is None or effect.high_percent is None:
+        return math.inf
+    return (math.log1p(effect.high_percent / 100) - math.log1p(effect.low_percent / 100)) / 2

@@ -1,0 +1,131 @@
+"""The stopping rule in a run: when it is asked, what it spares, and resuming beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import scripted
+from scripted import ScriptedTarget, well
+
+from pentathlon.procedure.records import BootStart, Enough, Record, RunEnd, from_json, to_json
+from pentathlon.procedure.runner import Judge, Runner
+from pentathlon.procedure.state import RunState
+from pentathlon.study.load import parse_study
+from pentathlon.study.plan import make_plan
+from pentathlon.study.problems import StudyError
+
+
+def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunState:
+    """Go on where the records end, as a resumed run does."""
+    plan = scripted.plan(blocks=blocks)
+    state = RunState(plan)
+    for record in records:
+        state.apply(record)
+    targets = {name: ScriptedTarget(name, well) for name in "ab"}
+    Runner(plan, targets, records.append, state=state, enough=enough).run()
+    return state
+
+
+def boots(records: list[Record]) -> list[tuple[int, str]]:
+    return [(r.block, r.system) for r in records if isinstance(r, BootStart)]
+
+
+def test_a_met_rule_spares_the_blocks_that_are_left():
+    asked: list[int] = []
+
+    def enough(blocks: int) -> str | None:
+        asked.append(blocks)
+        return "it is clear" if blocks == 4 else None
+
+    records: list[Record] = []
+    state = run(records, enough)
+    assert asked == [1, 2, 3, 4]
+    assert {block for block, _ in boots(records)} == {0, 1, 2, 3}
+    assert not state.pending()
+    assert state.steps_not_needed() == 2 * 2 * 3
+    assert state.ended
+    stop = next(r for r in records if isinstance(r, Enough))
+    assert (stop.blocks, stop.reason) == (4, "it is clear")
+    assert from_json(to_json(stop)) == stop
+
+
+def test_without_a_rule_every_block_is_measured():
+    records: list[Record] = []
+    assert run(records, None).steps_not_needed() == 0
+    assert len(boots(records)) == 12
+
+
+def test_a_stopped_run_has_nothing_to_resume():
+    records: list[Record] = []
+    run(records, lambda blocks: "enough" if blocks == 2 else None)
+    before = len(boots(records))
+    run(records, lambda blocks: pytest.fail("the rule was met already"))
+    assert len(boots(records)) == before
+
+
+def test_a_cut_between_the_last_boot_and_the_answer_asks_again():
+    records: list[Record] = []
+    run(records, lambda blocks: "enough" if blocks == 3 else None)
+    cut = [r for r in records if not isinstance(r, Enough | RunEnd)]
+    asked: list[int] = []
+    run(cut, lambda blocks: asked.append(blocks) or "enough")  # type: ignore[func-returns-value]
+    assert asked == [3]
+    assert {block for block, _ in boots(cut)} == {0, 1, 2}
+
+
+def test_a_block_that_has_begun_is_measured_whole():
+    records: list[Record] = []
+    run(records, None, blocks=6)
+    starts = [i for i, r in enumerate(records) if isinstance(r, BootStart) and r.block == 2]
+    cut = records[: starts[1]]  # one system of block 2 is done
+    run(cut, lambda blocks: "enough")
+    assert {system for block, system in boots(cut) if block == 2} == {"a", "b"}
+    assert max(block for block, _ in boots(cut)) == 2
+
+
+def study(procedure: str, evaluation: str = ""):
+    text = scripted.STUDY.format(blocks=5, iterations=2, retries=1)
+    text = text.replace("blocks = 5\n", procedure + "\n") + evaluation
+    return parse_study(text, Path("s.toml"), scripted.catalog())
+
+
+def test_the_plan_holds_the_most_blocks_and_its_hash_the_rule():
+    targets = {name: {"layer": "none"} for name in "ab"}
+    looks = study('stopping = { rule = "looks" }')
+    plan = make_plan(looks, scripted.catalog(), targets)
+    assert len(plan.blocks) == 30
+    fixed = make_plan(study("blocks = 30"), scripted.catalog(), targets)
+    assert fixed.blocks == plan.blocks
+    assert fixed.hash() != plan.hash()
+    assert type(plan).from_json(plan.canonical()) == plan
+    fewer = make_plan(looks, scripted.catalog(), targets, blocks=12)
+    assert fewer.study.procedure.stopping.looks == (10, 12)
+    assert len(fewer.blocks) == 12
+
+
+@pytest.mark.parametrize(
+    ("procedure", "complaint"),
+    [
+        ('stopping = { rule = "look" }', 'use "fixed", "looks" or "precision"'),
+        ('stopping = { rule = "looks", looks = [10, 5] }', "rising order"),
+        ('stopping = { rule = "looks", looks = [2, 5] }', "at least 3 blocks"),
+        ('blocks = 7\nstopping = { rule = "looks" }', "leave out blocks"),
+        ('stopping = { rule = "precision" }', "needs half_width_percent and maximum"),
+        ('stopping = { rule = "fixed", maximum = 9 }', 'is for rule = "precision"'),
+        (
+            'stopping = { rule = "precision", half_width_percent = 1.0, maximum = 5 }',
+            "at least 10",
+        ),
+    ],
+)
+def test_a_wrong_rule_is_answered_with_what_would_be_right(procedure, complaint):
+    with pytest.raises(StudyError) as caught:
+        study(procedure)
+    assert complaint in str(caught.value)
+
+
+def test_what_is_declared_must_be_measured():
+    assert study("blocks = 5", '[evaluation]\ndeclared = ["w.one", "w.t*.time"]\n')
+    with pytest.raises(StudyError, match=r"declares nothing.*did you mean"):
+        study("blocks = 5", '[evaluation]\ndeclared = ["w.onne"]\n')
