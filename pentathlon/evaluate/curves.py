@@ -14,7 +14,8 @@ from pentathlon.evaluate.caches import Step, find_steps
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.facts import Inventory
-from pentathlon.evaluate.model import Boundary, CacheCheck, CurveLevels, Row
+from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.model_curves import Boundary, CacheCheck, CurveLevels
 
 NEAREST = 4.0
 """A step within this factor of a claimed size is taken to be that cache."""

@@ -13,8 +13,12 @@ from pathlib import Path
 from pentathlon.evaluate.display import scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.published import formats
 from pentathlon.report import latex
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.papertables.fill import fill
+from pentathlon.report.papertables.filled import Filled
+from pentathlon.report.papertables.write import grid
 
 FORMATS = ("csv", "markdown", "latex", "json")
 """What `write` can make, besides the HTML report."""
@@ -190,6 +194,10 @@ def to_markdown(evaluation: Evaluation) -> str:
         for cells in body(evaluation, area):
             lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
         lines.append("")
+    filled = fill(evaluation)
+    if filled:
+        lines += ["## Tables of the studies", ""]
+        lines += [formats.to_markdown(grid(table)) for table in filled]
     if evaluation.failures:
         lines += ["## Not measured", ""]
         for failure in evaluation.failures:
@@ -213,7 +221,21 @@ def to_latex(evaluation: Evaluation) -> str:
         )
         for area in evaluation.areas
     ]
+    tables += [_paper(table) for table in fill(evaluation)]
     return latex.document_part(evaluation.study.plan_hash, tables)
+
+
+def _paper(filled: Filled) -> str:
+    """A table of a paper; the longtable of the others, as these may be long too."""
+    made = grid(filled)
+    text = latex.table(
+        caption=made.title,
+        label=f"tab:{filled.study}-{filled.id}",
+        header=formats.full_headings(made),
+        left=[not numeric for numeric in made.numeric],
+        rows=[[cell.text for cell in row] for row in made.rows],
+    )
+    return "\n".join([text, *(rf"\par\footnotesize {latex.escape(note)}" for note in made.notes)])
 
 
 _MAKERS: dict[str, Callable[[Evaluation], str]] = {

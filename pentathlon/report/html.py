@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -26,6 +27,7 @@ from pentathlon.report import view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
+from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import embed, payload
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
@@ -42,6 +44,7 @@ def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
 
 def render(evaluation: Evaluation, result: ResultLike) -> str:
     """The page. The same result gives the same bytes: it holds no time of its making."""
+    areas = view.areas(evaluation)
     return (
         _environment()
         .from_string(asset("report.html.j2"))
@@ -55,18 +58,27 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             decisions=decisions(evaluation),
             best=best_words(evaluation),
             weights=weights_words(evaluation),
-            areas=view.areas(evaluation),
+            areas=areas,
+            papers=_papers(evaluation, areas),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
             notes=_notes(result),
             orders=_orders(result),
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
-            style=asset("report.css"),
+            style=asset("report.css") + asset("papers.css"),
             scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
             data=embed(payload(evaluation, result)),
         )
     )
+
+
+def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
+    """The section with the tables of the studies; "" if the result fills none."""
+    anchors = [f"part-{part.anchor}" for area in areas for part in area.parts]
+    found = sections(evaluation, anchors)
+    template = _environment().from_string(asset("papers.html.j2"))
+    return template.render(papers=found, glyphs=view.GLYPHS) if found else ""
 
 
 @cache

@@ -20,7 +20,8 @@ from pentathlon.evaluate.display import (
     significant,
     trim,
 )
-from pentathlon.evaluate.model import Comparison, CurveLevels, Effect, Evaluation, Row, Summary
+from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
+from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions

@@ -17,6 +17,7 @@ COMMANDS = [
     "results list",
     "results show",
     "compare",
+    "tables",
     "report",
     "catalog",
     "inventory",
@@ -52,6 +53,9 @@ def test_version(shop: Shop) -> None:
         (["run", "--resume", "--blocks", "2"], 2, "--resume goes on with the plan as it is"),
         (["results", "show", "nowhere"], 2, "nowhere is no result directory"),
         (["results", "show"], 2, "there is no result in results"),
+        (["tables", "nowhere"], 2, "nowhere is no result directory"),
+        (["tables", "--study", "martinovic"], 2, "martinovic2012"),
+        (["tables", "--table", "table-99"], 2, "table-99"),
         (["compare", "nowhere"], 2, "nowhere is no result directory"),
         (["report", "nowhere", "--format", "html,pdf"], 2, '"pdf" is no report format'),
         (["report", "nowhere", "--open", "maybe"], 2, "use yes or no"),
@@ -175,3 +179,10 @@ def test_output_into_a_closed_pipe(shop: Shop) -> None:
     process.wait(timeout=30)
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
+
+
+def test_tables_of_a_result_that_fills_none(shop, measured):
+    done = shop.call("tables", measured)
+    assert (done.code, done.out) == (0, "")
+    assert "measured no row of these tables" in done.err
+    assert json.loads(shop.call("tables", measured, "--format", "json").out) == []

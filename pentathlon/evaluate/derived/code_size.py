@@ -17,6 +17,7 @@ from pentathlon.evaluate.derived.model import CodeSize, Knee
 from pentathlon.evaluate.derived.series import Curve, every
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.model_curves import CacheCheck
 
 WORKLOAD, INDICATOR = "memory.code_size", "time"
 SIZE, LEVEL = "code_bytes", "opt_level"
@@ -38,6 +39,7 @@ def find_code_sizes(
 
 def _one(system: str, curve: Curve, caches: Sequence[Cache]) -> CodeSize:
     steps = find_steps(curve.x, curve.mean, curve.noise)
+    checks, left = check(steps, caches, curve.x)
     return CodeSize(
         system=system,
         opt_level=str(curve.case.get(LEVEL, "")),
@@ -54,17 +56,19 @@ def _one(system: str, curve: Curve, caches: Sequence[Cache]) -> CodeSize:
             for step in steps
         ),
         seen=bool(steps),
-        words=_words(curve, steps, caches),
+        checks=checks,
+        words=_words(curve, steps, checks, left),
     )
 
 
-def _words(curve: Curve, steps: Sequence[Step], caches: Sequence[Cache]) -> tuple[str, ...]:
+def _words(
+    curve: Curve, steps: Sequence[Step], checks: Sequence[CacheCheck], left: Sequence[int]
+) -> tuple[str, ...]:
     if len(curve.x) < FEWEST_POINTS:
         return (f"{len(curve.x)} sizes of code are too few to look for a knee",)
     if not steps:
         low, high = bytes_text(float(curve.x[0])), bytes_text(float(curve.x[-1]))
         return (f"no knee between {low} and {high}",)
-    checks, left = check(steps, caches, curve.x)
     return (
         *(one.words for one in checks),
         *(

@@ -6,6 +6,7 @@ A figure that the data do not show has `seen = False` (or no region, no set) and
 from __future__ import annotations
 
 from pentathlon.evaluate.frozen import Frozen
+from pentathlon.evaluate.model_curves import CacheCheck
 
 
 class Mean(Frozen):
@@ -40,6 +41,8 @@ class CodeSize(Frozen):
     points: int
     knees: tuple[Knee, ...]
     seen: bool
+    checks: tuple[CacheCheck, ...]
+    """Each cache for instructions that the system claims, beside the knee that shows it."""
     words: tuple[str, ...]
     """Each claimed cache beside the knee that shows it, then knees that none explains."""
 

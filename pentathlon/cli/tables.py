@@ -1,0 +1,119 @@
+"""`pentathlon tables`: the tables of the studies with one's own systems in the columns."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.results import choose
+from pentathlon.cli.screen import err, out
+from pentathlon.published import formats
+from pentathlon.published.model import Study
+from pentathlon.published.problems import PublishedError, unknown
+from pentathlon.store.query import load_result
+
+HELP = """Print the tables of the published studies with your own systems in the columns.
+
+A table appears if at least one of its rows was measured.
+
+Examples:
+
+    pentathlon tables results/venkata2003-20260101T120000Z
+
+    pentathlon tables --study martinovic2012 --table table-3 --format latex
+
+    pentathlon tables --format markdown > tables.md
+"""
+
+
+class Format(StrEnum):
+    """How the tables are written."""
+
+    TERMINAL = "terminal"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    JSON = "json"
+
+
+def tables(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    *,
+    study: Annotated[str | None, typer.Option(help="One study only.")] = None,
+    table: Annotated[str | None, typer.Option(help="One table only, as table-3.")] = None,
+    how: Annotated[Format, typer.Option("--format", "-f", help="How to write them.")] = (
+        Format.TERMINAL
+    ),
+) -> None:
+    with domain_errors():
+        from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
+        from pentathlon.report.papertables.fill import fill  # noqa: PLC0415
+        from pentathlon.report.papertables.write import grid, to_json  # noqa: PLC0415
+
+        names = _wanted(study, table)
+        found = load_result(choose(result))
+        filled = [
+            one for one in fill(evaluate(found)) if names is None or (one.study, one.id) in names
+        ]
+        if how is Format.JSON:
+            typer.echo(to_json(filled))
+            return
+        if not filled:
+            err.print("this result measured no row of these tables")
+        writers = {
+            Format.CSV: formats.to_csv,
+            Format.MARKDOWN: formats.to_markdown,
+            Format.LATEX: formats.to_latex,
+        }
+        for place, one in enumerate(filled):
+            if how is Format.TERMINAL:
+                made = grid(one)
+                out.print(formats.to_rich(made))
+                for note in made.notes:
+                    out.print(Text(note, style="dim"))
+                out.print()
+            else:
+                typer.echo(("\n" if place else "") + writers[how](grid(one)), nl=False)
+
+
+def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None:
+    """The (study, table) pairs that are asked for; None for all.
+
+    Raises:
+        InputError: no study has tables under that name.
+    """
+    from pentathlon.report.papertables.load import papers  # noqa: PLC0415
+
+    if study is None and table is None:
+        return None
+    known = {paper.study.id: paper for paper in papers()}
+    try:
+        if study is not None and study not in known:
+            raise unknown("study with tables to fill", study, known)
+        chosen = [known[study]] if study is not None else list(known.values())
+        pairs = {
+            (paper.study.id, one.table.id)
+            for paper in chosen
+            for one in paper.tables
+            if table is None or _named(paper.study, table) == one.table.id
+        }
+        if not pairs:
+            every = [one.table.id for paper in chosen for one in paper.tables]
+            raise unknown("table to fill", table or "", every)
+    except PublishedError as error:
+        raise InputError(str(error)) from error
+    return pairs
+
+
+def _named(study: Study, name: str) -> str | None:
+    try:
+        return study.table(name).id
+    except PublishedError:
+        return None

@@ -1,0 +1,1 @@
+"""The tables of the studies with one's own systems in the columns (docs/report.md)."""

@@ -1,0 +1,70 @@
+"""A filled table: what every format prints, as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pentathlon.evaluate.verdict import Verdict
+
+ABSENT = "not measured in this study"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The value of one system."""
+
+    text: str
+    flagged: bool = False
+    """A repetition lies further than 1 % from the mean (martinovic2012, section 5)."""
+    missing: bool = False
+    """`text` says why there is no value."""
+    detail: str = ""
+    interval: str = ""
+    """Of a derived figure."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One system against the reference, in the table's unit."""
+
+    difference: str
+    verdict: Verdict | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row."""
+
+    label: str
+    unit: str
+    better: str
+    cells: tuple[Cell, ...]
+    judgements: tuple[Judgement, ...]
+    key: str = ""
+    """Key of the row of the evaluation; "" for derived figures."""
+    measured: bool = True
+
+
+@dataclass(frozen=True)
+class Filled:
+    """One table of a paper with one's own systems in the columns."""
+
+    study: str
+    id: str
+    printed_as: str
+    title: str
+    section: str
+    systems: tuple[str, ...]
+    reference: str
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def anchor(self) -> str:
+        return f"paper-{self.study}-{self.id}"
+
+    @property
+    def measured(self) -> int:
+        """Lines that have a value on some system."""
+        return sum(line.measured for line in self.lines)

@@ -1,0 +1,191 @@
+"""The studies' tables: what they name exists, values are those of the evaluation, gaps say why."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import polars as pl
+import pytest
+import synthetic_papers as planted
+from synthetic import Item, Maker, items, newer_kernel, same
+
+from pentathlon.evaluate import evaluate
+from pentathlon.published import formats
+from pentathlon.report import export, html
+from pentathlon.report.papertables.fill import fill
+from pentathlon.report.papertables.load import papers
+from pentathlon.report.papertables.section import TWINS, sections
+from pentathlon.report.papertables.units import convert
+from pentathlon.report.papertables.write import grid, to_json
+from pentathlon.store import schema
+
+TABLES = {
+    "martinovic2012": {f"table-{n:02}" for n in (3, 4, 5, 6, 8, 10, 11, 12, 13, 15)},
+    "venkata2003": {"memory-bandwidth", "page-fault-latency", "code-size", "fig-22", "fig-26"},
+}
+SYSTEMS = {"uml-6.1": same, "uml-7.2": newer_kernel}
+
+
+@pytest.fixture(scope="module")
+def result():
+    chosen = [*items(sizes=(1024, 1 << 20)), *planted.everything()]
+    return Maker(factors=SYSTEMS, chosen=chosen, iterations=2).make()
+
+
+@pytest.fixture(scope="module")
+def evaluation(result):
+    return evaluate(result)
+
+
+@pytest.fixture(scope="module")
+def filled(evaluation):
+    return {(one.study, one.id): one for one in fill(evaluation)}
+
+
+def small(**settings):
+    """Latency in the caches, on two systems."""
+    chosen = [
+        Item("memory.levels", "latency", {"level": level, "threads": "one"}, "ns", "lower", value)
+        for level, value in (("memory", 90.0), ("L1", 1.2))
+    ]
+    return Maker(factors=SYSTEMS, chosen=chosen, **settings).make()
+
+
+def test_every_table_of_the_two_studies_is_declared():
+    found = {paper.study.id: {one.table.id for one in paper.tables} for paper in papers()}
+    assert found == TABLES
+
+
+def test_every_row_of_the_papers_is_filled_by_something():
+    for paper in papers():
+        for declared in paper.tables:
+            named = {entry.row.row for entry in declared.entries}
+            if all(row.unit for row in declared.table.row) and declared.table.systems:
+                assert named == {row.id for row in declared.table.row}, declared.table.id
+
+
+def test_every_figure_from_2_to_42_has_a_place():
+    (paper,) = [one for one in papers() if one.study.id == "venkata2003"]
+    named = [one.printed_as for one in (*paper.figures, *paper.listings)]
+    numbers = [int(number) for text in named for number in re.findall(r"\d+", text)]
+    assert sorted(set(numbers)) == list(range(1, 43))
+
+
+def test_values_are_means_of_converted_boots(evaluation, filled):
+    line = filled["venkata2003", "fig-26"].lines[0]
+    row = evaluation.row(line.key)
+    boots = [1000.0 / boot.value for boot in row.summary("uml-6.1").boot_means]
+    shown = float(line.cells[0].text.replace(",", ""))
+    assert shown == pytest.approx(sum(boots) / len(boots), rel=0.005)
+
+
+def test_the_difference_has_the_papers_direction(filled):
+    """getpid is 32 % faster: less time, but more calls per second."""
+    line = filled["venkata2003", "fig-26"].lines[0]
+    assert float(line.judgements[0].difference.replace("+", "")) == pytest.approx(32, abs=4)
+    assert line.judgements[0].verdict.value == "faster-by-delta"
+
+
+def test_units_are_those_of_the_papers(filled):
+    line = filled["martinovic2012", "table-03"].lines[0]
+    assert (line.label, line.unit) == ("v_Mrd - 16 MB", "GB/s")
+    assert float(line.cells[0].text) == pytest.approx(11.0, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "wanted"), [("x", 3.0, 3.0), ("1000 / x", 8.0, 125.0), ("x / 60", 90.0, 1.5)]
+)
+def test_conversion(text, value, wanted):
+    assert convert(text, value) == pytest.approx(wanted)
+
+
+def test_latencies_carry_their_intervals(filled):
+    lines = {line.label: line for line in filled["venkata2003", "page-fault-latency"].lines}
+    cell = lines["Cache-RAM, latency"].cells[0]
+    low, high = (float(one) for one in cell.interval.split(" to "))
+    assert low < 4.096 * 0.6 < high
+    assert lines["Cache-RAM, latency"].judgements[0].verdict is None
+
+
+def test_only_measured_tables_appear():
+    names = {(one.study, one.id) for one in fill(evaluate(small()))}
+    assert names == {("martinovic2012", "table-04"), ("martinovic2012", "table-11")}
+
+
+def test_a_missing_row_says_so():
+    (table,) = [one for one in fill(evaluate(small())) if one.id == "table-04"]
+    lines = {line.label: line for line in table.lines}
+    assert [cell.text for cell in lines["t_L3"].cells] == ["not measured in this study"] * 2
+    assert not lines["t_L3"].measured
+
+
+def test_what_a_system_cannot_do_is_named_with_its_reason():
+    result = small()
+    table = result.tables["samples"]
+    gone = (pl.col("system") == "uml-7.2") & pl.col("case").str.contains("level=L1")
+    result.tables["samples"] = table.filter(~gone)
+    failure = {
+        "block": 0, "system": "uml-7.2", "boot": "0.uml-7.2.0", "attempt": 0, "stage": "step",
+        "workload": "memory.levels", "workload_order": 0, "process": 0,
+        "case": "level=L1,threads=one", "kind": "unsupported",
+        "reason": "the system tells no L1", "resolved": False, "utc": "2026-01-05T10:00:00Z",
+    }  # fmt: skip
+    result.tables["failures"] = pl.DataFrame([failure], schema=schema.FAILURES)
+    (found,) = [one for one in fill(evaluate(result)) if one.id == "table-04"]
+    lines = {line.label: line for line in found.lines}
+    assert lines["t_L1"].cells[0].text != "unsupported"
+    assert lines["t_L1"].cells[1].text == "unsupported"
+    assert lines["t_L1"].cells[1].detail == "the system tells no L1"
+    assert lines["t_ML"].cells[1].text != "unsupported"
+    assert any("the system tells no L1" in note for note in found.notes)
+
+
+def test_the_flag_is_the_papers_one_percent():
+    noisy = next(one for one in fill(evaluate(small(noise=8.0))) if one.id == "table-04")
+    quiet = next(one for one in fill(evaluate(small(noise=0.0))) if one.id == "table-04")
+    assert noisy.lines[0].cells[0].flagged
+    assert not quiet.lines[0].cells[0].flagged
+
+
+def test_further_cases_are_lines_of_their_own():
+    chosen = [
+        Item("process.create_delete", "time", {"mode": mode}, "ns", "lower", 5000.0)
+        for mode in ("default", "synchronous")
+    ]
+    (table,) = fill(evaluate(Maker(factors=SYSTEMS, chosen=chosen).make()))
+    labels = [line.label for line in table.lines if line.measured]
+    assert labels == ["File / Create-Delete, default", "File / Create-Delete, synchronous"]
+
+
+def test_every_format_holds_every_value(filled, evaluation, result):
+    page = html.render(evaluation, result)
+    markdown, latex = export.to_markdown(evaluation), export.to_latex(evaluation)
+    for table in filled.values():
+        made = grid(table)
+        assert formats.to_csv(made).count("\n") == len(table.lines) + 1
+        assert f'id="{table.anchor}"' in page
+        for line in table.lines[:3]:
+            assert line.cells[0].text in markdown
+            assert line.cells[0].text.replace("−", "$-$") in latex
+    assert len(json.loads(to_json(tuple(filled.values())))) == len(filled)
+
+
+def test_links_of_the_section_lead_somewhere(evaluation, result):
+    page = html.render(evaluation, result)
+    ids = set(re.findall(r'id="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= ids
+    (study,) = [one for one in sections(evaluation, []) if one.short == "venkata2003"]
+    assert sum(bool(figure.anchor) for figure in study.figures) >= 9
+
+
+def test_the_section_is_left_out_where_nothing_fits():
+    chosen = [Item("test.spin", "time", {}, "ns", "lower", 850.0)]
+    made = Maker(factors=SYSTEMS, chosen=chosen).make()
+    assert 'id="papers"' not in html.render(evaluate(made), made)
+
+
+def test_twins_are_the_second_experiment():
+    for paper in papers():
+        for declared in paper.tables:
+            assert (declared.table.id in TWINS) == ("experiment 2" in declared.table.title)
