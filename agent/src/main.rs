@@ -1,7 +1,7 @@
 //! The command line of `pentathlon-agent`.
 
 use lexopt::prelude::*;
-use pentathlon_agent::{build, catalog, clock, inventory, session};
+use pentathlon_agent::{build, catalog, clock, endpoint, inventory, session};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,6 +15,7 @@ Verbs:
   catalog     print what can be measured, as one JSON document
   inventory   print what this system is made of, as one JSON document
   run         read one request (JSON) from standard input, write events as JSON lines
+  endpoint    be one host of a test between hosts: commands in, events and records out
   init        serve one request as process 1 of a guest, then power the guest off
 
 Options:
@@ -77,6 +78,7 @@ fn verb() -> Result<u8, String> {
             "system": inventory::collect(&std::env::temp_dir()),
         })),
         Some("run") => Ok(session::serve() as u8),
+        Some("endpoint") => Ok(endpoint::serve() as u8),
         Some("worker") => Ok(session::work() as u8),
         Some("init") => {
             Err("init powers its machine off, so it runs only as process 1 of a guest".into())

@@ -12,6 +12,7 @@ mod scratch;
 mod supervisor;
 mod worker;
 
+pub use scratch::Scratch;
 pub use supervisor::serve;
 pub use worker::work;
 

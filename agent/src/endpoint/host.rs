@@ -1,0 +1,110 @@
+//! What a trial cost its host: CPU time of the whole system by kind and CPU, and of the agent.
+
+use serde_json::{json, Value};
+
+/// A reading of the host's counters; `null` where the system does not tell.
+pub struct Reading {
+    stat: Option<String>,
+    softirqs: Option<String>,
+    interrupts: Option<String>,
+    process_ns: Option<u64>,
+}
+
+impl Reading {
+    pub fn now() -> Self {
+        let read = |path| std::fs::read_to_string(path).ok();
+        Self {
+            stat: read("/proc/stat"),
+            softirqs: read("/proc/softirqs"),
+            interrupts: read("/proc/interrupts"),
+            process_ns: process_ns(),
+        }
+    }
+
+    /// What happened between two readings. CPU times are in ticks of `tick_ns`.
+    pub fn since(&self, before: &Self) -> Value {
+        json!({
+            "cpus": delta_rows(&before.stat, &self.stat, "cpu"),
+            "cpu_fields": ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"],
+            "tick_ns": tick_ns(),
+            "softirqs": delta_rows(&before.softirqs, &self.softirqs, ""),
+            "interrupts": delta_rows(&before.interrupts, &self.interrupts, ""),
+            "agent_cpu_ns": self.process_ns.zip(before.process_ns).map(|(to, from)| to - from),
+        })
+    }
+}
+
+/// The lines of a table `name[:] number number ...` that begin with `prefix`, as differences; none
+/// if the system has no such table. Lines that did not change are left out, but for CPUs.
+fn delta_rows(before: &Option<String>, after: &Option<String>, prefix: &str) -> Value {
+    let (Some(before), Some(after)) = (before, after) else {
+        return Value::Null;
+    };
+    let row = |line: &str| {
+        let mut words = line.split_whitespace();
+        let name = words.next()?.trim_end_matches(':').to_owned();
+        let numbers: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+        (name.starts_with(prefix) && !numbers.is_empty()).then_some((name, numbers))
+    };
+    let earlier: std::collections::HashMap<_, _> = before.lines().filter_map(row).collect();
+    let mut rows = serde_json::Map::new();
+    for (name, numbers) in after.lines().filter_map(row) {
+        let Some(old) = earlier.get(&name) else {
+            continue;
+        };
+        let deltas: Vec<u64> = numbers
+            .iter()
+            .zip(old)
+            .map(|(new, old)| new.saturating_sub(*old))
+            .collect();
+        if !prefix.is_empty() || deltas.iter().any(|&delta| delta > 0) {
+            rows.insert(name, json!(deltas));
+        }
+    }
+    Value::Object(rows)
+}
+
+#[cfg(target_os = "linux")]
+fn tick_ns() -> Option<u64> {
+    crate::sys::kernel::ticks_per_second().map(|ticks| 1_000_000_000 / ticks)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tick_ns() -> Option<u64> {
+    None
+}
+
+#[cfg(unix)]
+fn process_ns() -> Option<u64> {
+    crate::sys::rusage::own()
+        .ok()
+        .map(|usage| usage.user_ns + usage.system_ns)
+}
+
+#[cfg(not(unix))]
+fn process_ns() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_differences() {
+        let before = Some("cpu  1 2 3\ncpu0 1 2 3\nintr 9\n".to_owned());
+        let after = Some("cpu  2 4 6\ncpu0 1 2 4\nintr 10\n".to_owned());
+        assert_eq!(
+            delta_rows(&before, &after, "cpu"),
+            json!({"cpu": [1, 2, 3], "cpu0": [0, 0, 1]})
+        );
+        assert_eq!(delta_rows(&None, &after, "cpu"), Value::Null);
+    }
+
+    #[test]
+    fn lines_that_did_not_change_are_left_out() {
+        let before = Some("  NET_RX:  5  6\n  TIMER: 1 1\n".to_owned());
+        let after = Some("  NET_RX:  7  6\n  TIMER: 1 1\n".to_owned());
+        assert_eq!(delta_rows(&before, &after, ""), json!({"NET_RX": [2, 0]}));
+    }
+}

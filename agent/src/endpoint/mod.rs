@@ -1,0 +1,119 @@
+//! One host of a test between hosts. The endpoint reads commands from standard input, one JSON
+//! document a line, and answers with events on standard output. It opens no control port: who
+//! holds its standard input and output drives it, and only data sockets are opened.
+
+mod command;
+mod host;
+mod trial;
+
+use crate::clock::{self, Calibration};
+use crate::network::Timer;
+use crate::session::Scratch;
+use command::Command;
+use serde_json::{json, Value};
+use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
+use trial::Trials;
+
+/// Serves commands until `quit` or the end of the input. Returns the exit status.
+pub fn serve() -> i32 {
+    let epoch_ns = clock::monotonic_ns();
+    let calibration = Calibration::measure();
+    let scratch = match Scratch::new(None) {
+        Ok(scratch) => scratch,
+        Err(error) => {
+            eprintln!("pentathlon-agent endpoint: no scratch directory could be made: {error}");
+            return 2;
+        }
+    };
+    let mut out = Output { epoch_ns };
+    let mut trials = Trials::new(Timer::start(&calibration), scratch.path().to_path_buf());
+    let opening = json!({
+        "event": "endpoint",
+        "agent": crate::build::this(),
+        "clock": calibration,
+    });
+    if out.event(opening).is_err() {
+        return 1;
+    }
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { return 1 };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answered = match serde_json::from_str(&line) {
+            Ok(Command::Quit {}) => break,
+            Ok(command) => obey(command, &mut trials, &mut out),
+            Err(error) => out.failure(None, &format!("the command is not right: {error}")),
+        };
+        if answered.is_err() {
+            return 1;
+        }
+    }
+    i32::from(
+        out.event(json!({"event": "done", "samples": 0, "errors": 0}))
+            .is_err(),
+    )
+}
+
+fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<()> {
+    let trial = command.trial().to_owned();
+    let outcome = match command {
+        Command::Listen(listen) => trials.listen(&listen),
+        Command::Send(send) => trials.send(&send),
+        Command::Finish { trial, quiet_ms } => trials.finish(&trial, quiet_ms),
+        Command::Fetch { trial } => return out.records(&trial, trials.take_records(&trial)),
+        Command::Quit {} => unreachable!("handled by the caller"),
+    };
+    match outcome {
+        Ok(event) => out.event(event),
+        Err(reason) => out.failure(Some(&trial), &reason),
+    }
+}
+
+/// Standard output: events as lines, and records as bytes after the line that announces them.
+struct Output {
+    epoch_ns: u64,
+}
+
+impl Output {
+    fn event(&mut self, mut event: Value) -> io::Result<()> {
+        event["t_ns"] = clock::monotonic_ns().saturating_sub(self.epoch_ns).into();
+        let mut out = io::stdout().lock();
+        serde_json::to_writer(&mut out, &event)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    fn failure(&mut self, trial: Option<&str>, reason: &str) -> io::Result<()> {
+        self.event(json!({
+            "event": "error", "kind": "failed", "trial": trial, "reason": reason,
+        }))
+    }
+
+    /// One `records` event with its bytes for each file, then `fetched`.
+    fn records(&mut self, trial: &str, files: Vec<trial::File>) -> io::Result<()> {
+        let count = files.len();
+        for file in files {
+            self.file(trial, &file)?;
+            std::fs::remove_file(&file.path).ok();
+        }
+        self.event(json!({"event": "fetched", "trial": trial, "files": count}))
+    }
+
+    fn file(&mut self, trial: &str, file: &trial::File) -> io::Result<()> {
+        let bytes = std::fs::metadata(&file.path)?.len();
+        self.event(json!({
+            "event": "records", "trial": trial, "flow": file.flow, "kind": file.kind,
+            "bytes": bytes,
+        }))?;
+        copy(&file.path, bytes)
+    }
+}
+
+fn copy(path: &Path, bytes: u64) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mut file = std::fs::File::open(path)?.take(bytes);
+    io::copy(&mut file, &mut out)?;
+    out.flush()
+}

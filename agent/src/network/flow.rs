@@ -1,0 +1,79 @@
+//! One flow as the experimenter asks for it, at its sender and at its receiver.
+
+use super::model::{Gap, Model};
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    Udp,
+    Tcp,
+}
+
+/// How packets are handed to the system; each measures another layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rung {
+    /// One send(2) a packet.
+    #[default]
+    Send,
+}
+
+/// What the receiver does with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    #[default]
+    Receive,
+    /// Writes it down and sends it back.
+    Echo,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiveFlow {
+    pub flow: u32,
+    pub protocol: Protocol,
+    /// Address to receive at.
+    pub address: IpAddr,
+    /// 0: the system chooses.
+    #[serde(default)]
+    pub port: u16,
+    #[serde(default)]
+    pub role: Role,
+    /// Ask again and again instead of sleeping until a packet comes.
+    #[serde(default)]
+    pub spinning: bool,
+    /// SO_RCVBUF, bytes.
+    #[serde(default)]
+    pub buffer_bytes: Option<usize>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SendFlow {
+    pub flow: u32,
+    pub protocol: Protocol,
+    /// Where the receiver listens.
+    pub peer: IpAddr,
+    pub port: u16,
+    /// Length of a packet's or message's payload, bytes; at least the header's 32.
+    pub size: Model,
+    pub gap: Gap,
+    pub duration_s: f64,
+    /// The flow ends after so many packets, if that comes first.
+    #[serde(default)]
+    pub packets: Option<u64>,
+    /// Delay of the flow's start, s.
+    #[serde(default)]
+    pub start_s: f64,
+    #[serde(default)]
+    pub rung: Rung,
+    /// Whether the receiver sends packets back, whose arrival is written down.
+    #[serde(default)]
+    pub echo: bool,
+    /// SO_SNDBUF, bytes.
+    #[serde(default)]
+    pub buffer_bytes: Option<usize>,
+}
