@@ -12,6 +12,9 @@ from pentathlon.target.contract import TargetError
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes; the largest event is the inventory, some 100 kB. More without a newline is no event."""
 
+RECORDS = "records"
+"""The event that is followed by as many bytes as its `bytes` says; they become its `data`."""
+
 EVENT_START = '{"event":'
 
 
@@ -28,6 +31,7 @@ class EventLines:
     started: bool = False
     samples: int = 0
     partial: bytearray = field(default_factory=bytearray)
+    _announced: dict[str, Any] | None = None
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
         """The events that the new bytes complete.
@@ -38,17 +42,33 @@ class EventLines:
         # Only the new bytes can hold a newline: a long line is not searched again with every read.
         searched = len(self.partial)
         self.partial += data
-        end = self.partial.rfind(b"\n", searched)
-        if end < 0:
-            if len(self.partial) > LONGEST_LINE:
-                raise TargetError(
-                    f"the agent's output is torn: {len(self.partial)} bytes came without a newline"
-                )
-            return []
-        lines = bytes(self.partial[:end]).split(b"\n")
-        del self.partial[: end + 1]
-        events = (self._line(line) for line in lines)
-        return [event for event in events if event is not None]
+        events: list[dict[str, Any]] = []
+        while True:
+            if self._announced is not None:
+                if len(self.partial) < self._announced["bytes"]:
+                    return events
+                events.append(self._announced | {"data": self._take(self._announced["bytes"])})
+                self._announced = None
+                searched = 0
+            end = self.partial.find(b"\n", searched)
+            if end < 0:
+                break
+            event = self._line(self._take(end + 1)[:end])
+            searched = 0
+            if event is not None and event["event"] == RECORDS:
+                self._announced = event
+            elif event is not None:
+                events.append(event)
+        if len(self.partial) > LONGEST_LINE:
+            raise TargetError(
+                f"the agent's output is torn: {len(self.partial)} bytes came without a newline"
+            )
+        return events
+
+    def _take(self, count: int) -> bytes:
+        taken = bytes(self.partial[:count])
+        del self.partial[:count]
+        return taken
 
     def _line(self, raw: bytes) -> dict[str, Any] | None:
         text = raw.decode("utf-8", errors="replace").strip("\r\0 ")

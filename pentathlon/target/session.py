@@ -8,7 +8,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -164,6 +164,30 @@ class ProcessSession(Session):
                     yield event
                     return
                 yield event
+        except TargetError as error:
+            self.stop()
+            raise TargetError(f'system "{self.name}": {error}') from error
+
+    def ask(
+        self, command: dict[str, Any], answers: Collection[str], timeout_s: float
+    ) -> Iterator[dict[str, Any]]:
+        """Tell an endpoint something and yield its events, up to the first of these `answers`.
+
+        Args:
+            command: a command of the endpoint (docs/protocol.md); `{}` sends nothing.
+            answers: the names of the events that end the answer; `error` always does.
+            timeout_s: longest time for the answer, in seconds.
+
+        Raises:
+            TargetError: a timeout, the end of the agent, or output that is torn. The session is
+                stopped by then.
+        """
+        text = json.dumps(command, separators=(",", ":")) + "\n" if command else ""
+        try:
+            for event in self._pump(text.encode(), timeout_s, time.monotonic() + timeout_s):
+                yield event
+                if event["event"] in answers or event["event"] == "error":
+                    return
         except TargetError as error:
             self.stop()
             raise TargetError(f'system "{self.name}": {error}') from error

@@ -1,0 +1,84 @@
+"""How two endpoints' timers differ, from exchanges of four timestamps, with bounds.
+
+One exchange (RFC 5905, section 8) is sent at t1, heard at t2, answered at t3, and the answer is
+heard at t4. The receiver's timer minus the sender's at that moment lies between t3 − t4 and
+t2 − t1, whatever the delays are, because none is negative. A straight line (offset and drift) must
+pass through all of these windows; the bounds of one-way delay follow from how far it could be
+moved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from pentathlon.traffic.records import Integers
+
+FEWEST = 3
+"""Exchanges without which no drift can be told."""
+
+
+@dataclass(frozen=True)
+class ClockDifference:
+    """Receiver's timer minus sender's timer, as a line over the sender's time.
+
+    Attributes:
+        origin_ns: sender's time at which the offset holds.
+        offset_ns: difference at that time.
+        drift: change of the difference per ns (1e-6 is 1 ppm).
+        bound_ns: the true difference is within ± this of the line, over the whole run.
+        exchanges: how many exchanges it was made from.
+    """
+
+    origin_ns: int
+    offset_ns: float
+    drift: float
+    bound_ns: float
+    exchanges: int
+
+    def at(self, sender_ns: Integers) -> NDArray[np.float64]:
+        """The difference at these times of the sender, in ns."""
+        return self.offset_ns + self.drift * (sender_ns - self.origin_ns)
+
+
+def difference(exchanges: Integers) -> ClockDifference | None:
+    """Fit the line through the windows of all exchanges; None if there are too few.
+
+    The line is the one that keeps the largest distance from the edges of all windows (linear
+    programming), and `bound_ns` is how far any other line through all of them is from it. If the
+    timers do not run at constant rates the windows may contradict each other; the bound then
+    grows by the contradiction.
+    """
+    if len(exchanges) < FEWEST:
+        return None
+    t1, t2, t3, t4 = exchanges.T
+    origin = int(t1[0])
+    base = int(t2[0] - t1[0])
+    middle = ((t1 + t4) / 2 - origin) * 1e-9
+    upper = (t2 - t1 - base).astype(float)
+    lower = (t3 - t4 - base).astype(float)
+    # Distance d from both edges of every window: line + d <= upper, -line + d <= -lower.
+    ones = np.ones(len(middle))
+    edges = np.concatenate(
+        [np.stack([ones, middle, ones], axis=1), np.stack([-ones, -middle, ones], axis=1)]
+    )
+    limits = np.concatenate([upper, -lower])
+    best = linprog([0, 0, -1], A_ub=edges, b_ub=limits, bounds=[(None, None)] * 3, method="highs")
+    if not best.success:
+        return None
+    offset, slope, distance = (float(value) for value in best.x)
+    bound = -min(distance, 0.0)
+    # The truth is some line through all windows; two lines differ most at an end of the run.
+    for end in (middle[0], middle[-1]):
+        for sign in (1.0, -1.0):
+            far = linprog(
+                [-sign, -sign * end], A_ub=edges[:, :2], b_ub=limits + bound,
+                bounds=[(None, None)] * 2, method="highs",
+            )  # fmt: skip
+            if far.success:
+                there = float(far.x[0]) + float(far.x[1]) * float(end)
+                bound = max(bound, abs(there - offset - slope * float(end)))
+    return ClockDifference(origin, base + offset, slope * 1e-9, bound, len(exchanges))
