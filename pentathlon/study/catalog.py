@@ -92,6 +92,8 @@ class Workload(_Entry):
     checksum: str = ""
     semantics: dict[str, str] = {}
     test_only: bool = False
+    hosts: int = 1
+    """Hosts that it runs between; 2 needs a system with a peer."""
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name."""

@@ -53,6 +53,7 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
         for workload in catalog.workloads
         if matches(choice, workload)
     }
+    problems += _check_peers(study, catalog)
     for system_index, system in enumerate(study.systems):
         for workload_id, parameters in system.parameters.items():
             path = ("system", system_index, "parameters", workload_id)
@@ -97,6 +98,19 @@ def _check_declared(study: Study, used: list[Workload]) -> Iterator[Problem]:
         if not any(fnmatchcase(name, pattern) for name in names):
             text = f'"{pattern}" declares nothing that this study measures'
             yield Problem(("evaluation", "declared", index), text + did_you_mean(pattern, names))
+
+
+def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
+    """A workload between two hosts that is named, for a system that has only one.
+
+    One that only a pattern matches is left out for such a system.
+    """
+    named = {c.id for suite in study.suites for c in suite.workloads if not c.is_pattern}
+    between = sorted(named & {w.id for w in catalog.workloads if w.hosts > 1})
+    for index, system in enumerate(study.systems):
+        if between and system.peer is None:
+            text = f"{between[0]} needs two hosts, and the system has one; add [system.peer] to it"
+            yield Problem(("system", index), text)
 
 
 def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> Iterator[Problem]:

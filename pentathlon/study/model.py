@@ -63,6 +63,18 @@ class Settings(Table):
         return self.model_dump(exclude_none=True)
 
 
+class Peer(Table):
+    """The second host of a system, for the workloads between hosts (`[system.peer]`)."""
+
+    cpus: tuple[int, ...] | None = None
+    """CPUs that its agent may run on, negative ones counted from the last; None means any."""
+
+    @field_validator("cpus", mode="before")
+    @classmethod
+    def _cpus(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+
 class System(Table):
     """One operating system in one configuration on one machine (`[[system]]`)."""
 
@@ -80,6 +92,8 @@ class System(Table):
     """`uml`: memory of the guest, such as "640M"."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
+    peer: Peer | None = None
+    """A second host of the same kind, joined to the first by a link."""
     settings: Settings = Settings()
     """`local`, `netns`: settings of the machine for this system."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)

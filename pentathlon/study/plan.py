@@ -181,6 +181,8 @@ def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
             for workload in catalog.workloads:
                 if not matches(choice, workload):
                     continue
+                if workload.hosts > 1 and system.peer is None:
+                    continue
                 if choice.is_pattern:
                     if workload.id in taken:
                         continue

@@ -38,4 +38,10 @@ def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target
         )
     module, name = KINDS[system.target]
     maker = cast(Callable[[SystemSpec, Path, Path], Target], getattr(import_module(module), name))
-    return maker(system, agent_path, state_dir)
+    target = maker(system, agent_path, state_dir)
+    peer = getattr(system, "peer", None)
+    if peer is None:
+        return target
+    from pentathlon.target.pair.target import PairTarget  # noqa: PLC0415  (loads scipy)
+
+    return PairTarget(target, peer.cpus)

@@ -41,7 +41,7 @@ class ClockDifference:
 
     def at(self, sender_ns: Integers) -> NDArray[np.float64]:
         """The difference at these times of the sender, in ns."""
-        return self.offset_ns + self.drift * (sender_ns - self.origin_ns)
+        return np.asarray(self.offset_ns + self.drift * (sender_ns - self.origin_ns), np.float64)
 
 
 def difference(exchanges: Integers) -> ClockDifference | None:
@@ -67,7 +67,7 @@ def difference(exchanges: Integers) -> ClockDifference | None:
     )
     limits = np.concatenate([upper, -lower])
     best = linprog([0, 0, -1], A_ub=edges, b_ub=limits, bounds=[(None, None)] * 3, method="highs")
-    if not best.success:
+    if best.x is None:
         return None
     offset, slope, distance = (float(value) for value in best.x)
     bound = -min(distance, 0.0)
@@ -78,7 +78,7 @@ def difference(exchanges: Integers) -> ClockDifference | None:
                 [-sign, -sign * end], A_ub=edges[:, :2], b_ub=limits + bound,
                 bounds=[(None, None)] * 2, method="highs",
             )  # fmt: skip
-            if far.success:
+            if far.x is not None:
                 there = float(far.x[0]) + float(far.x[1]) * float(end)
                 bound = max(bound, abs(there - offset - slope * float(end)))
     return ClockDifference(origin, base + offset, slope * 1e-9, bound, len(exchanges))

@@ -87,7 +87,7 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
     count = int(sent.sum())
     arrived = flow.arrived & sent
     received = int(arrived.sum())
-    late = (flow.sent_ns - flow.intended_ns)[sent] * 1e-9
+    late = seconds_of((flow.sent_ns - flow.intended_ns)[sent])
     arrivals = flow.arrival_ns[flow.first_arrival[arrived]]
     raw = (arrivals - flow.sent_ns[arrived]).astype(float)
     one_way = raw - clocks.at(flow.sent_ns[arrived]) if clocks else raw
@@ -116,6 +116,11 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
         lateness_p99=_quantile(late, 0.99),
         lateness_max=float(late.max()) if count else None,
     )
+
+
+def seconds_of(nanoseconds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Integers of ns as seconds."""
+    return np.asarray(nanoseconds, np.float64) * 1e-9
 
 
 def delays(seconds: NDArray[np.float64]) -> Delay | None:

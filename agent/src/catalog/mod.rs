@@ -135,6 +135,7 @@ pub fn document() -> Value {
 
 fn entry(workload: &dyn workloads::Workload) -> Value {
     let mut entry = json!(workload.describe());
+    entry["hosts"] = json!(workload.hosts());
     entry["histograms"] = json!(workload.histograms());
     entry["timeout_s"] = json!(workload.timeout_s());
     entry

@@ -26,6 +26,8 @@ pub struct File {
     pub path: PathBuf,
 }
 
+type Sending = JoinHandle<Result<Sent, String>>;
+
 pub struct Trials {
     timer: Timer,
     scratch: PathBuf,
@@ -144,7 +146,7 @@ impl Trials {
         let asking =
             std::thread::spawn(move || exchange::ask(session, peer, &timer, asker, &ended));
         let start_ns = self.timer.now_ns() + LEAD_NS;
-        let mut senders: Vec<(u32, JoinHandle<Result<Sent, String>>, Writer)> = Vec::new();
+        let mut senders: Vec<(u32, Sending, Writer)> = Vec::new();
         let mut echoes = Vec::new();
         for (flow, mut outlet, back) in outlets {
             let number = flow.flow;

@@ -92,7 +92,7 @@ impl Sampler {
     }
 
     #[inline]
-    pub fn next(&mut self) -> f64 {
+    pub fn draw(&mut self) -> f64 {
         (self.draw)(&mut self.random)
     }
 }
@@ -174,7 +174,7 @@ impl Schedule {
         };
         let on_until_ns = periods
             .as_mut()
-            .map_or(f64::INFINITY, |(on, _)| on.next().max(0.0) * 1e9);
+            .map_or(f64::INFINITY, |(on, _)| on.draw().max(0.0) * 1e9);
         let unpaced = gap.of == Model::Constant { value: 0.0 };
         Ok(Self {
             gap: Sampler::new(&gap.of, seed, stream(1))?,
@@ -196,7 +196,7 @@ impl Schedule {
     #[inline]
     pub fn next_ns(&mut self) -> u64 {
         let due = self.next_ns;
-        let drawn = self.gap.next();
+        let drawn = self.gap.draw();
         let seconds = if self.rate { 1.0 / drawn } else { drawn };
         if !self.unpaced {
             self.next_ns += (seconds * 1e9).max(0.0);
@@ -205,9 +205,9 @@ impl Schedule {
             let Some((on, off)) = &mut self.periods else {
                 break;
             };
-            let pause = off.next().max(0.0) * 1e9;
+            let pause = off.draw().max(0.0) * 1e9;
             self.next_ns += pause;
-            self.on_until_ns += pause + (on.next() * 1e9).max(1.0);
+            self.on_until_ns += pause + (on.draw() * 1e9).max(1.0);
         }
         due as u64
     }
@@ -219,7 +219,7 @@ mod tests {
 
     fn mean(model: Model) -> f64 {
         let mut sampler = Sampler::new(&model, 7, 0).unwrap();
-        (0..200_000).map(|_| sampler.next()).sum::<f64>() / 200_000.0
+        (0..200_000).map(|_| sampler.draw()).sum::<f64>() / 200_000.0
     }
 
     #[test]
@@ -281,7 +281,7 @@ mod tests {
             0,
         )
         .unwrap();
-        let below = (0..100_000).filter(|_| sampler.next() < 5.0).count();
+        let below = (0..100_000).filter(|_| sampler.draw() < 5.0).count();
         assert!((49_000..51_000).contains(&below), "{below}");
     }
 

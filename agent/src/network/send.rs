@@ -104,13 +104,13 @@ pub fn run(
         seed,
         u64::from(flow.flow) << 8 | 9,
     )?;
-    packet.fill_with(|| random.next() as u8);
+    packet.fill_with(|| random.draw() as u8);
     let mut sent = Sent::default();
     timer.wait_until(start_ns);
     let mut sequence = 0;
     while sequence < most {
         let due = start_ns + schedule.next_ns();
-        let length = (sizes.next().round() as usize).clamp(HEADER, LONGEST);
+        let length = (sizes.draw().round() as usize).clamp(HEADER, LONGEST);
         let due = if schedule.unpaced() {
             timer.now_ns()
         } else {

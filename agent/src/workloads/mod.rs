@@ -3,6 +3,7 @@
 pub mod arithmetic;
 mod cpu;
 pub mod memory;
+mod network;
 pub mod process;
 mod test;
 
@@ -13,6 +14,11 @@ use crate::measure::{Context, Failure};
 pub trait Workload: Sync {
     /// Its entry in the catalog.
     fn describe(&self) -> catalog::Workload;
+
+    /// Hosts that it runs between: 1, or 2 for the endpoints of a pair.
+    fn hosts(&self) -> u8 {
+        1
+    }
 
     /// What it reports as histograms.
     fn histograms(&self) -> Vec<catalog::Histogram> {
@@ -36,6 +42,7 @@ pub fn all() -> Vec<&'static dyn Workload> {
         arithmetic::WORKLOADS,
         &cpu::workloads(),
         process::WORKLOADS,
+        network::WORKLOADS,
         test::WORKLOADS,
     ]
     .concat()

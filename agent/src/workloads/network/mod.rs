@@ -1,0 +1,6 @@
+//! What is measured between two hosts. The endpoints do the work (`crate::endpoint`,
+//! `crate::network`); here stands what the catalog says of it.
+
+mod traffic;
+
+pub const WORKLOADS: &[&dyn super::Workload] = &[&traffic::Traffic];

@@ -1,0 +1,78 @@
+"""One host of a pair: an agent that obeys commands over its standard input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pentathlon.target.contract import TargetError
+from pentathlon.target.session import ProcessSession
+
+ANSWER_S = 30.0
+"""Longest time for an answer to a command that measures nothing, in seconds."""
+
+
+@dataclass
+class Records:
+    """One file of records as it came from the endpoint."""
+
+    flow: int
+    kind: str
+    data: bytes
+
+
+@dataclass
+class Endpoint:
+    """A session whose agent serves commands, and the host's addresses.
+
+    Attributes:
+        addresses: IP version -> address of the host on the link.
+    """
+
+    session: ProcessSession
+    addresses: dict[int, str]
+
+    def open(self, timeout_s: float) -> None:
+        """Wait until the agent takes commands.
+
+        Raises:
+            TargetError: it does not within `timeout_s` seconds.
+        """
+        self._last({}, "endpoint", timeout_s)
+
+    def listen(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Open a trial's receivers; the `ready` event with their ports."""
+        return self._last({"do": "listen", **command}, "ready", ANSWER_S)
+
+    def send(self, command: dict[str, Any], longest_s: float) -> dict[str, Any]:
+        """Send a trial's flows to their end; the `sent` event."""
+        return self._last({"do": "send", **command}, "sent", longest_s + ANSWER_S)
+
+    def finish(self, trial: str, quiet_ms: int) -> dict[str, Any]:
+        """End a trial's receivers after some quiet; the `received` event."""
+        command = {"do": "finish", "trial": trial, "quiet_ms": quiet_ms}
+        return self._last(command, "received", quiet_ms / 1e3 + ANSWER_S)
+
+    def fetch(self, trial: str) -> list[Records]:
+        """The records of a trial."""
+        found = []
+        for event in self.session.ask({"do": "fetch", "trial": trial}, {"fetched"}, 10 * ANSWER_S):
+            _check(event)
+            if event["event"] == "records":
+                found.append(Records(event["flow"], event["kind"], event["data"]))
+        return found
+
+    def _last(self, command: dict[str, Any], answer: str, timeout_s: float) -> dict[str, Any]:
+        last: dict[str, Any] = {}
+        for last in self.session.ask(command, {answer}, timeout_s):
+            _check(last)
+        return last
+
+
+def _check(event: dict[str, Any]) -> None:
+    if event["event"] == "error":
+        raise CommandError(str(event.get("reason", "no reason given")))
+
+
+class CommandError(TargetError):
+    """An endpoint could not do what it was told; it is still there for the next command."""

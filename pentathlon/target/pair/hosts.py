@@ -1,0 +1,138 @@
+"""Makes the two hosts of a pair."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Protocol
+
+from pentathlon.target import launch
+from pentathlon.target.contract import TargetError
+from pentathlon.target.local import LocalTarget
+from pentathlon.target.netns import namespace
+from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.undo import UndoJournal
+
+ADDRESSES = (
+    {4: "198.18.0.1", 6: "2001:db8::1"},
+    {4: "198.18.0.2", 6: "2001:db8::2"},
+)
+"""Addresses for benchmarks (RFC 2544, RFC 5180) and for documentation (RFC 3849)."""
+
+PREFIXES = {4: 24, 6: 64}
+
+
+class Maker(Protocol):
+    """Boots both hosts of a system and joins them."""
+
+    def __call__(self, timeout_s: float) -> tuple[Endpoint, Endpoint]: ...
+
+
+def local_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Both hosts are this machine; packets go through the loopback device."""
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        loopback = {4: "127.0.0.1", 6: "::1"}
+        command = [str(target.agent_path), "endpoint"]
+        return _both(target, [command, command], [loopback, loopback], cpus, timeout_s)
+
+    return make
+
+
+def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a network namespace of this machine; a veth(4) pair joins them."""
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        command = [*namespace(), str(target.agent_path), "endpoint"]
+        pair = _both(target, [command, command], list(ADDRESSES), cpus, timeout_s)
+        try:
+            join_by_veth(pair[0].session.pid, pair[1].session.pid)
+        except BaseException:
+            stop(pair)
+            raise
+        return pair
+
+    return make
+
+
+def _both(
+    target: LocalTarget,
+    commands: list[list[str]],
+    addresses: list[dict[int, str]],
+    cpus: tuple[tuple[int, ...] | None, ...],
+    timeout_s: float,
+) -> tuple[Endpoint, Endpoint]:
+    hosts: list[Endpoint] = []
+    try:
+        for command, own, where in zip(commands, addresses, cpus, strict=True):
+            journal = UndoJournal(target.state_dir)
+            try:
+                group = target.settings.apply(journal)
+                words = launch.wrap(command, group=group, nice=target.settings.nice, cpus=where)
+                session = ProcessSession(target.name, Launch(command=words), journal)
+            except BaseException:
+                journal.undo()
+                raise
+            hosts.append(Endpoint(session, own))
+        for host in hosts:
+            host.open(timeout_s)
+    except BaseException:
+        stop(hosts)
+        raise
+    return hosts[0], hosts[1]
+
+
+def stop(hosts: list[Endpoint] | tuple[Endpoint, ...]) -> None:
+    """Stop both, also if the first one cannot be stopped.
+
+    Raises:
+        TargetError: what could not be put back, for all of them.
+    """
+    complaints = []
+    for host in hosts:
+        try:
+            host.session.stop()
+        except TargetError as error:
+            complaints.append(str(error))
+    if complaints:
+        raise TargetError("; ".join(complaints))
+
+
+def join_by_veth(first: int, second: int) -> None:
+    """Join the network namespaces of two processes by a veth pair, with addresses, up.
+
+    Raises:
+        TargetError: a step failed; its own words are in the error.
+    """
+    ip = str(launch.need("ip", "iproute2"))
+    enter = str(launch.need("nsenter", "util-linux"))
+
+    def inside(pid: int, *words: str) -> None:
+        _run([enter, "--target", str(pid), *_user(pid), "--net", "--", ip, *words])
+
+    names = ("pent0", "pent1")
+    peer = ["peer", "name", names[1], "netns", str(second)]
+    inside(first, "link", "add", names[0], "type", "veth", *peer)
+    for pid, name, addresses in zip((first, second), names, ADDRESSES, strict=True):
+        for version, address in addresses.items():
+            # An address that is tested for duplicates first cannot be used for a second.
+            tested = ["nodad"] if version == 6 else []
+            inside(pid, "addr", "add", f"{address}/{PREFIXES[version]}", "dev", name, *tested)
+        inside(pid, "link", "set", name, "up")
+
+
+def _user(pid: int) -> list[str]:
+    """Enter the process's user namespace too, where that is not ours."""
+    own = Path("/proc/self/ns/user").readlink()
+    other = Path(f"/proc/{pid}/ns/user").readlink()
+    return [] if own == other else ["--user", "--preserve-credentials"]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {said}")

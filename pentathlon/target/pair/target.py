@@ -1,0 +1,123 @@
+"""A system of two hosts: what runs on one host runs on the first, the rest between both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pentathlon.target.contract import Session, Target, TargetError
+from pentathlon.target.cpus import resolve
+from pentathlon.target.local import LocalTarget
+from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import CommandError, Endpoint
+from pentathlon.target.pair.traffic import run_traffic
+from pentathlon.target.pair.trial import Task
+
+DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]]] = {
+    "network.traffic": run_traffic,
+}
+"""Workload between two hosts -> what drives it."""
+
+
+class PairTarget(Target):
+    """A target whose system has a peer."""
+
+    kind = ""  # That of the hosts, set for each object.
+    layer = ""
+
+    def __init__(self, inner: Target, peer_cpus: Sequence[int] | None) -> None:
+        super().__init__(inner.system, inner.agent_path, inner.state_dir)
+        self.inner = inner
+        cpus = (resolve(inner.system.cpus), resolve(peer_cpus))
+        if not isinstance(inner, LocalTarget):
+            raise TargetError(
+                f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
+                'cannot have; use "local" or "netns"'
+            )
+        maker = hosts.netns_hosts if inner.kind == "netns" else hosts.local_hosts
+        self.make: hosts.Maker = maker(inner, cpus)
+        self.__dict__.update(kind=inner.kind, layer=inner.layer)
+
+    def describe(self) -> dict[str, Any]:
+        return self.inner.describe() | {"peer": True}
+
+    def privileges(self) -> list[str]:
+        return self.inner.privileges()
+
+    def settings_to_change(self) -> list[dict[str, Any]]:
+        return self.inner.settings_to_change()
+
+    def bytes_written(self) -> int | None:
+        return self.inner.bytes_written()
+
+    def prepare(self) -> None:
+        self.inner.prepare()
+
+    def boot(self, timeout_s: float) -> Session:
+        started = time.monotonic()
+        first = self.inner.boot(timeout_s)
+        try:
+            pair = self.make(timeout_s)
+        except BaseException:
+            first.stop()
+            raise
+        session = PairSession(self.name, first, pair)
+        session.boot_seconds = time.monotonic() - started
+        return session
+
+
+class PairSession(Session):
+    """One boot of both hosts."""
+
+    def __init__(self, name: str, first: Session, pair: tuple[Endpoint, Endpoint]) -> None:
+        self.name = name
+        self.boot_seconds = 0.0
+        self.boot_log = first.boot_log
+        self._first = first
+        self._pair = pair
+
+    def run(
+        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[dict[str, Any]]:
+        tasks = request["workloads"]
+        alone = [place for place, task in enumerate(tasks) if task["id"] not in DRIVERS]
+        own = request | {"workloads": [tasks[place] for place in alone]}
+        done: dict[str, Any] = {}
+        for event in self._first.run(own, idle_timeout_s, total_timeout_s):
+            if event["event"] == "done":
+                done = event
+            elif isinstance(event.get("index"), int):
+                yield event | {"index": alone[event["index"]], "count": len(tasks)}
+            else:
+                yield event
+        started = time.monotonic()
+        samples = errors = 0
+        for place, description in enumerate(tasks):
+            if description["id"] not in DRIVERS:
+                continue
+            task = Task(place, len(tasks), request["session"], request["seed"], description)
+            for event in self._between(task):
+                samples += event["event"] == "sample"
+                errors += event["event"] == "error"
+                yield event
+            if time.monotonic() - started > total_timeout_s:
+                raise TargetError(f'system "{self.name}": the time limit is over')
+        yield done | {
+            "samples": done.get("samples", 0) + samples,
+            "errors": done.get("errors", 0) + errors,
+        }
+
+    def _between(self, task: Task) -> Iterator[dict[str, Any]]:
+        yield task.progress("start")
+        try:
+            yield from DRIVERS[task.id](task, *self._pair)
+        except CommandError as error:
+            yield task.error("failed", str(error))
+        yield task.progress("end")
+
+    def stop(self) -> None:
+        try:
+            hosts.stop(self._pair)
+        finally:
+            self._first.stop()

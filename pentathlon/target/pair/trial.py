@@ -1,0 +1,64 @@
+"""A task between two hosts, and the events that it is reported with."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Task:
+    """One entry of a request.
+
+    Attributes:
+        place: its place in the request, from 0.
+        count: entries of the request.
+        session: random hex digits of the boot; every packet carries them.
+        seed: seed of every model.
+        description: the entry itself.
+    """
+
+    place: int
+    count: int
+    session: str
+    seed: int
+    description: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The workload."""
+        return str(self.description["id"])
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter of the workload."""
+        parameters: dict[str, Any] = self.description["parameters"]
+        return parameters
+
+    def phases(self) -> list[tuple[str, int]]:
+        """(phase, iteration) of each trial of a case."""
+        warmup, iterations = self.description["warmup"], self.description["iterations"]
+        return [("warmup", i) for i in range(warmup)] + [("measure", i) for i in range(iterations)]
+
+    def progress(self, state: str, case: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The `progress` event."""
+        return self._event("progress", state=state, case=case, count=self.count)
+
+    def error(self, kind: str, reason: str, case: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The `error` event; `kind` as in docs/protocol.md."""
+        return self._event("error", kind=kind, reason=reason, case=case)
+
+    def sample(self, **fields: Any) -> dict[str, Any]:
+        """The `sample` event."""
+        return self._event("sample", **fields)
+
+    def _event(self, name: str, **fields: Any) -> dict[str, Any]:
+        return {
+            "event": name,
+            "workload": self.id,
+            "index": self.place,
+            "process": 0,
+            **fields,
+            "t_ns": time.monotonic_ns(),
+        }

@@ -1,0 +1,52 @@
+"""Distributions as a study writes them, such as "uniform 30000 300000", and as endpoints read them.
+
+The words and their numbers, in the order of D-ITG's manual: `constant V`, `uniform MIN MAX`,
+`exponential MEAN`, `pareto SHAPE SCALE`, `cauchy LOCATION SCALE`, `normal MEAN SD`, `poisson MEAN`,
+`gamma SHAPE SCALE`, `weibull SHAPE SCALE`, `imix`, `trace V1 V2 ...`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+FORMS: dict[str, tuple[str, ...]] = {
+    "constant": ("value",),
+    "uniform": ("minimum", "maximum"),
+    "exponential": ("mean",),
+    "pareto": ("shape", "scale"),
+    "cauchy": ("location", "scale"),
+    "normal": ("mean", "sd"),
+    "poisson": ("mean",),
+    "gamma": ("shape", "scale"),
+    "weibull": ("shape", "scale"),
+    "imix": (),
+}
+
+
+class ModelError(ValueError):
+    """The text is no model; the message is one sentence that says what would be right."""
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The model that a text names, as the endpoint's JSON.
+
+    Raises:
+        ModelError: the word is unknown, or the numbers do not fit it.
+    """
+    word, *rest = text.split() or [""]
+    try:
+        numbers = [float(part) for part in rest]
+    except ValueError as error:
+        raise ModelError(f'the model "{text}" holds something that is no number') from error
+    if word == "trace":
+        if not numbers:
+            raise ModelError('the model "trace" needs at least one number')
+        return {"model": "trace", "values": numbers}
+    if word not in FORMS:
+        known = ", ".join([*FORMS, "trace"])
+        raise ModelError(f'there is no model "{word}"; use one of {known}')
+    names = FORMS[word]
+    if len(numbers) != len(names):
+        wanted = " ".join(name.upper() for name in names)
+        raise ModelError(f'the model "{text}" has {len(numbers)} numbers; write "{word} {wanted}"')
+    return {"model": word, **dict(zip(names, numbers, strict=True))}
