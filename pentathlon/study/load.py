@@ -7,6 +7,7 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -211,17 +212,51 @@ def _duplicates(table: str, names: list[str]) -> list[Problem]:
     ]
 
 
+KEY_TARGETS: dict[str, tuple[str, ...]] = {
+    "kernel": ("uml", "qemu"),
+    "memory": ("uml", "qemu"),
+    "uml_args": ("uml",),
+    "ssh": ("ssh",),
+}
+"""Keys of a system that only some kinds of target have."""
+
+REMOTE_SETTINGS = ("scheduler", "nice")
+"""Settings of target "ssh": those that the agent makes for itself."""
+
+
+def listing_or(words: Iterable[str]) -> str:
+    """Words in quotes: "a" or "b"."""
+    return " or ".join(f'"{word}"' for word in words)
+
+
+def _check_settings(system: System, path: TomlPath) -> list[Problem]:
+    changed = system.settings.changed()
+    if system.target == "ssh":
+        return [
+            Problem(
+                (*path, "settings", key),
+                f'target "ssh" knows {listing_or(REMOTE_SETTINGS)}; set it on that machine itself',
+            )
+            for key in changed
+            if key not in REMOTE_SETTINGS
+        ]
+    if system.target not in LOCAL_TARGETS and changed:
+        text = f'are for targets "local" and "netns"; this system\'s target is "{system.target}"'
+        return [Problem((*path, "settings"), text)]
+    return []
+
+
 def _check_target(system: System, path: TomlPath) -> list[Problem]:
     problems = []
-    for key in ("kernel", "memory", "uml_args"):
-        if system.target != "uml" and getattr(system, key):
-            text = f'is for target "uml"; this system\'s target is "{system.target}"'
+    for key, kinds in KEY_TARGETS.items():
+        if system.target not in kinds and getattr(system, key):
+            text = f'is for target {listing_or(kinds)}; this system\'s target is "{system.target}"'
             problems.append(Problem((*path, key), text))
-    if system.target == "uml" and system.kernel is None:
+    if system.target in KEY_TARGETS["kernel"] and system.kernel is None:
         problems.append(Problem((*path, "kernel"), 'is missing; add kernel = "6.1"'))
-    if system.target not in LOCAL_TARGETS and system.settings.changed():
-        text = f'are for targets "local" and "netns"; this system\'s target is "{system.target}"'
-        problems.append(Problem((*path, "settings"), text))
+    if system.target == "ssh" and system.ssh is None:
+        problems.append(Problem((*path, "ssh"), 'is missing; add ssh = { host = "NAME" }'))
+    problems += _check_settings(system, path)
     scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
     if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:
         text = (

@@ -11,6 +11,7 @@ from pentathlon.study.model import (
     Evaluation,
     Procedure,
     Settings,
+    Ssh,
     Study,
     Suite,
     System,
@@ -26,6 +27,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("evaluation",): Evaluation,
     ("system",): System,
     ("system", "settings"): Settings,
+    ("system", "ssh"): Ssh,
     ("suite",): Suite,
     ("suite", "workloads"): WorkloadChoice,
 }
@@ -35,12 +37,16 @@ _EXAMPLES = {
     "reference": 'reference = "NAME", the system that the others are compared with',
     "system": "at least one [[system]] table",
     "suite": "at least one [[suite]] table",
-    "target": 'target = "local", "netns", "uml" or "gvisor"',
+    "target": 'target = "local", "netns", "uml", "gvisor", "qemu" or "ssh"',
     "workloads": 'workloads = ["process.*"]',
     "id": 'id = "memory.read"',
+    "host": 'host = "NAME"',
 }
 
 _PATTERNS = {
+    "host": "use a name or an address without blanks",
+    "user": "use a name without blanks",
+    "jump": 'use names without blanks, such as "user@gateway"',
     "name": "use lower-case letters, digits and hyphens",
     "memory": 'write a whole number with K, M or G, such as "640M"',
 }

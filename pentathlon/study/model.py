@@ -12,10 +12,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
 
-TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor"]
+TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor", "qemu", "ssh"]
 """The kinds of target that a system can name."""
 
 Policy: TypeAlias = Literal["other", "batch", "idle", "fifo", "rr"]
@@ -87,15 +88,17 @@ class System(Table):
     scratch: str | None = None
     """Directory on the system under test for file workloads; None lets the target choose."""
     kernel: str | None = None
-    """`uml`: version of the kernel, such as "6.1", or the path of a kernel file."""
+    """`uml`, `qemu`: version of the kernel, such as "6.1", or the path of a kernel file."""
     memory: Size | None = None
-    """`uml`: memory of the guest, such as "640M"."""
+    """`uml`, `qemu`: memory of the guest, such as "640M"."""
+    ssh: Ssh | None = None
+    """`ssh`: how to reach the machine."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     peer: Peer | None = None
     """A second host of the same kind, joined to the first by a link."""
     settings: Settings = Settings()
-    """`local`, `netns`: settings of the machine for this system."""
+    """`local`, `netns`: settings of the machine for this system. `ssh`: scheduler and nice."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
     """Workload id -> parameters that hold for this system only. Its rows are qualified as such."""
 

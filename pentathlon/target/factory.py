@@ -15,6 +15,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "netns": ("pentathlon.target.netns", "NetnsTarget"),
     "uml": ("pentathlon.target.uml.target", "UmlTarget"),
     "gvisor": ("pentathlon.target.gvisor", "GvisorTarget"),
+    "qemu": ("pentathlon.target.qemu.target", "QemuTarget"),
+    "ssh": ("pentathlon.target.ssh.target", "SshTarget"),
 }
 
 

@@ -20,6 +20,8 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "setpriv": ("util-linux", "ending systems when this program is killed"),
     "unshare": ("util-linux", "targets of the kind netns"),
     "ip": ("iproute2", "targets of the kind netns"),
+    "ssh": ("openssh-client", "targets of the kind ssh"),
+    "qemu-system-x86_64": ("qemu-system-x86", "targets of the kind qemu"),
     "cc": ("gcc libc6-dev", "UML kernels up to 6.12"),
 }
 """Programs of the system, the Debian packages that have them, and what needs them."""

@@ -40,6 +40,8 @@ class FakeSystem:
     scratch: str | None = None
     settings: FakeSettings = FakeSettings()
     uml_args: tuple[str, ...] = ()
+    ssh: Any = None
+    accelerator: str | None = None
 
 
 def request(workload: str, **fields: Any) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Another machine, reached with the system's OpenSSH client."""

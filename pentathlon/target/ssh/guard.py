@@ -1,0 +1,222 @@
+"""The guard: one command on the other machine that makes the session's directory and removes it.
+
+It waits for the end of its standard input. That end comes when the session stops, when this program
+dies in whatever way, and when the connection breaks; in each case the guard ends the session's
+processes over there and removes its directories. It also holds the one connection that the
+session's other commands share, so there is one login per boot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import subprocess
+import time
+from pathlib import Path
+
+from pentathlon.target import launch, processes, putback
+from pentathlon.target.cache import sha256
+from pentathlon.target.contract import TargetError, TargetUnavailable
+from pentathlon.target.ssh.client import BROKEN, Address
+from pentathlon.target.undo import UndoJournal
+
+END_S = 20.0
+"""Longest time for the guard to end the session's processes and to remove its directories."""
+
+COPY_S = 300.0
+
+# Words: token, directory for file workloads or nothing. The mark over there is not the one of this
+# side: the other machine may be this one, and the guard must not end the client that holds it.
+SCRIPT = r"""
+umask 077
+trap '' HUP INT PIPE TERM
+token=$1
+base=${TMPDIR:-/tmp}
+members() { grep -lsF "PENTATHLON_THERE=$1" /proc/[0-9]*/environ | cut -d/ -f3; }
+end() {
+    for signal in TERM TERM KILL KILL; do
+        found=$(members "$1")
+        [ -n "$found" ] || return 0
+        kill -"$signal" $found 2>/dev/null
+        sleep 0.3 2>/dev/null || sleep 1
+    done
+    [ -z "$(members "$1")" ]
+}
+# What a session left whose guard was killed too: the machine lost power, for example.
+for old in "$base"/pentathlon-there-*; do
+    [ -O "$old" ] && [ -f "$old/guard" ] || continue
+    read -r pid boot <"$old/guard"
+    [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ] && kill -0 "$pid" 2>/dev/null && continue
+    end "${old##*/pentathlon-there-}"
+    [ -f "$old/scratch" ] && rm -rf -- "$(cat "$old/scratch")"
+    rm -rf -- "$old"
+done
+own=$base/pentathlon-there-$token
+mkdir "$own" || exit 3
+echo "$$ $(cat /proc/sys/kernel/random/boot_id)" >"$own/guard"
+if [ -n "$2" ]; then
+    scratch=$2/pentathlon-$token
+    printf '%s' "$scratch" >"$own/scratch"
+else
+    scratch=$own/files
+fi
+mkdir "$scratch" || { rm -rf -- "$own"; exit 4; }
+echo "pentathlon ready"
+echo "$own"
+echo "$scratch"
+cat >/dev/null
+end "$token"; ended=$?
+rm -rf -- "$scratch" "$own" && [ "$ended" = 0 ] && echo "pentathlon clean"
+"""
+
+# Words: directory. Takes the agent on standard input and prints its digest.
+COPY = r"""
+umask 077
+cat >"$1/pentathlon-agent" && chmod 700 "$1/pentathlon-agent" || exit 3
+if command -v sha256sum >/dev/null; then sha256sum <"$1/pentathlon-agent"
+else openssl dgst -sha256 -r <"$1/pentathlon-agent"; fi
+"$1/pentathlon-agent" --version >/dev/null || exit 5
+"""
+
+# Words: directory, token.
+START = 'cd / && PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" run'
+
+
+class Guard:
+    """The guard of one session.
+
+    Raises:
+        TargetError: the guard did not come up, or its directories cannot be made.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        local: Path,
+        journal: UndoJournal,
+        scratch: str | None,
+        timeout_s: float,
+    ) -> None:
+        self._address = address
+        self._local = local
+        self.token = journal.token
+        command = address.shared(local, SCRIPT, self.token, scratch or "", master=True)
+        self._process = subprocess.Popen(
+            launch.wrap(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {processes.TOKEN: self.token},
+            start_new_session=True,
+        )
+        started = processes.stat(self._process.pid)
+        journal.note(putback.process(self._process.pid, started.start if started else 0))
+        self._closed = False
+        try:
+            lines = self._read("pentathlon ready", 3, time.monotonic() + timeout_s)
+        except BaseException:
+            with contextlib.suppress(TargetError):
+                self.close()
+            raise
+        self.directory, self.scratch = lines[1], lines[2]
+
+    def copy(self, agent: Path) -> None:
+        """Copy the agent there and compare its digest.
+
+        Raises:
+            TargetError: it did not arrive whole, or does not start there.
+        """
+        with agent.open("rb") as file:
+            try:
+                done = subprocess.run(
+                    self._address.shared(self._local, COPY, self.directory),
+                    stdin=file,
+                    capture_output=True,
+                    timeout=COPY_S,
+                    env=os.environ | {processes.TOKEN: self.token},
+                    check=False,
+                )
+            except subprocess.TimeoutExpired as error:
+                raise TargetError(f"the agent was not copied within {COPY_S:g} s") from error
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        host = self._address.host
+        got = done.stdout.split()[0].decode(errors="replace") if done.stdout.split() else ""
+        if done.returncode in (5, 126, 127) and got:
+            raise TargetUnavailable(
+                f"the agent does not start on {host} in {self.directory}: {said[-1]}; "
+                "if that directory is mounted noexec, set TMPDIR there to another one"
+            )
+        if done.returncode:
+            raise TargetError(f"the agent could not be copied to {host}: {said[-1]}")
+        if got != (want := sha256(agent)):
+            raise TargetError(
+                f"the agent did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
+            )
+
+    def start_command(self) -> list[str]:
+        """The command that runs the agent there."""
+        return self._address.shared(self._local, START, self.directory, self.token)
+
+    def close(self) -> str | None:
+        """Let the guard clean up, and wait for it; may be called again.
+
+        Returns:
+            A sentence, if the connection broke before: the guard over there cleans up by itself
+            then, and nobody hears of it.
+
+        Raises:
+            TargetError: it did not say that all is clean.
+        """
+        if self._closed:
+            return None
+        self._closed = True
+        process = self._process
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            self._read("pentathlon clean", 1, time.monotonic() + END_S)
+            return None
+        except TargetError as error:
+            if process.poll() != BROKEN:
+                raise
+            return f"{error}; what is left over there is removed when the other side notices it"
+        finally:
+            process.kill()
+            process.wait()
+            for file in (process.stdout, process.stderr):
+                if file is not None:
+                    file.close()
+
+    def _read(self, marker: str, count: int, deadline: float) -> list[str]:
+        """`count` lines from the line that is `marker` on; a login shell may print before it."""
+        process = self._process
+        assert process.stdout is not None
+        text = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                lines = text.decode(errors="replace").split("\n")[:-1]
+                if marker in lines and len(lines) - lines.index(marker) >= count:
+                    return lines[lines.index(marker) :]
+                if not selector.select(max(deadline - time.monotonic(), 0)):
+                    raise TargetError(
+                        f"{self._address.host} did not say {marker!r} within the time limit"
+                    )
+                data = os.read(process.stdout.fileno(), 65536)
+                if not data:
+                    raise TargetError(self._why())
+                text += data
+
+    def _why(self) -> str:
+        host, process = self._address.host, self._process
+        assert process.stderr is not None
+        try:
+            status = process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            return f"{host} closed the connection"
+        said = process.stderr.read().decode(errors="replace").strip().splitlines()
+        return (
+            f"{host}: the session's guard ended with {status}: {(said or ['no reason given'])[-1]}"
+        )

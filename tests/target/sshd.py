@@ -1,0 +1,110 @@
+"""A real sshd(8) of the test's own: on loopback, on a free port, with keys made for it."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SFTP_FREE = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {directory}/host_key
+AuthorizedKeysFile {directory}/authorized_keys
+PidFile {directory}/sshd.pid
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+StrictModes no
+LogLevel ERROR
+MaxSessions 10
+"""
+
+CLIENT = """
+Host bench
+    HostName 127.0.0.1
+    Port {port}
+    User {user}
+    IdentityFile {directory}/key
+    IdentitiesOnly yes
+    UserKnownHostsFile {directory}/known_hosts
+    GlobalKnownHostsFile /dev/null
+    StrictHostKeyChecking yes
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Sshd:
+    """A server and the client's configuration for it, in which it is called `bench`.
+
+    Where this is root, the server and all that it starts see a boot id of their own, so that a
+    restart of the server can stand for a restart of a machine.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        program = shutil.which("sshd", path=f"{os.environ.get('PATH')}:/usr/sbin")
+        if program is None or shutil.which("ssh") is None:
+            pytest.skip("openssh-server is not installed")
+        self.program = program
+        self.directory = directory
+        self.port = free_port()
+        self.config = directory / "client.conf"
+        self.boot_id = directory / "boot_id"
+        self._process: subprocess.Popen[bytes] | None = None
+        directory.mkdir()
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)
+        for name in ("host_key", "key"):
+            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(directory / name)]
+            subprocess.run(command, check=True)
+        shutil.copy(directory / "key.pub", directory / "authorized_keys")
+        host_key = (directory / "host_key.pub").read_text().split()[:2]
+        known = f"[127.0.0.1]:{self.port} {' '.join(host_key)}\n"
+        (directory / "known_hosts").write_text(known)
+        fields = {"port": self.port, "directory": directory, "user": getpass.getuser()}
+        (directory / "sshd.conf").write_text(SFTP_FREE.format(**fields))
+        self.config.write_text(CLIENT.format(**fields))
+
+    def start(self, boot_id: str | None = None) -> None:
+        own = [self.program, "-D", "-e", "-f", str(self.directory / "sshd.conf")]
+        if boot_id is not None:
+            self.boot_id.write_text(boot_id + "\n")
+            script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+            own = ["unshare", "--mount", "sh", "-c", script, str(self.boot_id), *own]
+        self._process = subprocess.Popen(own, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    assert self._process.stderr is not None
+                    self.stop()
+                    pytest.skip("sshd does not start here")
+                time.sleep(0.02)
+            else:
+                return
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            assert self._process.stderr is not None
+            self._process.stderr.close()
+            self._process = None
