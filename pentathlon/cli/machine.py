@@ -51,6 +51,8 @@ Examples:
 
     pentathlon doctor --install    (fetches kernels and gVisor, without root)
 
+    pentathlon doctor --install --only "qemu 6.1-rt"
+
     pentathlon doctor --restore    (puts back what a crashed run left changed)
 """
 
@@ -202,6 +204,10 @@ def doctor(
     install: Annotated[
         bool, typer.Option("--install", help="Fetch what is missing and needs no root.")
     ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help='With --install: fetch this alone, such as "qemu 6.1-rt".'),
+    ] = None,
     restore: Annotated[
         bool, typer.Option("--restore", help="Put back what a crashed run left changed.")
     ] = False,
@@ -212,9 +218,16 @@ def doctor(
             for sentence in said or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return
+        if only and not install:
+            raise InputError("--only says what --install fetches; add --install")
+        for name in only or ():
+            if name not in (known := examiner.installable()):
+                raise InputError(f'nothing that can be fetched is called "{name}"; use {known}')
         if install:
             with err.status("fetching"):
-                found = examiner.install(lambda text: err.print(text, markup=False, soft_wrap=True))
+                found = examiner.install(
+                    lambda text: err.print(text, markup=False, soft_wrap=True), only
+                )
         else:
             with err.status("looking" if quick else "booting every target once"):
                 found = examiner.diagnose(quick)

@@ -216,6 +216,7 @@ KEY_TARGETS: dict[str, tuple[str, ...]] = {
     "kernel": ("uml", "qemu"),
     "memory": ("uml", "qemu"),
     "uml_args": ("uml",),
+    "accelerator": ("qemu",),
     "ssh": ("ssh",),
 }
 """Keys of a system that only some kinds of target have."""

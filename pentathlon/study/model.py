@@ -91,6 +91,8 @@ class System(Table):
     """`uml`, `qemu`: version of the kernel, such as "6.1", or the path of a kernel file."""
     memory: Size | None = None
     """`uml`, `qemu`: memory of the guest, such as "640M"."""
+    accelerator: Literal["tcg", "kvm"] | None = None
+    """`qemu`: `tcg` translates the guest's instructions, with `kvm` the processor runs them."""
     ssh: Ssh | None = None
     """`ssh`: how to reach the machine."""
     uml_args: tuple[str, ...] = ()

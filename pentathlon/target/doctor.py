@@ -12,6 +12,9 @@ from pentathlon.target import putback, runsc, undo
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
 from pentathlon.target.probes import Finding, helpers, machine_settings
+from pentathlon.target.qemu import kernels as qemu_kernels
+from pentathlon.target.qemu.target import PACKAGE as QEMU_PACKAGE
+from pentathlon.target.qemu.target import version as qemu_version
 from pentathlon.target.uml import fetch, kernels
 
 BOOT_S = 60.0
@@ -52,12 +55,13 @@ def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
 
 
 def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> list[Finding]:
-    """Put back what crashed runs left, and fetch what can be fetched without root: UML kernels and
-    gVisor's program.
+    """Put back what crashed runs left, and fetch what can be fetched without root: kernels for UML
+    and QEMU, and gVisor's program.
 
     Args:
         log: is called with one line of text for each step.
-        only: names such as "uml 6.1" or "gvisor"; everything that is missing if None.
+        only: names such as "uml 6.1", "qemu 6.1-rt" or "gvisor"; if None everything that is
+            missing, of QEMU's kernels the small ones, and those only where QEMU is.
 
     Returns:
         One finding for each thing that is there now or could not be fetched.
@@ -71,7 +75,20 @@ def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> li
             done.append(_install_one(name, lambda series=series: _kernel(series, log)))  # type: ignore[misc]
     if only is None or "gvisor" in only:
         done.append(_install_one("gvisor", lambda: _runsc(log)))
+    for name in qemu_kernels.known():
+        wanted = qemu_version() and name in qemu_kernels.DEFAULT if only is None else True
+        if wanted and (only is None or f"qemu {name}" in only):
+            done.append(_install_one(f"qemu {name}", lambda name=name: _qemu(name, log)))  # type: ignore[misc]
     return done
+
+
+def installable() -> list[str]:
+    """The names that `install` knows."""
+    return [
+        *(f"uml {series}" for series in kernels.SUITES),
+        "gvisor",
+        *(f"qemu {name}" for name in qemu_kernels.known()),
+    ]
 
 
 def _install_one(name: str, get: Callable[[], str]) -> Finding:
@@ -95,6 +112,11 @@ def _runsc(log: Callable[[str], None]) -> str:
     except TargetUnavailable:
         program = runsc.fetch(log)
     return f"runsc {program.version} in {program.path}"
+
+
+def _qemu(name: str, log: Callable[[str], None]) -> str:
+    kernel = qemu_kernels.present(name) or qemu_kernels.fetch(name, log)
+    return f"kernel {kernel.release} in {kernel.path}"
 
 
 def _agent_file() -> Path | None:
@@ -138,6 +160,18 @@ def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
             name = f"uml {kernel.version}"
             yield _target(_Trial(name, "uml", kernel=str(kernel.path)), file, quick, state)
     yield _target(_Trial("gvisor", "gvisor"), file, quick, state)
+    yield from _qemu_targets(file, quick, state)
+
+
+def _qemu_targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
+    """Every kernel that was fetched, and where there is none, the first that could be."""
+    if qemu_version() is None:
+        why = "QEMU is not installed"
+        yield Finding("target", "qemu", False, why, f"sudo apt-get install {QEMU_PACKAGE}")
+        return
+    here = [name for name in qemu_kernels.known() if qemu_kernels.present(name)]
+    for name in here or qemu_kernels.DEFAULT[:1]:
+        yield _target(_Trial(f"qemu {name}", "qemu", kernel=name), file, quick, state)
 
 
 def _target(system: _Trial, file: Path | None, quick: bool, state: Path) -> Finding:

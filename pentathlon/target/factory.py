@@ -15,7 +15,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "netns": ("pentathlon.target.netns", "NetnsTarget"),
     "uml": ("pentathlon.target.uml.target", "UmlTarget"),
     "gvisor": ("pentathlon.target.gvisor", "GvisorTarget"),
-    "qemu": ("pentathlon.target.qemu.target", "QemuTarget"),
+    "qemu": ("pentathlon.target.qemu.target", "make"),
     "ssh": ("pentathlon.target.ssh.target", "SshTarget"),
 }
 

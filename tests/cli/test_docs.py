@@ -35,6 +35,7 @@ def code_words(text: str) -> set[str]:
         model.Evaluation,
         model.System,
         model.Settings,
+        model.Ssh,
         model.Suite,
         model.WorkloadChoice,
     ],

@@ -1,11 +1,13 @@
 //! Process 1 of a guest kernel (user-mode Linux, a VM): makes the guest usable, serves one request
-//! over its console, and powers the guest off.
+//! over its console or over a virtio port, and powers the guest off.
 //!
 //! The agent is the whole user space of the guest, so nothing else runs beside what is measured.
 
 use crate::protocol::{Emitter, Event};
 use crate::sys::guest as sys;
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// File systems that a guest needs: source, directory, type. All are optional, because guests
 /// differ in what they have; what is missing shows in the inventory as `unsupported`.
@@ -18,6 +20,52 @@ const MOUNTS: [(&str, &str, &str); 6] = [
     ("tmpfs", "/run", "tmpfs"),
 ];
 
+/// Lists the kernel modules that the guest's maker put beside the agent, in the order of loading.
+const MODULES: &str = "/modules/order";
+
+/// Name of the virtio port for the request and the events, where the guest has one.
+const PORT: &str = "pentathlon";
+
+/// The port appears when the last module has found its device.
+const PORT_WAIT: Duration = Duration::from_secs(20);
+
+/// Loads the guest's modules and takes the port as standard input and output. A serial console
+/// would do, but sends byte by byte by interrupts, long after the event was written: into the
+/// next sample.
+fn take_port(list: &str) -> io::Result<()> {
+    for path in list.lines() {
+        let loaded = std::fs::File::open(path).and_then(|file| sys::load_module(&file));
+        if let Err(error) = loaded {
+            writeln!(io::stderr(), "pentathlon-agent init: {path}: {error}").ok();
+        }
+    }
+    let start = Instant::now();
+    loop {
+        if let Some(device) = port_device(Path::new("/sys/class/virtio-ports"), PORT) {
+            let port = std::fs::File::options()
+                .read(true)
+                .write(true)
+                .open(Path::new("/dev").join(device))?;
+            return sys::use_as_stdio(&port);
+        }
+        if start.elapsed() > PORT_WAIT {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("there is no virtio port {PORT}"),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The device of the port with that name, as sysfs lists it.
+fn port_device(class: &Path, name: &str) -> Option<std::ffi::OsString> {
+    std::fs::read_dir(class).ok()?.flatten().find_map(|entry| {
+        let told = std::fs::read_to_string(entry.path().join("name")).ok()?;
+        (told.trim() == name).then(|| entry.file_name())
+    })
+}
+
 /// Runs as process 1. Does not return.
 pub fn init() -> ! {
     for (source, directory, kind) in MOUNTS {
@@ -26,6 +74,12 @@ pub fn init() -> ! {
     }
     // Kernel messages below emergencies stay in the kernel's log: the console carries events.
     std::fs::write("/proc/sys/kernel/printk", "1 4 1 7").ok();
+    if let Ok(list) = std::fs::read_to_string(MODULES) {
+        if let Err(error) = take_port(&list) {
+            writeln!(io::stderr(), "pentathlon-agent init: {error}").ok();
+            sys::power_off();
+        }
+    }
     sys::raw_console();
     // The loopback interface exists on every system and is down at boot.
     sys::loopback_up().ok();
@@ -48,4 +102,23 @@ pub fn init() -> ! {
     }
     sys::drain_console();
     sys::power_off()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_found_by_its_name() {
+        let class = std::env::temp_dir().join(format!("pentathlon-ports-{}", std::process::id()));
+        for (device, name) in [("vport0p1", "other\n"), ("vport1p1", "pentathlon\n")] {
+            let path = class.join(device);
+            std::fs::create_dir_all(&path).unwrap();
+            std::fs::write(path.join("name"), name).unwrap();
+        }
+        assert_eq!(port_device(&class, PORT).unwrap(), "vport1p1");
+        assert_eq!(port_device(&class, "third"), None);
+        std::fs::remove_dir_all(&class).unwrap();
+        assert_eq!(port_device(Path::new("/nowhere"), PORT), None);
+    }
 }

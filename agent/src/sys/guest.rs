@@ -23,6 +23,30 @@ pub fn mount(source: &str, directory: &str, kind: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Loads a kernel module from a file, finit_module(2).
+pub fn load_module(file: &std::fs::File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the descriptor is open, the text (no module parameters) is a constant with its end.
+    let result =
+        unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Makes a file the process's standard input and output, dup2(2).
+pub fn use_as_stdio(file: &std::fs::File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    for descriptor in [0, 1] {
+        // SAFETY: both are plain descriptors; what they stood for before is not used again.
+        if unsafe { libc::dup2(file.as_raw_fd(), descriptor) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
 /// Makes the console pass bytes as they are: no echo, no line editing, no CR.
 pub fn raw_console() {
     // SAFETY: the zeroed termios is filled by tcgetattr before it is used.

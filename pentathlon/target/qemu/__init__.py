@@ -1,0 +1,1 @@
+"""Debian's kernels in a virtual machine of QEMU."""

@@ -1,0 +1,192 @@
+"""A virtual machine of QEMU with the agent as its first and only process."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.target import cpus, guest, launch
+from pentathlon.target.contract import (
+    Session,
+    SystemSpec,
+    Target,
+    TargetError,
+    TargetUnavailable,
+)
+from pentathlon.target.qemu import initramfs, kernels, modules
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.undo import UndoJournal
+
+PROGRAM = "qemu-system-x86_64"
+PACKAGE = "qemu-system-x86"
+DEFAULT_MEMORY = "640M"
+KVM = Path("/dev/kvm")
+
+PORT = "pentathlon"
+"""Name of the virtio port for requests and events (agent/src/session/guest.rs)."""
+
+NOTES = [
+    "a new virtual machine in each boot; its root lies in memory and holds only the agent",
+    "requests and events go through a virtio port, the kernel's own text through a serial line",
+]
+NOTES_TCG = [
+    "QEMU translates every instruction (TCG), so arithmetic and memory take several times as long "
+    "as on the processor, and not all by the same factor: compare kernels of this layer only",
+]
+
+
+class QemuTarget(Target):
+    """A kernel of Debian, or of the user's own, in a virtual machine whose CPU is translated."""
+
+    kind: ClassVar[str] = "qemu"
+    layer: ClassVar[str] = "tcg"
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
+        if system.kernel is None:
+            raise TargetError(
+                f'system "{system.name}" names no kernel; give its version, such as kernel = "6.1"'
+            )
+        if system.settings.changed():
+            raise TargetError(
+                f'system "{system.name}" has settings, which are for the targets "local" and '
+                '"netns"; leave them out'
+            )
+        # One virtual CPU for each CPU of the host that is named; the last one if none is.
+        self.cpus = self.cpus or cpus.resolve([-1])
+        self.wanted = system.kernel
+        self.memory = system.memory or DEFAULT_MEMORY
+
+    def describe(self) -> dict[str, Any]:
+        try:
+            kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
+        except TargetUnavailable:
+            kernel = None
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": kernel.release if kernel else f"{self.wanted} (not on this machine)",
+            "options": {
+                "memory": self.memory,
+                "host_cpus": list(self.cpus or ()),
+                "virtual_cpus": len(self.cpus or ()),
+                "kernel_file": kernel.record if kernel else None,
+                "qemu": version(),
+                "host_kernel": platform.release(),
+            },
+            "notes": self.notes(),
+        }
+
+    def notes(self) -> list[str]:
+        """What a reader of the results has to know about this kind of target."""
+        return [*NOTES, *NOTES_TCG]
+
+    def bytes_written(self) -> int | None:
+        return self.agent_path.stat().st_size
+
+    def prepare(self) -> None:
+        self._prepared()
+
+    def _prepared(self) -> kernels.Kernel:
+        launch.need(PROGRAM, PACKAGE)
+        launch.need("taskset", "util-linux")
+        if platform.machine() != "x86_64":
+            raise TargetUnavailable(
+                f"the agent is for {platform.machine()}, and this target's machine is x86-64"
+            )
+        guest.check_agent(self.agent_path)
+        if lack := cpus.missing(self.cpus or ()):
+            raise TargetUnavailable(lack)
+        return kernels.resolve(self.wanted)
+
+    def accelerator(self) -> list[str]:
+        """Words for the accelerator and the CPU."""
+        return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+
+    def command(self, kernel: Path, archive: Path) -> list[str]:
+        """The command line of the virtual machine (qemu(1))."""
+        words = f"console=ttyS0 quiet panic=-1 rdinit=/{guest.AGENT} -- init"
+        return [
+            *[str(launch.need(PROGRAM, PACKAGE)), "-nodefaults", "-no-user-config", "-no-reboot"],
+            *["-display", "none", "-machine", "q35", *self.accelerator()],
+            *["-smp", str(len(self.cpus or (0,))), "-m", self.memory],
+            *["-kernel", str(kernel), "-initrd", str(archive), "-append", words],
+            *["-chardev", "stdio,id=agent,signal=off", "-device", "virtio-serial-pci"],
+            *["-device", f"virtserialport,chardev=agent,name={PORT}"],
+            *["-chardev", "file,id=log,path=/dev/fd/2", "-serial", "chardev:log"],
+        ]
+
+    def boot(self, timeout_s: float) -> Session:
+        kernel = self._prepared()
+        journal = UndoJournal(self.state_dir)
+        session: ProcessSession | None = None
+        try:
+            own = launch.scratch_directory(None, journal)
+            archive = own / "initramfs"
+            archive.write_bytes(initramfs.build(kernel, self.agent_path, modules.CHANNEL))
+            command = self.command(kernel.path, archive)
+            session = ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(command, cpus=self.cpus, powerless=True),
+                    scratch=self.scratch,
+                ),
+                journal,
+            )
+            session.wait_ready(timeout_s)
+            return session
+        except BaseException:
+            if session is not None:
+                session.stop()
+            else:
+                journal.undo()
+            raise
+
+
+class KvmTarget(QemuTarget):
+    """The same machine on the processor itself, where the kernel lets this user have it."""
+
+    layer: ClassVar[str] = "kvm"
+
+    def notes(self) -> list[str]:
+        return [*NOTES, "the processor runs the guest itself (KVM); traps cost microseconds"]
+
+    def _prepared(self) -> kernels.Kernel:
+        if not KVM.exists():
+            raise TargetUnavailable(
+                f"this machine has no {KVM}, so virtual machines run translated"
+            )
+        if not os.access(KVM, os.R_OK | os.W_OK):
+            raise TargetUnavailable(
+                f"this user may not use {KVM}", f"sudo usermod -aG kvm {os.environ.get('USER', '')}"
+            )
+        return super()._prepared()
+
+    def accelerator(self) -> list[str]:
+        return ["-accel", "kvm", "-cpu", "host"]
+
+
+def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> QemuTarget:
+    """The target for the accelerator that a system names: "tcg" if it names none."""
+    kvm = getattr(system, "accelerator", None) == "kvm"
+    return (KvmTarget if kvm else QemuTarget)(system, agent_path, state_dir)
+
+
+@functools.cache
+def version() -> str | None:
+    """The version of QEMU on this machine, such as "7.2.22", or None."""
+    try:
+        program = launch.need(PROGRAM, PACKAGE)
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (TargetUnavailable, OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"version (\S+)", done.stdout)
+    return found[1] if found else None
