@@ -108,7 +108,7 @@ def test_a_first_process_that_is_no_program_is_reported_with_the_kernels_words(
     made = target(kernel, real_agent, state)
     made.agent_path = bad
     monkeypatch.setattr("pentathlon.target.guest.check_agent", lambda path: None)
-    with pytest.raises(TargetError, match=r"(?s)before \"done\".*(panic|init)"):
+    with pytest.raises(TargetError, match=r"(?s)before \"done\".*(panic|init|Kernel Offset)"):
         made.boot(BOOT_S)
 
 
