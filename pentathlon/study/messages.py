@@ -11,13 +11,13 @@ from pentathlon.study.model import (
     Evaluation,
     Procedure,
     Settings,
-    Ssh,
     Study,
     Suite,
     System,
     WorkloadChoice,
 )
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {

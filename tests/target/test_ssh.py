@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.study.model import Ssh
+from pentathlon.study.reach import Ssh
 from pentathlon.target import TargetError, TargetUnavailable, make_target, processes
 from pentathlon.target.ssh.target import SshTarget
 
