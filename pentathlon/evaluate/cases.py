@@ -25,6 +25,8 @@ def _part(name: str, value: Scalar) -> str:
     words = name.replace("_", " ")
     if isinstance(value, bool):
         return words if value else f"no {words}"
+    if isinstance(value, str) and name == "opt_level":
+        return f"optimisation level {value}"
     if isinstance(value, str):
         return f"{value} pages" if name == "pages" else value
     if isinstance(value, int) and name.endswith("_bytes"):

@@ -67,7 +67,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
             style=asset("report.css") + asset("papers.css"),
-            scripts=[asset(name) for name in VENDORED] + [asset("report.js")],
+            scripts=[asset(name) for name in VENDORED] + [asset("sweeps.js"), asset("report.js")],
             data=embed(payload(evaluation, result)),
         )
     )

@@ -17,6 +17,7 @@ from pentathlon.evaluate.curves import claimed_caches
 from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.report import sweeps
 
 DIGITS = 7
 
@@ -59,6 +60,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             }
             for one in evaluation.scalings
         ],
+        "sweeps": sweeps.payload(evaluation, short),
         "samples": _samples(evaluation, result.samples(), names),
     }
 
@@ -85,6 +87,7 @@ def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
     summaries = [row.summary(name) for name in names]
     return {
         "k": row.key,
+        "i": row.indicator,
         "t": row.title,
         "c": row.case_text,
         "g": case_text(without(row.case, SIZE)),

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
 from pentathlon.evaluate.display import bytes_text, scale, signed_percent, significant
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
+from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.report import sweeps
 
 CURVE_ROWS = 6
 """A workload with at least so many rows gets a section of its own."""
@@ -129,7 +131,7 @@ class Part:
     tallies: tuple[Tally, ...]
     figures: Figures
     levels: tuple[tuple[str, str, tuple[str, ...]], ...]
-    """(system, curve, sentences) on cache levels."""
+    """(system, curve, sentences) on cache levels, or on what else is derived from the curves."""
     slopes: tuple[Slope, ...]
 
 
@@ -204,6 +206,9 @@ def _parts(evaluation: Evaluation, area: str, rows: Sequence[Row]) -> tuple[Part
 
 def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
     case = rows[0].case
+    sweep = sweeps.find(workload)
+    if sweep is not None:
+        return (Figure("sweep", workload, sweep.caption),)
     if SIZE in case:
         what = "Bandwidth" if rows[0].direction == "higher" else "Latency"
         return (
@@ -236,7 +241,8 @@ def _part(
     evaluation: Evaluation, anchor: str, title: str, rows: Sequence[Row], figures: Figures
 ) -> Part:
     workload = rows[0].workload if title else ""
-    curves = [one for one in evaluation.curves if one.workload == workload]
+    sweep = sweeps.find(workload)
+    curves = [one for one in evaluation.curves if one.workload == workload and sweep is None]
     alike = bool(title) and len({row.title for row in rows}) == 1
     return Part(
         anchor=anchor,
@@ -245,10 +251,12 @@ def _part(
         unfolded=len(rows) <= OPEN_ROWS,
         tallies=tallies(evaluation, rows),
         figures=figures if len(evaluation.systems) > 1 or figures[0].kind != "forest" else (),
-        levels=tuple(
+        levels=tuple(sweep.words(evaluation))
+        if sweep is not None
+        else tuple(
             (
                 curve.system,
-                curve.case_text,
+                _curve_name(curve, curves),
                 (
                     *(check.words for check in curve.checks),
                     *(
@@ -263,6 +271,12 @@ def _part(
         ),
         slopes=tuple(_slope(one) for one in evaluation.scalings if one.workload == workload),
     )
+
+
+def _curve_name(curve: CurveLevels, curves: Sequence[CurveLevels]) -> str:
+    """The case, with the indicator where the workload has curves of several."""
+    several = len({one.indicator for one in curves}) > 1
+    return ", ".join(part for part in (curve.indicator if several else "", curve.case_text) if part)
 
 
 def _slope(one: Scaling) -> Slope:

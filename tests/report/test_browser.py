@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+import synthetic_papers as planted
 from synthetic import Maker, items
 
 from pentathlon.evaluate import evaluate
@@ -34,7 +35,8 @@ def after_scripts(path, profile):
 
 
 def test_every_picture_is_drawn(tmp_path):
-    result = Maker(chosen=items(sizes=tuple(1 << power for power in range(10, 24)))).make()
+    chosen = items(sizes=tuple(1 << power for power in range(10, 24)))
+    result = Maker(chosen=[*chosen, *planted.sub_looping(), *planted.order()]).make()
     evaluation = evaluate(result)
     path = tmp_path / "report.html"
     # Pictures wait until they come into view; the test brings all of them into view at once.
@@ -45,7 +47,7 @@ def test_every_picture_is_drawn(tmp_path):
     document, complaints = after_scripts(path, tmp_path / "profile")
     assert complaints == []
     pictures = re.findall(r'<figure class="picture" data-kind="(\w+)".*?</figure>', document, re.S)
-    assert {"forest", "curve", "ratio", "scaling", "samples"} <= set(pictures)
+    assert {"forest", "curve", "ratio", "scaling", "samples", "sweep"} <= set(pictures)
     for figure in re.findall(r'<figure class="picture".*?</figcaption>', document, re.S):
         assert figure.count("<svg") >= 1, figure[:200]
         assert "NaN" not in figure

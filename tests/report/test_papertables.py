@@ -108,6 +108,14 @@ def test_latencies_carry_their_intervals(filled):
     assert lines["Cache-RAM, latency"].judgements[0].verdict is None
 
 
+def test_code_size_is_cache_less_data(filled):
+    lines = {line.label: line.cells[0].text for line in filled["venkata2003", "code-size"].lines}
+    low, high = lines["the published loop, L1d: size of the data where it slows down"].split(" to ")
+    assert float(low) <= 40 <= float(high)
+    size = lines["the published loop, L1d: cache less that size"].replace("−", "-").split(" to ")
+    assert [float(one) for one in size] == pytest.approx([48 - float(high), 48 - float(low)])
+
+
 def test_only_measured_tables_appear():
     names = {(one.study, one.id) for one in fill(evaluate(small()))}
     assert names == {("martinovic2012", "table-04"), ("martinovic2012", "table-11")}

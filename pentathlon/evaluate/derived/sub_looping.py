@@ -79,7 +79,7 @@ def _one(system: str, curve: Curve, level: float) -> OptimumPiece:
     return OptimumPiece(
         system=system,
         total_bytes=total,
-        case_text=case_text({PIECE: "", **curve.case}).strip(", "),
+        case_text=case_text(curve.case),
         unit=curve.rows[0].unit,
         boots=boots,
         best_bytes=best if seen else None,

@@ -158,7 +158,9 @@
     curve(part, width) {
       const rows = data.rows.filter((row) => row.w === part && row.x !== null);
       const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
-      const groups = d3.groups(rows, (row) => row.g);
+      const several = new Set(rows.map((row) => row.t)).size > 1;
+      const named = (row) => several ? [row.t, row.g].filter(Boolean).join(", ") : row.g;
+      const groups = d3.groups(rows, named);
       const present = new Set();
       const box = ([g, own], each) => {
         const [divisor, unit] = scale(own[0].u, d3.max(own, (row) => d3.median(row.m.filter((y) => y !== null))));
@@ -166,7 +168,7 @@
           .sort((a, b) => a.s - b.s || a.x - b.x);
         const axis = levels(points.map((p) => p.y));
         points.forEach((p) => present.add(p.s));
-        const found = bands(data.curves.filter((c) => c.w === part && c.c === g));
+        const found = bands(data.curves.filter((c) => c.w === part && c.i === own[0].i && c.c === own[0].g));
         const claimed = [...d3.group(data.caches.flat().filter(([, size]) => size >= sizes[0] && size <= sizes.at(-1)), ([name, size]) => `${name} ${size}`).values()].map(([c]) => c);
         const plot = Plot.plot({
           width: each, height: Math.min(340, 150 + each * 0.35), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
@@ -198,7 +200,8 @@
       if (!all.length) return [];
       const sizes = [...new Set(rows.map((row) => row.x))].sort((a, b) => a - b);
       const domain = ratioDomain(all.map((p) => ({ ...p })));
-      const groups = d3.groups(all, (p) => p.g);
+      const several = new Set(rows.map((row) => row.t)).size > 1;
+      const groups = d3.groups(all, (p) => several ? [p.row.t, p.g].filter(Boolean).join(", ") : p.g);
       const shown = [...new Set(all.map((p) => p.s))];
       const shift = (p) => p.x * 2 ** ((shown.indexOf(p.s) - (shown.length - 1) / 2) * 0.16);
       const boxes = grid(width, groups, ([g, points], each) => panel(g, Plot.plot({
@@ -298,6 +301,9 @@
       })];
     },
   };
+
+  const tools = { data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
+  for (const more of window.pentathlonPictures || []) Object.assign(draw, more(tools));
 
   // --- when to draw ------------------------------------------------------------------------------
   const pictures = [...document.querySelectorAll(".picture")];

@@ -1,17 +1,19 @@
 """Lines of derived figures: values with their intervals, and no verdict.
 
-Paths: `regions/REGION/read|write|page`, `regions/BETWEEN/latency` and
-`code-size/CACHE/cache|drop|size`.
+Paths: `regions/REGION/read|write|page`, `regions/BETWEEN/latency`, and, each with a cache and
+`cache|drop|size`, `code-size` (memory.code_size) and `data-size` (memory.code_plus_data).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import Mean
 from pentathlon.evaluate.display import signed_percent, significant
 from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.model_curves import CacheCheck
 from pentathlon.evaluate.published import difference_percent
 from pentathlon.report.papertables.filled import ABSENT, Cell, Judgement, Line
 from pentathlon.report.papertables.load import Entry
@@ -99,20 +101,28 @@ def _regions(evaluation: Evaluation, system: str, what: str, part: str) -> Figur
 
 
 def _code_size(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:
-    """Sizes in bytes, at optimisation level 3."""
-    found = next(
-        (
-            one
-            for one in evaluation.derived.code_sizes
-            if (one.system, one.opt_level) == (system, OPT_LEVEL)
-        ),
-        None,
-    )
-    if found is None:
-        return None
-    check = next((one for one in found.checks if one.level == what), None)
+    """Sizes of code in bytes, at optimisation level 3."""
+    for one in evaluation.derived.code_sizes:
+        if (one.system, one.opt_level) == (system, OPT_LEVEL):
+            return _size(one.checks, what, part)
+    return None
+
+
+def _data_size(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:
+    """Sizes of data in bytes at which the published loop reads more slowly, at level 3."""
+    wanted = case_text({"opt_level": OPT_LEVEL})
+    for one in evaluation.curves:
+        named = (one.system, one.workload, one.indicator, one.case_text)
+        if named == (system, "memory.code_plus_data", "read", wanted):
+            return _size(one.checks, what, part)
+    return None
+
+
+def _size(checks: Sequence[CacheCheck], what: str, part: str) -> Figure:
+    """Approximate size of code = cache − drop (venkata2003, section 3.2.1), with the interval."""
+    check = next((one for one in checks if one.level == what), None)
     if check is None:
-        return Figure(why=f"the system claims no {what} that holds code")
+        return Figure(why=f"the system claims no {what}")
     claimed = float(check.claimed_bytes)
     if part == "cache":
         return Figure(claimed)
@@ -127,4 +137,5 @@ def _code_size(evaluation: Evaluation, system: str, what: str, part: str) -> Fig
 _FINDERS: dict[str, Callable[[Evaluation, str, str, str], Figure | None]] = {
     "regions": _regions,
     "code-size": _code_size,
+    "data-size": _data_size,
 }

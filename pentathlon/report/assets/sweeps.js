@@ -1,0 +1,50 @@
+"use strict";
+/* Pictures over a numeric factor: one panel for each case, one line for each system. */
+(window.pentathlonPictures ||= []).push((tools) => {
+  const { data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius,
+    sizeTick, bytes, number, compact, names, systems, style, SYMBOLS } = tools;
+
+  const sweep = (part, width) => {
+    const found = data.sweeps.find((one) => one.w === part);
+    if (!found) return [];
+    const all = (one) => one.l.flatMap((line, s) => line.map(([x, y]) => ({ x, y, s })));
+    const present = [...new Set(found.p.flatMap((one) => all(one).map((p) => p.s)))].sort();
+    const box = (one, each) => {
+      const raw = all(one).filter((p) => p.y > 0);
+      if (!raw.length) return panel(one.t, document.createElement("div"));
+      const [divisor, unit] = scale(one.u, d3.median(raw, (p) => p.y));
+      const points = raw.map((p) => ({ ...p, y: p.y / divisor })).sort((a, b) => a.s - b.s || a.x - b.x);
+      const axis = levels(points.map((p) => p.y));
+      const xs = [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
+      const from = xs[0], to = xs.at(-1) > from ? xs.at(-1) : from * 2;
+      const cut = (x) => Math.max(from, Math.min(to, x));
+      const found = one.m.filter(([, low, high]) => high >= from && low <= to);
+      // A piece that alone is the best has no width: give it that of half a step.
+      const bands = found.map(([s, low, high]) => ({ s, x1: cut(low === high ? low / 1.19 : low), x2: cut(low === high ? high * 1.19 : high) }));
+      const best = found.flatMap(([s, , , x]) => points.filter((p) => p.s === s && p.x === x));
+      const rules = one.r.filter(([x]) => x >= from && x <= to);
+      const shown = xs.length > 24 ? d3.range(Math.ceil(Math.log2(from)), Math.floor(Math.log2(to)) + 1).map((p) => 2 ** p) : xs;
+      return panel(one.t, Plot.plot({
+        width: each, height: Math.min(300, 140 + each * 0.3), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
+        ariaLabel: `${one.t}, over ${part}`,
+        x: { type: "log", base: 2, domain: [from, to], label: `${data.sweeps.find((one) => one.w === part).x} →` },
+        y: { type: "log", label: `↑ ${unit}`, domain: axis.domain },
+        symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
+        marks: [
+          Plot.rectX(bands, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.26 / Math.max(1, present.length) }),
+          Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
+          axisX(ticks(shown), sizeTick),
+          axisY(axis.ticks, compact),
+          Plot.ruleX(rules, { x: ([x]) => x, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
+          Plot.text(rules, { x: ([x]) => x, frameAnchor: "top", dy: -12, text: ([, label]) => label, fill: "var(--soft)" }),
+          ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
+          xs.length > 40 ? null : Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) * 0.85 }),
+          Plot.dot(best, { x: "x", y: "y", stroke: (p) => colour(p.s), fill: "none", strokeWidth: 2, r: (p) => radius(p.s) + 4 }),
+          Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+        ],
+      }));
+    };
+    return [legend(present), grid(width, found.p, box)];
+  };
+  return { sweep };
+});
