@@ -176,6 +176,9 @@ class Synthetic:
     def samples(self) -> pl.DataFrame:
         return self.tables["samples"]
 
+    def histograms(self) -> pl.DataFrame:
+        return self.tables.get("histograms", pl.DataFrame(schema=schema.HISTOGRAMS))
+
     def failures(self) -> pl.DataFrame:
         return self.tables["failures"]
 

@@ -10,10 +10,12 @@ import polars as pl
 from pentathlon.evaluate import comparability
 from pentathlon.evaluate.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.cases import case_text, order
+from pentathlon.evaluate.cold import find_cold
 from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule, counts
 from pentathlon.evaluate.curves import claimed_caches, find_levels
 from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.estimate import Series, counted, series
+from pentathlon.evaluate.exclude import exclude
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -22,6 +24,7 @@ from pentathlon.evaluate.facts import (
     study_facts,
     system_facts,
 )
+from pentathlon.evaluate.latency import find_latencies
 from pentathlon.evaluate.model import (
     AreaCount,
     Comparison,
@@ -32,10 +35,14 @@ from pentathlon.evaluate.model import (
     Row,
     SystemFacts,
 )
+from pentathlon.evaluate.modes import find_modes
+from pentathlon.evaluate.qualify import qualify
 from pentathlon.evaluate.scaling import find_scalings
 from pentathlon.evaluate.sensitivity import best_shares
 from pentathlon.evaluate.several import adjust
+from pentathlon.evaluate.steady import find_steady
 from pentathlon.evaluate.titles import Titles
+from pentathlon.evaluate.why import find_why
 from pentathlon.study.model import Study
 
 AllSeries = Mapping[tuple[str, str], Series]
@@ -48,7 +55,9 @@ def evaluate(result: ResultLike) -> Evaluation:
     without rows, with its failures.
     """
     plan = result.plan
-    used = counted(result.samples())
+    samples = result.samples()
+    ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
+    used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
     told = inventories(result.inventory())
     facts = study_facts(plan, getattr(result, "enough", None))
     systems = system_facts(plan, used, told)
@@ -70,6 +79,9 @@ def evaluate(result: ResultLike) -> Evaluation:
     rows = tuple(
         _row(key, everything, systems, compared, titles=titles, study=study) for key in keys
     )
+    steady = find_steady(samples, rule.delta)
+    modes = find_modes(rows, rule.confidence)
+    rows = qualify(rows, facts.reference, steady, modes, excluded)
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -102,6 +114,14 @@ def evaluate(result: ResultLike) -> Evaluation:
         wholes=wholes,
         shares=best_shares(wholes, facts.reference),
         absolutes=find_absolutes(rows, names),
+        excluded=excluded,
+        steady=steady,
+        cold=find_cold(samples, rows, facts.reference, rule.rate),
+        modes=modes,
+        whys=find_why(used, rows, facts.reference),
+        latencies=find_latencies(
+            result.histograms(), getattr(result, "catalog", None), names, rule.rate
+        ),
     )
 
 

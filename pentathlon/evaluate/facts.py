@@ -23,6 +23,9 @@ class ResultLike(Protocol):
     def samples(self) -> pl.DataFrame:
         """One row per sample (`pentathlon.store.schema.SAMPLES`)."""
 
+    def histograms(self) -> pl.DataFrame:
+        """One row per histogram (`pentathlon.store.schema.HISTOGRAMS`)."""
+
     def failures(self) -> pl.DataFrame:
         """One row per failure (`pentathlon.store.schema.FAILURES`)."""
 

@@ -13,6 +13,8 @@ from pydantic import Field
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model_curves import CurveLevels
+from pentathlon.evaluate.model_latency import Latency
+from pentathlon.evaluate.model_series import Cold, Excluded, Mode, Steady, Why
 from pentathlon.evaluate.model_whole import Absolute, Share, Whole
 from pentathlon.evaluate.verdict import Verdict
 
@@ -274,6 +276,12 @@ class Evaluation(Frozen):
     """Each compared system as a whole: weighted means, what they rest on, what would change it."""
     shares: tuple[Share, ...] = ()
     """With three systems or more: how often each is the best, over all possible weights."""
+    excluded: tuple[Excluded, ...] = ()
+    steady: tuple[Steady, ...] = ()
+    cold: tuple[Cold, ...] = ()
+    modes: tuple[Mode, ...] = ()
+    whys: tuple[Why, ...] = ()
+    latencies: tuple[Latency, ...] = ()
     absolutes: tuple[Absolute, ...] = ()
     """Weighted geometric means of the rates themselves, formula (2) of martinovic2012."""
 

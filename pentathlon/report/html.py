@@ -23,7 +23,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import view
+from pentathlon.report import beneath, view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
@@ -60,6 +60,9 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             weights=weights_words(evaluation),
             areas=areas,
             papers=_papers(evaluation, areas),
+            why=beneath.why(evaluation),
+            incomparable=beneath.incomparable(evaluation),
+            beneath=beneath.beneath(evaluation) if evaluation.rows else (),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
             notes=_notes(result),

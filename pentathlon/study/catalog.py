@@ -62,6 +62,8 @@ class Histogram(_Entry):
 
     Attributes:
         quantiles: indicator of the workload -> share of the values that do not exceed its value.
+        closed_loop_interval: factor with the interval, in `unit`, at which a closed loop should
+            send its requests; None for whatever is no closed loop with a schedule.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Histogram(_Entry):
     unit: str
     direction: Literal["higher", "lower"]
     quantiles: dict[str, float] = {}
+    closed_loop_interval: str | None = None
 
 
 class Workload(_Entry):

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
@@ -184,6 +185,22 @@ class Evaluation(Table):
     declared: tuple[str, ...] | None = None
     """Workloads, or WORKLOAD.INDICATOR, with patterns, that the study is about; the others are
     exploratory. None declares everything."""
+    exclude: tuple[str, ...] = ()
+    """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""
+
+    @field_validator("exclude", mode="before")
+    @classmethod
+    def _exclude(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("exclude")
+    @classmethod
+    def _rules(cls, rules: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(parse_exclusion(rule).text for rule in rules)
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """The rules, read."""
+        return tuple(parse_exclusion(rule) for rule in self.exclude)
 
     @field_validator("declared", mode="before")
     @classmethod

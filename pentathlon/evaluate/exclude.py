@@ -1,0 +1,99 @@
+"""Leave samples out by the study's rules, and count what was left out, system by system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from pentathlon.evaluate.model_series import Excluded
+from pentathlon.study.exclusion import Exclusion
+
+UNEVEN = 0.01
+"""Level at which a rule is said to have hit the systems unevenly."""
+
+
+def _seconds() -> pl.Expr:
+    return pl.col("elapsed_ns") / 1e9
+
+
+def quantity(name: str) -> pl.Expr:
+    """The expression of a quantity (`pentathlon.study.exclusion.QUANTITIES`) over a sample."""
+    cpu_ns = pl.col("cpu_user_ns") + pl.col("cpu_system_ns")
+    return {
+        "steal_percent": pl.col("steal_ns") / pl.col("elapsed_ns") * 100.0,
+        "cpu_percent": cpu_ns / pl.col("elapsed_ns") * 100.0,
+        "interrupts_per_s": pl.col("interrupts") / _seconds(),
+        "involuntary_switches_per_s": pl.col("involuntary_switches") / _seconds(),
+        "frequency_mhz": pl.col("frequency_khz") / 1000.0,
+    }.get(name, pl.col(name).cast(pl.Float64))
+
+
+def _hit(rule: Exclusion) -> pl.Expr:
+    value = quantity(rule.quantity)
+    return {
+        "<": value < rule.limit,
+        "<=": value <= rule.limit,
+        ">": value > rule.limit,
+        ">=": value >= rule.limit,
+    }[rule.sign]
+
+
+def exclude(
+    used: pl.DataFrame, rules: Sequence[Exclusion], systems: Sequence[str]
+) -> tuple[pl.DataFrame, tuple[Excluded, ...]]:
+    """The samples that no rule leaves out, and what each rule left out.
+
+    A sample beside which the system does not tell the quantity is kept: it is counted as untold.
+
+    Args:
+        used: counted, measured samples.
+        systems: the reference first.
+    """
+    found = []
+    keep = pl.lit(True)
+    for rule in rules:
+        hit = _hit(rule)
+        keep &= ~hit.fill_null(False)
+        told = {
+            name: (samples, hits, untold)
+            for name, samples, hits, untold in used.group_by("system")
+            .agg(pl.len().alias("n"), hit.sum().alias("hit"), hit.is_null().sum().alias("untold"))
+            .iter_rows()
+        }
+        base = told.get(systems[0], (0, 0, 0))
+        for place, name in enumerate(systems):
+            samples, hits, untold = told.get(name, (0, 0, 0))
+            table = np.array([[hits, samples - hits], [base[1], base[0] - base[1]]])
+            found.append(
+                Excluded(
+                    rule=rule.text,
+                    system=name,
+                    samples=samples,
+                    excluded=hits,
+                    untold=untold,
+                    p_uneven=float(stats.fisher_exact(table)[1]) if place else None,
+                )
+            )
+    return used.filter(keep) if rules else used, tuple(found)
+
+
+def cautions(found: Sequence[Excluded], system: str) -> tuple[str, ...]:
+    """What the rules' uneven effect says about a comparison, one sentence each."""
+    told = []
+    for one in found:
+        if one.system != system or one.p_uneven is None or one.p_uneven >= UNEVEN:
+            continue
+        base = next(other for other in found if other.rule == one.rule)
+        told.append(
+            f'the rule "{one.rule}" left out {_share(one)} of the samples of {one.system} and '
+            f"{_share(base)} of those of {base.system}; a disturbance that depends on the system "
+            "may be part of the difference"
+        )
+    return tuple(told)
+
+
+def _share(one: Excluded) -> str:
+    return f"{one.excluded / max(one.samples, 1) * 100:.1f}\N{NO-BREAK SPACE}%"

@@ -1,0 +1,49 @@
+"""What lies beneath a row says something about it: cautions that are found after the verdicts.
+
+They qualify a verdict and never change it: the verdict's rule was fixed before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pentathlon.evaluate.exclude import cautions
+from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.model_series import Excluded, Mode, Steady
+from pentathlon.evaluate.steady import steady_caution
+
+
+def qualify(
+    rows: Sequence[Row],
+    reference: str,
+    steady: Sequence[Steady],
+    modes: Sequence[Mode],
+    excluded: Sequence[Excluded],
+) -> tuple[Row, ...]:
+    """The rows with the cautions that warm-up, modes and exclusions bring."""
+    courses = {(one.key, one.system): one for one in steady}
+    slow = {(one.key, one.system): one for one in modes}
+    found = []
+    for row in rows:
+        comparisons = []
+        for one in row.comparisons:
+            said = list(cautions(excluded, one.system))
+            for name in (reference, one.system):
+                course, mode = courses.get((row.key, name)), slow.get((row.key, name))
+                if course is not None and (text := steady_caution(course)) is not None:
+                    said.append(text)
+                if mode is not None:
+                    said.append(mode_words(mode))
+            comparisons.append(
+                one.model_copy(update={"cautions": (*one.cautions, *said)}) if said else one
+            )
+        found.append(row.model_copy(update={"comparisons": tuple(comparisons)}))
+    return tuple(found)
+
+
+def mode_words(mode: Mode) -> str:
+    """A mode in words, such as "3 of 20 boots of a are slow, by 8.1 %"."""
+    times = mode.percent >= 100
+    size = f"{mode.percent / 100 + 1:.2g}×" if times else f"{mode.percent:.1f}\N{NO-BREAK SPACE}%"
+    also = f", in the same blocks as on {', '.join(mode.also)}" if mode.also else ""
+    return f"{mode.slow} of {mode.boots} boots of {mode.system} are slow, by {size}{also}"
