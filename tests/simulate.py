@@ -26,6 +26,7 @@ def facts(name: str) -> SystemFacts:
         cpu="cpu",
         memory_bytes=1 << 30,
         agent_builds=("b",),
+        agent_platform="x86_64-unknown-linux-gnu",
         catalog_version=1,
         settings={},
         parameters={},

@@ -374,6 +374,7 @@ class Maker:
             host = self.layer(system) == "host"
             leaves: dict[str, Any] = {
                 "agent.build": "5f1e0c",
+                "agent.target": "x86_64-unknown-linux-gnu",
                 "agent.catalog_version": 1,
                 "cpu.model_name": "Intel(R) Xeon(R) Platinum 8481C",
                 "cpu.logical": 2 if host else 1,

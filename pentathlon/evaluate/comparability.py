@@ -30,7 +30,14 @@ def pair_cautions(system: SystemFacts, reference: SystemFacts) -> tuple[str, ...
     if layers is not None:
         found.append(layers)
     builds = tuple(dict.fromkeys((*reference.agent_builds, *system.agent_builds)))
-    if len(builds) > 1:
+    platforms = (reference.agent_platform, system.agent_platform)
+    if all(platforms) and platforms[0] != platforms[1]:
+        # Two operating systems never run one file; equal checksums show that the work is the same.
+        found.append(
+            f"the agents are built for {platforms[0]} and {platforms[1]}, by other compilers and "
+            "with other libraries"
+        )
+    elif len(builds) > 1:
         found.append(
             f"the agents are of {len(builds)} builds "
             f"({', '.join(build[:BUILD_DIGITS] for build in builds)})"

@@ -150,6 +150,7 @@ def system_facts(
                 cpu=inventory.text(*CPU_PATHS),
                 memory_bytes=inventory.integer(*MEMORY_PATHS),
                 agent_builds=inventory.builds,
+                agent_platform=inventory.text("agent.target"),
                 catalog_version=inventory.integer("agent.catalog_version"),
                 settings=dict(system.settings.changed()),
                 parameters={name: dict(own) for name, own in system.parameters.items()},

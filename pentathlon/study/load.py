@@ -218,6 +218,7 @@ KEY_TARGETS: dict[str, tuple[str, ...]] = {
     "uml_args": ("uml",),
     "accelerator": ("qemu",),
     "ssh": ("ssh",),
+    "agent": ("wine",),
 }
 """Keys of a system that only some kinds of target have."""
 

@@ -37,7 +37,7 @@ _EXAMPLES = {
     "reference": 'reference = "NAME", the system that the others are compared with',
     "system": "at least one [[system]] table",
     "suite": "at least one [[suite]] table",
-    "target": 'target = "local", "netns", "uml", "gvisor", "qemu" or "ssh"',
+    "target": 'target = "local", "netns", "uml", "gvisor", "qemu", "ssh" or "wine"',
     "workloads": 'workloads = ["process.*"]',
     "id": 'id = "memory.read"',
     "host": 'host = "NAME"',

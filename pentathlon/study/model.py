@@ -17,7 +17,7 @@ from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
 
-TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor", "qemu", "ssh"]
+TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor", "qemu", "ssh", "wine"]
 """The kinds of target that a system can name."""
 
 Policy: TypeAlias = Literal["other", "batch", "idle", "fifo", "rr"]
@@ -98,6 +98,8 @@ class System(Table):
     """`ssh`: how to reach the machine."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
+    agent: str | None = None
+    """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
     peer: Peer | None = None
     """A second host of the same kind, joined to the first by a link."""
     settings: Settings = Settings()
@@ -121,9 +123,9 @@ class System(Table):
     def _uml_args(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
-    @field_validator("scratch")
+    @field_validator("scratch", "agent")
     @classmethod
-    def _scratch(cls, value: str | None) -> str | None:
+    def _absolute(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith("/"):
             raise ValueError('must be an absolute path, such as "/tmp"')
         return value

@@ -116,8 +116,8 @@ class Target(ABC):
     Attributes:
         name: the name of the system in the study.
         kind: the kind of target, such as "uml".
-        layer: what lies under the system: "host", "uml", "gvisor", "tcg", "kvm", "ssh". Recorded
-            with every result.
+        layer: what lies under the system: "host", "uml", "gvisor", "tcg", "kvm", "ssh", "wine".
+            Recorded with every result.
         cpus: CPUs of this machine that the system runs on, or None for any.
     """
 

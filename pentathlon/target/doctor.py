@@ -16,6 +16,8 @@ from pentathlon.target.qemu import kernels as qemu_kernels
 from pentathlon.target.qemu.target import PACKAGE as QEMU_PACKAGE
 from pentathlon.target.qemu.target import version as qemu_version
 from pentathlon.target.uml import fetch, kernels
+from pentathlon.target.wine import prefix
+from pentathlon.target.wine import program as wine
 
 BOOT_S = 60.0
 """Longest time of a trial boot, in seconds."""
@@ -56,12 +58,12 @@ def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
 
 def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> list[Finding]:
     """Put back what crashed runs left, and fetch what can be fetched without root: kernels for UML
-    and QEMU, and gVisor's program.
+    and QEMU, and gVisor's program; make the prefix of an installed Wine.
 
     Args:
         log: is called with one line of text for each step.
-        only: names such as "uml 6.1", "qemu 6.1-rt" or "gvisor"; if None everything that is
-            missing, of QEMU's kernels the small ones, and those only where QEMU is.
+        only: names such as "uml 6.1", "qemu 6.1-rt", "gvisor" or "wine"; if None everything that
+            is missing, of QEMU's kernels the small ones, and those only where QEMU is.
 
     Returns:
         One finding for each thing that is there now or could not be fetched.
@@ -75,6 +77,8 @@ def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> li
             done.append(_install_one(name, lambda series=series: _kernel(series, log)))  # type: ignore[misc]
     if only is None or "gvisor" in only:
         done.append(_install_one("gvisor", lambda: _runsc(log)))
+    if only is None or "wine" in only:
+        done.append(_install_one("wine", lambda: _wine(log)))
     for name in qemu_kernels.known():
         wanted = qemu_version() and name in qemu_kernels.DEFAULT if only is None else True
         if wanted and (only is None or f"qemu {name}" in only):
@@ -87,6 +91,7 @@ def installable() -> list[str]:
     return [
         *(f"uml {series}" for series in kernels.SUITES),
         "gvisor",
+        "wine",
         *(f"qemu {name}" for name in qemu_kernels.known()),
     ]
 
@@ -117,6 +122,11 @@ def _runsc(log: Callable[[str], None]) -> str:
 def _qemu(name: str, log: Callable[[str], None]) -> str:
     kernel = qemu_kernels.present(name) or qemu_kernels.fetch(name, log)
     return f"kernel {kernel.release} in {kernel.path}"
+
+
+def _wine(log: Callable[[str], None]) -> str:
+    found = wine.find()
+    return f"Wine {found.version}, prefix in {prefix.make(found, log)}"
 
 
 def _agent_file() -> Path | None:
@@ -160,6 +170,7 @@ def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
             name = f"uml {kernel.version}"
             yield _target(_Trial(name, "uml", kernel=str(kernel.path)), file, quick, state)
     yield _target(_Trial("gvisor", "gvisor"), file, quick, state)
+    yield _target(_Trial("wine", "wine"), file, quick, state)
     yield from _qemu_targets(file, quick, state)
 
 

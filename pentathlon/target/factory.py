@@ -17,6 +17,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "gvisor": ("pentathlon.target.gvisor", "GvisorTarget"),
     "qemu": ("pentathlon.target.qemu.target", "make"),
     "ssh": ("pentathlon.target.ssh.target", "SshTarget"),
+    "wine": ("pentathlon.target.wine.target", "WineTarget"),
 }
 
 

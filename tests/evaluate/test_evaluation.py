@@ -258,6 +258,9 @@ def inventory_with(path: str, value: object) -> Synthetic:
 def test_another_build_qualifies_and_another_catalog_forbids():
     built = evaluate(inventory_with("agent.build", "0000"))
     assert comparison(built, "test.spin").cautions == ("the agents are of 2 builds (5f1e0c, 0000)",)
+    ported = evaluate(inventory_with("agent.target", "x86_64-pc-windows-gnu"))
+    (caution,) = comparison(ported, "test.spin").cautions
+    assert "x86_64-unknown-linux-gnu and x86_64-pc-windows-gnu" in caution
     cataloged = evaluate(inventory_with("agent.catalog_version", 2))
     found = comparison(cataloged, "test.spin")
     assert found.verdict is Verdict.INVALID

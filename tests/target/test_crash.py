@@ -34,6 +34,7 @@ SYSTEMS = [
     ("local", ""),
     ("netns", ""),
     ("gvisor", ""),
+    ("wine", ""),
     *(("uml", str(kernel.path)) for kernel in kernels.available()),
 ]
 

@@ -1,0 +1,1 @@
+"""Wine: the agent's Windows build on this machine's kernel."""
