@@ -79,6 +79,7 @@ fn verb() -> Result<u8, String> {
         })),
         Some("run") => Ok(session::serve() as u8),
         Some("endpoint") => Ok(endpoint::serve() as u8),
+        Some(session::EXIT_VERB) => Ok(session::EXIT_STATUS),
         Some("worker") => Ok(session::work() as u8),
         Some("init") => {
             Err("init powers its machine off, so it runs only as process 1 of a guest".into())

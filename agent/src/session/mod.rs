@@ -22,6 +22,12 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
+/// Verb of a process that does nothing but end, with [`EXIT_STATUS`]: what starting it costs is
+/// what starting this program costs.
+pub const EXIT_VERB: &str = "exit";
+/// Not 0, and not an error number that execve(2) can give.
+pub const EXIT_STATUS: u8 = 42;
+
 /// What the supervisor tells a worker process, on its standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Assignment {

@@ -51,6 +51,7 @@ fn run(
     };
     let description = workload.describe();
     let parameters = Parameters::resolve(&description.parameters, &task.parameters)
+        .and_then(|parameters| workload.check(&parameters).map(|()| parameters))
         .map_err(|reason| (ErrorKind::Request, reason))?;
     placement::apply(&assignment.placement).map_err(kind_and_reason)?;
     let settings = Settings {

@@ -51,6 +51,19 @@ impl Child {
         exit
     }
 
+    /// The process id.
+    #[inline(always)]
+    pub fn id(&self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Kills the child and reaps it; tells how it ended, which may have been before.
+    pub fn kill(self) -> io::Result<Exit> {
+        // SAFETY: plain integers; the child is ours and not yet reaped, so the id is not another's.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
+        self.wait()
+    }
+
     #[inline(always)]
     fn reap(&self) -> io::Result<Exit> {
         let mut status = 0;
@@ -89,6 +102,46 @@ pub fn execute(path: &CStr) -> io::Result<Infallible> {
     // SAFETY: path and both arrays live to the end of the call, and both arrays end with null.
     unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
     Err(io::Error::last_os_error())
+}
+
+/// Replaces this process by the program at `path`, with its path and one more argument, and with an
+/// empty environment. Returns only if that fails.
+pub fn execute_with(path: &CStr, argument: &CStr) -> io::Result<Infallible> {
+    let arguments = [path.as_ptr(), argument.as_ptr(), std::ptr::null()];
+    let environment = [std::ptr::null()];
+    // SAFETY: the texts and both arrays live to the end of the call, and both arrays end with null.
+    unsafe { libc::execve(path.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+    Err(io::Error::last_os_error())
+}
+
+/// Starts the program at `path` by `posix_spawn(3)`, with its path and one more argument, and with
+/// an empty environment. The C libraries of Linux and the BSDs do not copy this process for it:
+/// until the program runs, the child borrows the parent's memory, as `vfork(2)` does.
+#[inline(always)]
+pub fn spawn_with(path: &CStr, argument: &CStr) -> io::Result<Child> {
+    let arguments = [
+        path.as_ptr().cast_mut(),
+        argument.as_ptr().cast_mut(),
+        std::ptr::null_mut(),
+    ];
+    let environment = [std::ptr::null_mut()];
+    let mut pid = 0;
+    // SAFETY: `pid` is valid to write to, the texts and both arrays live to the end of the call and
+    // are not written to, and both arrays end with null.
+    let error = unsafe {
+        libc::posix_spawn(
+            &mut pid,
+            path.as_ptr(),
+            std::ptr::null(),
+            std::ptr::null(),
+            arguments.as_ptr(),
+            environment.as_ptr(),
+        )
+    };
+    match error {
+        0 => Ok(Child(pid)),
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
 }
 
 /// Lets the kernel kill this process when its parent ends (Linux; nothing elsewhere).
@@ -142,6 +195,15 @@ mod tests {
         drop(child);
         // SAFETY: plain integers; signal 0 only asks.
         assert_eq!(unsafe { libc::kill(pid, 0) }, -1);
+    }
+
+    #[test]
+    fn a_spawned_program_gets_its_argument() {
+        // A shell that is given the name of a script that is not there says so by its status.
+        let child = spawn_with(c"/bin/sh", c"/nowhere/script").unwrap();
+        assert!(matches!(child.wait().unwrap(), Exit::Code(2 | 127)));
+        let error = spawn_with(c"/nowhere/nothing", c"x").map(drop).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 pub mod child;
+#[cfg(unix)]
+pub mod condition;
 pub mod cpuid;
 #[cfg(unix)]
 pub mod descriptor;
@@ -11,12 +13,16 @@ pub mod ethtool;
 #[cfg(target_os = "linux")]
 pub mod filesystem;
 #[cfg(target_os = "linux")]
+pub mod futex;
+#[cfg(target_os = "linux")]
 pub mod guest;
 pub mod heap;
 #[cfg(target_os = "linux")]
 pub mod interface;
 #[cfg(target_os = "linux")]
 pub mod kernel;
+#[cfg(unix)]
+pub mod mmap;
 #[cfg(unix)]
 pub mod pages;
 #[cfg(unix)]
@@ -28,6 +34,8 @@ pub mod qdisc;
 pub mod region;
 #[cfg(unix)]
 pub mod rusage;
+#[cfg(unix)]
+pub mod signal;
 #[cfg(target_os = "linux")]
 pub mod statfs;
 pub mod stdio;

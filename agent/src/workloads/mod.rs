@@ -25,6 +25,12 @@ pub trait Workload: Sync {
         Vec::new()
     }
 
+    /// What the types and limits of the parameters cannot say. The error is one sentence: what is
+    /// wrong and what would be right.
+    fn check(&self, _parameters: &catalog::Parameters) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Time that one process may take with the default parameters, in s, where the common limit
     /// (`step_timeout_s` of a study) would cut it off.
     fn timeout_s(&self) -> Option<f64> {

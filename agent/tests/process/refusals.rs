@@ -25,7 +25,13 @@ fn only_error(events: &[Value]) -> (&str, &str) {
 fn a_wrong_parameter_is_named_with_what_would_be_right() {
     for (id, parameters, expected) in [
         ("open_close", json!({"flags": "append"}), "paper, read_only"),
-        ("create_delete", json!({"sync": "yes"}), "true or false"),
+        (
+            "create_delete",
+            json!({"mode": ["twice"]}),
+            "default, synchronous",
+        ),
+        ("page_fault", json!({"pages": [1]}), "at least 16"),
+        ("signal", json!({"kind": []}), "at least one value"),
         ("malloc_free", json!({"bytes": [0]}), "at least 1 B"),
         (
             "pipe_round_trip",

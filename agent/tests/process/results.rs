@@ -12,8 +12,13 @@ fn short(id: &str, parameters: Value) -> Value {
 }
 
 fn run(workloads: Value) -> Vec<Value> {
-    let events = Run::start(&workloads).finish();
+    let events = run_all(workloads);
     assert_eq!(of_kind(&events, "error"), Vec::<&Value>::new());
+    events
+}
+
+fn run_all(workloads: Value) -> Vec<Value> {
+    let events = Run::start(&workloads).finish();
     assert_eq!(of_kind(&events, "done").len(), 1);
     events
 }
@@ -27,10 +32,16 @@ fn every_call_is_timed_in_ns_and_proved() {
         short("open_close", json!({})),
         short("open_close", json!({"flags": "read_only"})),
         short("create_delete", json!({})),
-        short("create_delete", json!({"sync": false})),
         short("fork_wait", json!({"resident_bytes": [0, 8 << 20]})),
         short("fork_exec", json!({})),
         short("pipe_round_trip", json!({"bytes": [1, 2, 4096]})),
+        short("exec_static", json!({})),
+        short("thread", json!({})),
+        short("signal", json!({})),
+        short("futex", json!({})),
+        short("condition", json!({})),
+        short("mmap_munmap", json!({"bytes": [1, 1 << 20]})),
+        short("page_fault", json!({"kind": ["minor"], "pages": [16, 256]})),
     ]));
     let mut measured = BTreeMap::new();
     for sample in of_kind(&events, "sample") {
@@ -47,7 +58,7 @@ fn every_call_is_timed_in_ns_and_proved() {
         }
     }
     let per_workload: Vec<_> = measured.into_values().collect();
-    assert_eq!(per_workload, [2, 8, 2, 2, 2, 2, 2, 4, 2, 6]);
+    assert_eq!(per_workload, [2, 8, 2, 2, 2, 4, 4, 2, 6, 4, 2, 6, 2, 2, 16, 4]);
 }
 
 #[test]
@@ -67,6 +78,35 @@ fn file_workloads_record_the_file_system_they_ran_on() {
         !logs[0].is_empty() && logs.iter().all(|l| l == &logs[0]),
         "{logs:?}"
     );
+}
+
+#[test]
+fn a_fault_is_what_the_kernel_counts_as_one() {
+    let events = run_all(json!([short("page_fault", json!({}))]));
+    for sample in of_kind(&events, "sample") {
+        let pages = sample["batch"].as_u64().expect("a number");
+        let name = match sample["case"]["kind"].as_str() {
+            Some("minor") => "minor_faults",
+            _ => "major_faults",
+        };
+        // The counters are read around the whole round, so they hold these faults and others.
+        let faults = sample["counters"][name].as_u64().expect("Linux counts");
+        assert!(faults as f64 >= 0.95 * pages as f64, "{sample}");
+    }
+    let measured = |kind: &str| {
+        of_kind(&events, "sample")
+            .iter()
+            .filter(|s| s["case"]["kind"] == kind && s["phase"] == "measure")
+            .count()
+    };
+    assert_eq!(measured("minor"), 2);
+    // Where the scratch directory is memory, or shares the cache of another system, no page comes
+    // from a disk.
+    let refused = of_kind(&events, "error");
+    match measured("major") {
+        0 => assert_eq!(refused[0]["kind"], "unsupported", "{refused:?}"),
+        count => assert_eq!((count, refused.len()), (2, 0), "{refused:?}"),
+    }
 }
 
 /// The paper's nested loops, without the array: j + i + j for every j of every i.

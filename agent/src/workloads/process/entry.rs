@@ -1,7 +1,7 @@
 //! What the catalog entries of this area have in common.
 
 use crate::catalog::{Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::Quantity;
+use crate::measure::{Failure, Quantity};
 use serde_json::json;
 
 pub const AREA: &str = "process";
@@ -9,6 +9,42 @@ pub const CALLS: &str = "Venkatasubramanian 2003, section 5.1, Figures 25 and 26
 /// One operation is one call.
 pub const PER_CALL: Quantity = Quantity::NsPer { parts: 1.0 };
 pub const ONE_CORRECT_CALL: &str = "correct calls per call: 1";
+
+/// What a workload says on a system for which its calls are not written down.
+#[cfg_attr(unix, allow(dead_code))]
+pub fn elsewhere() -> Result<(), Failure> {
+    Err(Failure::Unsupported(
+        "the calls of this workload are not written down for this system".into(),
+    ))
+}
+
+/// A list of names.
+pub fn texts(
+    name: &'static str,
+    choices: &'static [&'static str],
+    description: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind: Type::Texts,
+        default: json!(choices),
+        unit: None,
+        minimum: None,
+        maximum: None,
+        choices: Some(choices.to_vec()),
+        description,
+    }
+}
+
+/// A name that tells cases apart.
+pub fn category(name: &'static str, title: &'static str) -> Factor {
+    Factor {
+        name,
+        title,
+        unit: None,
+        scale: "category",
+    }
+}
 
 /// The only indicator of each of these workloads.
 pub fn time(title: &'static str) -> Vec<Indicator> {

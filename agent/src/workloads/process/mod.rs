@@ -4,19 +4,26 @@
 
 mod call_styles;
 mod calls;
+mod condition;
 mod create_delete;
 mod directory;
 mod entry;
+mod exec_static;
 mod fopen_fclose;
 mod fork_exec;
 mod fork_wait;
+mod futex;
 mod getpid;
 mod malloc_free;
+mod mmap_munmap;
 mod open_close;
+mod page_fault;
 mod pipe_round_trip;
 mod program;
 mod program_pe;
 mod refusal;
+mod signal;
+mod thread;
 
 use super::Workload;
 #[cfg(windows)]
@@ -30,6 +37,13 @@ pub const WORKLOADS: &[&dyn Workload] = &[
     &create_delete::CreateDelete,
     &fork_wait::ForkWait,
     &fork_exec::ForkExec,
+    &exec_static::ExecStatic,
+    &thread::Thread,
     &pipe_round_trip::PipeRoundTrip,
+    &signal::Signal,
+    &futex::Futex,
+    &condition::Condition,
+    &mmap_munmap::MmapMunmap,
+    &page_fault::PageFault,
     &call_styles::CallStyles,
 ];

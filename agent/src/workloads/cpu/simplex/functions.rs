@@ -5,6 +5,8 @@
 pub struct Function {
     pub name: &'static str,
     pub value: fn(&[f64]) -> f64,
+    /// It is defined for multiples of so many dimensions.
+    pub group: usize,
     /// The published start in so many dimensions.
     pub start: fn(usize) -> Vec<f64>,
     /// The coordinate, the same in every dimension, of the minimum; its value is 0.
@@ -17,6 +19,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "rosenbrock",
         value: rosenbrock,
+        group: 2,
         start: |n| {
             (0..n)
                 .map(|i| if i % 2 == 0 { -1.2 } else { 1.0 })
@@ -28,6 +31,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function {
         name: "powell",
         value: powell,
+        group: 4,
         start: |n| [3.0, -1.0, 0.0, 1.0].into_iter().cycle().take(n).collect(),
         minimum: 0.0,
         tolerance: 1e-1,

@@ -42,10 +42,11 @@ impl super::Workload for Simplex {
                     kind: Type::Integer,
                     default: json!(20),
                     unit: None,
-                    minimum: Some(4.0),
+                    minimum: Some(2.0),
                     maximum: Some(32.0),
                     choices: None,
-                    description: "variables of the function, a multiple of 4",
+                    description: "variables of the function: a multiple of 2 for rosenbrock, of 4 \
+                                  for powell",
                 },
                 Parameter {
                     name: "step",
@@ -79,13 +80,23 @@ impl super::Workload for Simplex {
         }
     }
 
+    fn check(&self, parameters: &catalog::Parameters) -> Result<(), String> {
+        let dimensions = parameters.integer("dimensions") as usize;
+        let asked = parameters.texts("function");
+        match FUNCTIONS
+            .iter()
+            .find(|f| asked.contains(&f.name) && !dimensions.is_multiple_of(f.group))
+        {
+            Some(function) => Err(format!(
+                "'dimensions' is {dimensions}, it must be a multiple of {} for the function {}",
+                function.group, function.name
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let dimensions = context.parameters.integer("dimensions") as usize;
-        if !dimensions.is_multiple_of(4) {
-            return Err(Failure::Failed(format!(
-                "'dimensions' is {dimensions}, it must be a multiple of 4"
-            )));
-        }
         let step = context.parameters.number("step");
         let parameters = context.parameters.clone();
         for name in parameters.texts("function") {
