@@ -5,8 +5,9 @@ in the same directory; the order changes from round to round. The ratio of each 
 the peer's, so 0.95 means that the agent reports a time 5 % shorter. A neighbour's load hits both
 halves of a round, so the median of the ratios is steadier than either time.
 
-lmbench's programs (lat_syscall, lat_pipe, lat_proc) are taken from the directory that
-PENTATHLON_PEERS names, or from PATH. Exit status: 0 compared, 1 no peer was found or a run failed.
+lmbench's programs (lat_syscall, lat_pipe, lat_proc, lat_sig, lat_mmap, lat_pagefault) are taken
+from the directory that PENTATHLON_PEERS names, or from PATH. Exit status: 0 compared, 1 no peer was
+found or a run failed.
 
     python benches/process_peers.py --rounds 11 --cpu 1
 
@@ -36,6 +37,9 @@ from pentathlon import agent
 
 FILE = "temp"
 """The file that is opened, by its bare name in both programs."""
+MAPPED = "mapped"
+"""The file that the peers map; the agent's own is as long."""
+MAPPED_BYTES = 1 << 20
 HELLO = Path("/tmp/hello")
 """The program that lat_proc exec starts; its path is fixed in lat_proc."""
 TRIES = 11
@@ -105,6 +109,36 @@ PAIRS = (
         f"both: fork, execute the agent's smallest program ({HELLO} holds a copy of it for the "
         "peer), wait; the peer's child also closes its standard output",
     ),
+    Pair(
+        "signal install",
+        "process.signal",
+        ("lat_sig", "install"),
+        "both: sigaction; ours alternates between two handlers and compares the one replaced",
+        {"kind": ["install"]},
+    ),
+    Pair(
+        "signal handle",
+        "process.signal",
+        ("lat_sig", "catch"),
+        "both: kill to the process itself, whose handler counts; ours compares the count; the "
+        "peer takes off the time of a kill that sends no signal, so ours is longer by a call",
+        {"kind": ["handle"]},
+    ),
+    Pair(
+        "mmap",
+        "process.mmap_munmap",
+        ("lat_mmap", str(MAPPED_BYTES), MAPPED),
+        "both: map a cached file of 1 MiB shared, write to each page of its first tenth, unmap",
+        {"backing": ["file"], "bytes": [MAPPED_BYTES], "touched_percent": [10]},
+    ),
+    Pair(
+        "page fault",
+        "process.page_fault",
+        ("lat_pagefault", MAPPED),
+        "ours: first write to a page of new private memory, which the kernel zeroes; peer: first "
+        "read of a page of a cached file, which the kernel may map with its neighbours",
+        {"kind": ["minor"]},
+    ),
 )
 
 
@@ -147,10 +181,11 @@ def theirs(program: str, pair: Pair, place: Place, directory: Path) -> float:
         timeout=120,
         check=True,
     )
-    found = re.search(r":\s*([0-9.]+) microseconds", run.stderr)
+    # lat_mmap prints megabytes and microseconds, the others a sentence.
+    found = re.search(r":\s*([0-9.]+) microseconds|^[0-9.]+ ([0-9.]+)$", run.stderr, re.MULTILINE)
     if not found:
         raise RuntimeError(f"{' '.join(pair.peer)} said: {run.stderr.strip() or 'nothing'}")
-    return float(found.group(1)) * 1e3
+    return float(found.group(1) or found.group(2)) * 1e3
 
 
 def find(name: str) -> str | None:
@@ -211,6 +246,7 @@ def compare(program: Path, peer: str, pair: Pair, place: Place, rounds: int) -> 
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         (directory / FILE).touch()
+        (directory / MAPPED).write_bytes(bytes(MAPPED_BYTES))
         with hello(program) if pair.peer[-1] == "exec" else nothing():
             for number in range(rounds):
                 for half in (0, 1) if number % 2 == 0 else (1, 0):

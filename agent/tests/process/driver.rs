@@ -2,7 +2,7 @@
 
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -54,6 +54,11 @@ impl Run {
 
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The directory that the agent was given.
+    pub fn scratch(&self) -> &Path {
+        &self.scratch
     }
 
     /// The next event, and those after it.

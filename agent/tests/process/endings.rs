@@ -1,7 +1,9 @@
 //! However a run ends, nothing that it started goes on.
 
-use super::driver::{kill, of_kind, Run};
+use super::driver::{kill, of_kind, Run, AGENT};
 use serde_json::{json, Value};
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 /// A workload that would take minutes.
 fn long(id: &str) -> Value {
@@ -97,4 +99,29 @@ fn a_killed_echo_is_an_error_and_not_a_hang() {
         .map(|e| e["reason"].as_str().expect("text"))
         .collect();
     assert!(reasons.iter().any(|r| r.contains("gone")), "{reasons:?}");
+}
+
+#[test]
+fn the_next_agent_removes_what_a_killed_one_left() {
+    let mut killed = Run::start(&long("process.fork_wait"));
+    killed.worker();
+    killed.kill_supervisor();
+    killed.assert_no_process_is_left();
+    let left = || {
+        std::fs::read_dir(killed.scratch())
+            .expect("it is there")
+            .count()
+    };
+    assert_eq!(left(), 1);
+    let mut next = Command::new(AGENT)
+        .arg("run")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the agent starts");
+    let request = json!({"protocol": 1, "scratch": killed.scratch(), "workloads": []});
+    let mut input = next.stdin.take().expect("stdin is piped");
+    writeln!(input, "{request}").expect("the agent reads");
+    assert!(next.wait().expect("the agent ends").success());
+    assert_eq!(left(), 0);
 }

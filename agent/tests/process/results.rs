@@ -58,7 +58,10 @@ fn every_call_is_timed_in_ns_and_proved() {
         }
     }
     let per_workload: Vec<_> = measured.into_values().collect();
-    assert_eq!(per_workload, [2, 8, 2, 2, 2, 4, 4, 2, 6, 4, 2, 6, 2, 2, 16, 4]);
+    assert_eq!(
+        per_workload,
+        [2, 8, 2, 2, 2, 4, 4, 2, 6, 4, 2, 6, 2, 2, 16, 4]
+    );
 }
 
 #[test]

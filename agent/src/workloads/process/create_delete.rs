@@ -45,7 +45,11 @@ impl crate::workloads::Workload for CreateDelete {
         let _inside = directory::enter_scratch(context)?;
         directory::is_gone(NAME).map_err(Failure::Failed)?;
         for mode in context.parameters.clone().texts("mode") {
-            let sync = if mode == MODES[1] { descriptor::SYNCHRONOUS } else { 0 };
+            let sync = if mode == MODES[1] {
+                descriptor::SYNCHRONOUS
+            } else {
+                0
+            };
             let flags = descriptor::READ_WRITE | sync | descriptor::CREATE;
             // A file that could be removed had been made, and after that the next one is new.
             let call = || {
