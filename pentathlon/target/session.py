@@ -49,6 +49,7 @@ class Launch:
         environment: variables to add.
         placement: the request's `placement`, where the request itself says nothing.
         scratch: the request's `scratch`, where the request itself says nothing.
+        files: descriptors that the system gets, by the same numbers.
     """
 
     command: Sequence[str]
@@ -56,6 +57,7 @@ class Launch:
     environment: dict[str, str] = field(default_factory=dict)
     placement: dict[str, Any] = field(default_factory=dict)
     scratch: str | None = None
+    files: Sequence[int] = ()
 
 
 class ProcessSession(Session):
@@ -97,7 +99,7 @@ class ProcessSession(Session):
                 stdin=subprocess.DEVNULL if own else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                pass_fds=(request, events) if own else (),
+                pass_fds=(*((request, events) if own else ()), *self._launch.files),
                 env=environment,
                 start_new_session=True,
                 bufsize=0,

@@ -16,6 +16,12 @@ pub enum Command {
     /// Hands out the records of a trial: `records` events, each followed by its bytes, and
     /// `fetched`.
     Fetch { trial: String },
+    /// Brings an interface up and gives it addresses, such as `198.18.0.1/24`; answered by
+    /// `addressed`. For guests, which have nobody else to do it.
+    Address {
+        interface: String,
+        addresses: Vec<Network>,
+    },
     /// Ends the endpoint; answered by `done`.
     Quit {},
 }
@@ -67,6 +73,29 @@ impl TryFrom<String> for Session {
     }
 }
 
+/// An address with the length of its prefix.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Network {
+    pub address: IpAddr,
+    pub prefix: u8,
+}
+
+impl TryFrom<String> for Network {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.split_once('/')
+            .and_then(|(address, prefix)| {
+                let address: IpAddr = address.parse().ok()?;
+                let longest = if address.is_ipv4() { 32 } else { 128 };
+                let prefix = prefix.parse().ok().filter(|&bits| bits <= longest)?;
+                Some(Self { address, prefix })
+            })
+            .ok_or_else(|| format!("'{text}' is no address with a prefix, such as 198.18.0.1/24"))
+    }
+}
+
 impl Command {
     pub fn trial(&self) -> &str {
         match self {
@@ -74,7 +103,7 @@ impl Command {
             | Self::Send(Send { trial, .. })
             | Self::Finish { trial, .. }
             | Self::Fetch { trial } => trial,
-            Self::Quit {} => "",
+            Self::Address { .. } | Self::Quit {} => "",
         }
     }
 }

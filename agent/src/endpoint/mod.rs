@@ -4,6 +4,7 @@
 
 mod command;
 mod host;
+mod link;
 mod trial;
 
 use crate::clock::{self, Calibration};
@@ -63,6 +64,10 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
         Command::Send(send) => trials.send(&send),
         Command::Finish { trial, quiet_ms } => trials.finish(&trial, quiet_ms),
         Command::Fetch { trial } => return out.records(&trial, trials.take_records(&trial)),
+        Command::Address {
+            interface,
+            addresses,
+        } => link::address(&interface, &addresses),
         Command::Quit {} => unreachable!("handled by the caller"),
     };
     match outcome {

@@ -1,10 +1,11 @@
 //! Process 1 of a guest kernel (user-mode Linux, a VM): makes the guest usable, serves one request
-//! over its console or over a virtio port, and powers the guest off.
+//! (or, started as `init endpoint`, the commands of a test between hosts) over its console or over
+//! a virtio port, and powers the guest off.
 //!
 //! The agent is the whole user space of the guest, so nothing else runs beside what is measured.
 
 use crate::protocol::{Emitter, Event};
-use crate::sys::guest as sys;
+use crate::sys::{address, guest as sys};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -82,7 +83,7 @@ pub fn init() -> ! {
     }
     sys::raw_console();
     // The loopback interface exists on every system and is down at boot.
-    sys::loopback_up().ok();
+    address::up("lo").ok();
     let ready = Event::Log {
         level: "info",
         message: "ready".into(),
@@ -91,12 +92,14 @@ pub fn init() -> ! {
         .send(&ready)
         .ok();
     // The agent proper is a child: as process 1 it would inherit every orphan of the workloads.
+    let endpoint = std::env::args().any(|argument| argument == "endpoint");
+    let verb = if endpoint { "endpoint" } else { "run" };
     let served = std::env::current_exe()
-        .and_then(|program| std::process::Command::new(program).arg("run").status());
+        .and_then(|program| std::process::Command::new(program).arg(verb).status());
     if let Err(error) = served {
         writeln!(
             io::stderr(),
-            "pentathlon-agent init: run could not be started: {error}"
+            "pentathlon-agent init: {verb} could not be started: {error}"
         )
         .ok();
     }

@@ -65,32 +65,6 @@ pub fn drain_console() {
     unsafe { libc::tcdrain(1) };
 }
 
-/// Brings the loopback interface up, as `ip link set lo up` does.
-pub fn loopback_up() -> io::Result<()> {
-    // SAFETY: the request is zeroed, its name is shorter than IFNAMSIZ, and the descriptor is
-    // closed on every path.
-    unsafe {
-        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-        if socket < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let mut request: libc::ifreq = std::mem::zeroed();
-        request.ifr_name[0] = b'l' as libc::c_char;
-        request.ifr_name[1] = b'o' as libc::c_char;
-        let mut result = libc::ioctl(socket, libc::SIOCGIFFLAGS, &mut request);
-        if result == 0 {
-            request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
-            result = libc::ioctl(socket, libc::SIOCSIFFLAGS, &request);
-        }
-        let error = io::Error::last_os_error();
-        libc::close(socket);
-        if result < 0 {
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
 /// Powers the guest off; anything but process 1 only ends itself.
 pub fn power_off() -> ! {
     if is_init() {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pentathlon.target.contract import TargetError
@@ -27,10 +27,12 @@ class Endpoint:
 
     Attributes:
         addresses: IP version -> address of the host on the link.
+        refused: IP version -> why the host has no address of it.
     """
 
     session: ProcessSession
     addresses: dict[int, str]
+    refused: dict[int, str] = field(default_factory=dict)
 
     def open(self, timeout_s: float) -> None:
         """Wait until the agent takes commands.
@@ -39,6 +41,14 @@ class Endpoint:
             TargetError: it does not within `timeout_s` seconds.
         """
         self._last({}, "endpoint", timeout_s)
+
+    def address(self, interface: str, addresses: list[str]) -> None:
+        """Bring an interface of the host up and give it addresses; note which it refuses."""
+        command = {"do": "address", "interface": interface, "addresses": addresses}
+        answer = self._last(command, "addressed", ANSWER_S)
+        for refused in answer["refused"]:
+            version = next(v for v, a in self.addresses.items() if a == refused["address"])
+            self.refused[version] = refused["reason"]
 
     def listen(self, command: dict[str, Any]) -> dict[str, Any]:
         """Open a trial's receivers; the `ready` event with their ports."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +13,7 @@ from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import namespace
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.uml.target import UmlTarget
 from pentathlon.target.undo import UndoJournal
 
 ADDRESSES = (
@@ -21,6 +23,9 @@ ADDRESSES = (
 """Addresses for benchmarks (RFC 2544, RFC 5180) and for documentation (RFC 3849)."""
 
 PREFIXES = {4: 24, 6: 64}
+
+CABLE_BYTES = 1 << 20
+"""Buffer of the cable between two guests, in bytes."""
 
 
 class Maker(Protocol):
@@ -52,6 +57,36 @@ def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -
             stop(pair)
             raise
         return pair
+
+    return make
+
+
+def uml_hosts(target: UmlTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a guest; a pair of sockets between the two kernels is the cable.
+
+    Each frame of a guest's vector device (kernel documentation, virt/uml) is one packet of the
+    socket, so nothing of the machine's own network takes part, and no privilege is needed.
+    """
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        hosts: list[Endpoint] = []
+        ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            for end, own, where in zip(ends, ADDRESSES, cpus, strict=True):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BYTES)
+                device = f"vec0:transport=fd,fd={end.fileno()},mac=02:00:00:00:00:{len(hosts):02x}"
+                session = target.start(timeout_s, where, device, [end.fileno()])
+                hosts.append(Endpoint(session, own))
+            for host in hosts:
+                host.open(timeout_s)
+                host.address("vec0", [f"{a}/{PREFIXES[v]}" for v, a in host.addresses.items()])
+        except BaseException:
+            stop(hosts)
+            raise
+        finally:
+            for end in ends:
+                end.close()
+        return hosts[0], hosts[1]
 
     return make
 

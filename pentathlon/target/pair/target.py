@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pentathlon.target.contract import Session, Target, TargetError
-from pentathlon.target.cpus import resolve
+from pentathlon.target.cpus import AVAILABLE, resolve
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.pair.trial import Task
+from pentathlon.target.uml.target import UmlTarget
 
 DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]]] = {
     "network.traffic": run_traffic,
@@ -29,14 +30,18 @@ class PairTarget(Target):
     def __init__(self, inner: Target, peer_cpus: Sequence[int] | None) -> None:
         super().__init__(inner.system, inner.agent_path, inner.state_dir)
         self.inner = inner
-        cpus = (resolve(inner.system.cpus), resolve(peer_cpus))
-        if not isinstance(inner, LocalTarget):
+        cpus = (inner.cpus, resolve(peer_cpus))
+        self.make: hosts.Maker
+        if isinstance(inner, UmlTarget):
+            self.make = hosts.uml_hosts(inner, (cpus[0], cpus[1] or _another(inner.cpus)))
+        elif isinstance(inner, LocalTarget):
+            maker = hosts.netns_hosts if inner.kind == "netns" else hosts.local_hosts
+            self.make = maker(inner, cpus)
+        else:
             raise TargetError(
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
-                'cannot have; use "local" or "netns"'
+                'cannot have; use "local", "netns" or "uml"'
             )
-        maker = hosts.netns_hosts if inner.kind == "netns" else hosts.local_hosts
-        self.make: hosts.Maker = maker(inner, cpus)
         self.__dict__.update(kind=inner.kind, layer=inner.layer)
 
     def describe(self) -> dict[str, Any]:
@@ -65,6 +70,12 @@ class PairTarget(Target):
         session = PairSession(self.name, first, pair)
         session.boot_seconds = time.monotonic() - started
         return session
+
+
+def _another(cpus: Sequence[int] | None) -> tuple[int, ...]:
+    """A CPU for the second guest: another one than the first guest's, where there is one."""
+    free = sorted(AVAILABLE - set(cpus or ()))
+    return (free[-1],) if free else tuple(cpus or ())
 
 
 class PairSession(Session):

@@ -49,6 +49,9 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
     ):
         case = {"protocol": protocol, "ip_version": version, "size_bytes": size}
         yield task.progress("case", case)
+        if reason := first.refused.get(version) or second.refused.get(version):
+            yield task.error("unsupported", f"IP version {version}: {reason}", case)
+            continue
         try:
             for phase, iteration in task.phases():
                 trial = _trial(task, case, first, second)

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -143,18 +144,38 @@ class UmlTarget(Target):
             f"sudo mount -o remount,exec,size={2 * needed >> 20}M {SHARED_MEMORY}",
         )
 
-    def command(self, kernel: Path, root: Path, own: Path) -> list[str]:
-        """The command line of the guest (kernel documentation, virt/uml)."""
+    def command(self, kernel: Path, root: Path, own: Path, device: str | None = None) -> list[str]:
+        """The command line of the guest (kernel documentation, virt/uml).
+
+        Args:
+            device: a network device, as the kernel's command line names it; the guest is then one
+                host of a pair, and its agent serves an endpoint's commands.
+        """
         return [
             *[str(launch.need("setarch", "util-linux")), "x86_64", "-R", str(kernel)],
             f"mem={self.memory}",
             *["rootfstype=hostfs", f"rootflags={root}", "rw", "root=/dev/root"],
             # A regular file would not do: the kernel waits with epoll(7), which refuses it.
             *[f"init=/{guest.AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
-            *[f"uml_dir={own}", "umid=guest", *self.arguments, "--", "init"],
+            *[f"uml_dir={own}", "umid=guest", *self.arguments],
+            *([device, "--", "init", "endpoint"] if device else ["--", "init"]),
         ]
 
     def boot(self, timeout_s: float) -> Session:
+        return self.start(timeout_s, self.cpus)
+
+    def start(
+        self,
+        timeout_s: float,
+        where: Sequence[int] | None,
+        device: str | None = None,
+        files: Sequence[int] = (),
+    ) -> ProcessSession:
+        """Boot a guest on the CPUs `where`; `device` as for `command`, with its open `files`.
+
+        Raises:
+            TargetError: as for `boot`.
+        """
         kernel = self._prepared()
         journal = UndoJournal(self.state_dir)
         session: ProcessSession | None = None
@@ -162,15 +183,16 @@ class UmlTarget(Target):
             own = launch.scratch_directory(None, journal)
             root = own / "root"
             guest.build_root(root, self.agent_path)
-            command = self.command(kernel.path, root, own / "uml")
+            command = self.command(kernel.path, root, own / "uml", device)
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(command, cpus=self.cpus, powerless=True),
+                    command=launch.wrap(command, cpus=where, powerless=True),
                     pipes=True,
                     environment=memory | self._preload(kernel),
                     scratch=self.scratch,
+                    files=files,
                 ),
                 journal,
             )
