@@ -7,6 +7,7 @@ use crate::clock::{self, Calibration};
 use crate::counters::Counters;
 use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request};
 use crate::sys::process::{self, Group};
+use crate::workloads::disk::private_directory;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -159,6 +160,7 @@ impl<W: Write> Session<W> {
             )),
         };
         std::fs::remove_dir_all(&assignment.scratch).ok();
+        remove_named(assignment);
         if let Some((kind, reason)) = failure {
             self.errors += 1;
             self.emitter.send(&Event::Error {
@@ -245,6 +247,17 @@ impl<W: Write> Session<W> {
             self.samples += 1;
         } else if line.starts_with(b"{\"event\":\"error\"") {
             self.errors += 1;
+        }
+    }
+}
+
+/// Removes what a disk workload that was killed left in a directory that the request named.
+fn remove_named(assignment: &Assignment) {
+    let named = assignment.task.parameters.get("directory");
+    if let Some(directory) = named.and_then(serde_json::Value::as_str) {
+        if !directory.is_empty() {
+            let path = private_directory(Path::new(directory), &assignment.scratch);
+            std::fs::remove_dir_all(path).ok();
         }
     }
 }

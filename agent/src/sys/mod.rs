@@ -10,6 +10,7 @@ pub mod condition;
 pub mod cpuid;
 #[cfg(unix)]
 pub mod descriptor;
+pub mod disk;
 #[cfg(target_os = "linux")]
 pub mod ethtool;
 #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 
 pub mod arithmetic;
 mod cpu;
+pub mod disk;
 pub mod memory;
 mod network;
 pub mod process;
@@ -48,6 +49,7 @@ pub fn all() -> Vec<&'static dyn Workload> {
         arithmetic::WORKLOADS,
         &cpu::workloads(),
         process::WORKLOADS,
+        disk::WORKLOADS,
         network::WORKLOADS,
         test::WORKLOADS,
     ]

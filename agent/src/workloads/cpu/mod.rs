@@ -1,7 +1,7 @@
 //! Workloads of the processor: the CPU suites of PCMark05, 3DMark06, ScienceMark and Super PI, the
 //! downhill simplex, and what a scheduler costs.
 
-mod checksum;
+pub(super) mod checksum;
 mod cipher;
 mod codecs;
 mod corpus;
@@ -10,7 +10,7 @@ mod math;
 mod moldyn;
 mod pi;
 mod primordia;
-mod random;
+pub(super) mod random;
 mod scheduling;
 mod simplex;
 

@@ -1,0 +1,1 @@
+//! A queue of reads and writes at positions of one file: `io_uring(7)`.

@@ -1,0 +1,143 @@
+//! Where the files of a disk workload lie: the scratch directory, or a private one in a directory
+//! that was named.
+
+use super::served;
+use crate::measure::{Context, Failure};
+use crate::sys::disk::place;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Left free on every file system: 64 MiB or a fiftieth of what is free, whichever is more.
+const RESERVE: u64 = 64 << 20;
+
+/// A directory to work in; a named one's private part is removed when dropped.
+#[derive(Debug)]
+pub struct Ground {
+    path: PathBuf,
+    named: bool,
+    pub kind: Option<String>,
+}
+
+impl Ground {
+    /// The directory that the parameter `directory` asks for, with its file system and read-ahead
+    /// for the record.
+    pub fn of(context: &mut Context<'_>) -> Result<Self, Failure> {
+        let directory = context.parameters.text("directory").to_owned();
+        let ground = Self::make(&directory, &context.scratch)?;
+        let read_ahead = place::read_ahead(&ground.path);
+        context.counter(
+            "disk.place".into(),
+            json!({
+                "workload": context.workload.id,
+                "file_system": ground.kind,
+                "free_bytes": place::free_bytes(&ground.path).ok().flatten(),
+                "read_ahead_bytes": read_ahead.as_ref().map(|(bytes, _)| bytes),
+                "read_ahead_source": read_ahead.as_ref().map(|(_, source)| source),
+                "in_memory": served::is_memory(ground.kind.as_deref()),
+            }),
+        );
+        Ok(ground)
+    }
+
+    fn make(directory: &str, scratch: &Path) -> Result<Self, Failure> {
+        let named = !directory.is_empty();
+        let path = if named {
+            let parent = Path::new(directory);
+            if !parent.is_absolute() || !parent.is_dir() {
+                return Err(Failure::Failed(format!(
+                    "'directory' is '{directory}', it must be the absolute path of a directory"
+                )));
+            }
+            let path = private(parent, scratch);
+            std::fs::create_dir(&path)
+                .map_err(|e| Failure::system(&format!("making {}", path.display()), &e))?;
+            path
+        } else {
+            scratch.to_path_buf()
+        };
+        let kind = place::kind(&path);
+        Ok(Self { path, named, kind })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Whether there is room for `bytes` and the reserve.
+    pub fn require(&self, bytes: u64) -> Result<(), Failure> {
+        let free = place::free_bytes(&self.path)
+            .map_err(|e| Failure::system("asking for the free space", &e))?;
+        free.map_or(Ok(()), |free| enough(bytes, free))
+    }
+}
+
+fn enough(bytes: u64, free: u64) -> Result<(), Failure> {
+    let reserve = RESERVE.max(free / 50);
+    if bytes.saturating_add(reserve) > free {
+        return Err(Failure::Unsupported(format!(
+            "{bytes} B are to be written and {reserve} B kept free, but the file system has \
+             {free} B free: name another directory or a smaller size"
+        )));
+    }
+    Ok(())
+}
+
+/// The private directory of a run inside a named one: its name is that of the run's scratch
+/// directory, so that the supervisor can remove it after a worker that was killed.
+pub fn private(directory: &Path, scratch: &Path) -> PathBuf {
+    let name: Vec<_> = [scratch.parent().and_then(Path::file_name), scratch.file_name()]
+        .into_iter()
+        .flatten()
+        .map(|part| part.to_string_lossy())
+        .collect();
+    directory.join(name.join("-"))
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        if self.named {
+            std::fs::remove_dir_all(&self.path).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_little_room_is_refused_in_one_sentence() {
+        assert!(enough(1 << 20, 1 << 30).is_ok());
+        let Err(Failure::Unsupported(reason)) = enough(1 << 30, (1 << 30) + 100) else {
+            panic!("no room for the reserve");
+        };
+        assert!(reason.contains("1073741824 B are to be written"), "{reason}");
+        assert!(enough(u64::MAX, u64::MAX).is_err(), "no overflow");
+    }
+
+    #[test]
+    fn a_named_directory_gets_a_private_part_that_goes_again() {
+        let parent = std::env::temp_dir();
+        let scratch = Path::new("/x").join(format!("pentathlon-ground-{}", std::process::id()));
+        let scratch = scratch.join("3-0");
+        let ground = Ground::make(parent.to_str().unwrap(), &scratch).unwrap();
+        let path = ground.path().to_path_buf();
+        assert!(path.is_dir() && path != parent);
+        assert_eq!(path, private(&parent, &scratch));
+        std::fs::write(ground.file("x"), b"x").unwrap();
+        drop(ground);
+        assert!(!path.exists() && parent.exists());
+    }
+
+    #[test]
+    fn a_relative_or_missing_directory_is_refused() {
+        for wrong in ["here", "/no/such/place"] {
+            let refused = Ground::make(wrong, Path::new("/x/y"));
+            assert!(matches!(refused, Err(Failure::Failed(reason)) if reason.contains(wrong)));
+        }
+    }
+}
