@@ -5,7 +5,7 @@ mod batch;
 mod context;
 mod histogram;
 
-pub use context::{Context, Distribution, Place, Reading, Settings};
+pub use context::{Context, Distribution, Outcome, Place, Reading, Settings};
 pub use histogram::Histogram;
 
 /// Why a workload, or one case of it, yields no value.

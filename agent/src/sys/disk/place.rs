@@ -83,3 +83,21 @@ pub fn device_read_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("read_bytes:"))?;
     line.trim().parse().ok()
 }
+
+/// Writes back everything that is dirty on the file system under `directory` and waits for it
+/// (`syncfs(2)`); a system that has no such call answers `Unsupported`.
+#[cfg(target_os = "linux")]
+pub fn sync_file_system(directory: &Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let directory = std::fs::File::open(directory)?;
+    // SAFETY: a plain descriptor, open to the end of the call.
+    if unsafe { libc::syncfs(directory.as_raw_fd()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn sync_file_system(_directory: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -24,8 +24,7 @@ impl Stream {
         }
         let stream = Self(stream);
         // SAFETY: the stream is open and was neither read nor written; no buffer is handed over.
-        if !buffered
-            && unsafe { libc::setvbuf(stream.0, std::ptr::null_mut(), UNBUFFERED, 0) } != 0
+        if !buffered && unsafe { libc::setvbuf(stream.0, std::ptr::null_mut(), UNBUFFERED, 0) } != 0
         {
             return Err(io::Error::last_os_error());
         }

@@ -62,6 +62,10 @@ impl crate::workloads::Workload for Access {
         }
     }
 
+    fn timeout_s(&self) -> Option<f64> {
+        Some(300.0)
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let ground = Ground::of(context)?;
         let bytes = entry::size(context, &ground)?;
@@ -133,7 +137,7 @@ fn observed_read(
     shape: Shape,
     direct: bool,
 ) -> Result<(Pass, Observation), Failure> {
-    let before = file.before(direct)?;
+    let before = file.before(direct, shape.count * shape.chunk as u64)?;
     let pass = interface::read(interface, file, clock, shape)?;
     let answered = before.judge(pass.bytes);
     let expected = (0..pass.chunks).fold(0u64, |sum, n| {

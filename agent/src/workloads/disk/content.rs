@@ -55,21 +55,28 @@ impl Content {
             .map_or(0, |&(_, generation)| generation)
     }
 
-    fn stamp(&self, position: u64, generation: u64) -> u64 {
+    /// The eight bytes at the beginning of the page at `position`.
+    pub fn stamp(&self, position: u64, generation: u64) -> u64 {
         // Golden-ratio steps of the generator's own state give unrelated outputs.
         Random::new(self.seed ^ position.rotate_left(32) ^ generation.rotate_left(56)).next()
     }
 
-    /// The bytes that belong at `position` when it is written in `generation`. Parts that are put
-    /// together again must begin and end where no stamp is cut.
+    /// The bytes that belong at `position` when it is written in `generation`.
     #[inline]
     pub fn fresh(&mut self, position: u64, length: usize, generation: u64) -> &[u8] {
         let start = (position % WINDOW as u64) as usize;
-        for at in stamps(position, length) {
-            let stamp = self.stamp(at, generation);
-            let offset = start + (at - position) as usize;
-            self.base.bytes_mut()[offset..offset + STAMP_BYTES]
-                .copy_from_slice(&stamp.to_le_bytes());
+        let end = position + length as u64;
+        // A part may begin or end inside a stamp.
+        let mut at = position - position % STAMPED;
+        while at < end {
+            let stamp = self.stamp(at, generation).to_le_bytes();
+            let (from, to) = (at.max(position), (at + STAMP_BYTES as u64).min(end));
+            if from < to {
+                let wanted = &stamp[(from - at) as usize..(to - at) as usize];
+                let offset = start + (from - position) as usize;
+                self.base.bytes_mut()[offset..offset + wanted.len()].copy_from_slice(wanted);
+            }
+            at += STAMPED;
         }
         &self.base.bytes()[start..start + length]
     }
@@ -79,14 +86,12 @@ impl Content {
         let mut rest = bytes;
         let mut at = position;
         while !rest.is_empty() {
-            // Page by page, because a part may span generations; by whole pages, because it may
-            // begin or end inside a stamp.
-            let page = at - at % STAMPED;
-            let skip = (at - page) as usize;
-            let (part, later) = rest.split_at(rest.len().min(STAMPED as usize - skip));
-            let generation = self.generation(page);
-            let whole = self.fresh(page, STAMPED as usize, generation);
-            let wanted = &whole[skip..skip + part.len()];
+            // Page by page, because a part may span generations; the stamp at the beginning of a
+            // page tells that of the page.
+            let left = STAMPED - at % STAMPED;
+            let (part, later) = rest.split_at(rest.len().min(left as usize));
+            let generation = self.generation(at - at % STAMPED);
+            let wanted = self.fresh(at, part.len(), generation);
             let same = match change {
                 None => wanted == part,
                 Some(change) => wanted.iter().map(|&b| change(b)).eq(part.iter().copied()),
@@ -126,7 +131,7 @@ pub fn observed(position: u64, bytes: &[u8]) -> u64 {
 }
 
 /// Positions of the stamps that lie wholly in a part.
-fn stamps(position: u64, length: usize) -> impl Iterator<Item = u64> {
+pub fn stamps(position: u64, length: usize) -> impl Iterator<Item = u64> {
     let end = position + length as u64;
     (position.next_multiple_of(STAMPED)..)
         .step_by(STAMPED as usize)
@@ -198,7 +203,7 @@ mod tests {
     fn parts_made_one_by_one_are_the_parts_of_the_whole() {
         let mut content = Content::new(7, 1 << 20);
         let whole = file(&mut content, 1 << 20, 4);
-        for chunk in [512, 3 * KIB, 4 * KIB, 60 * KIB] {
+        for chunk in [100, 512, 3 * KIB, 4 * KIB, 60 * KIB] {
             let mut position = 0;
             while position + chunk <= whole.len() {
                 let part = content.fresh(position as u64, chunk, 4);
@@ -223,7 +228,10 @@ mod tests {
         content.rewritten(8192, 2);
         assert!(!content.holds(0, &whole, None));
         assert_ne!(observed(0, &whole), content.expected(0, whole.len()));
-        assert!(content.holds(8192, &whole[8192..], None), "the rest is older");
+        assert!(
+            content.holds(8192, &whole[8192..], None),
+            "the rest is older"
+        );
     }
 
     #[test]

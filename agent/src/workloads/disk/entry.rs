@@ -81,11 +81,7 @@ pub fn chunks(default: &[u64], description: &'static str) -> Parameter {
 }
 
 /// A list of texts out of `choices`; all of them by default.
-pub fn texts(
-    name: &'static str,
-    choices: &[&'static str],
-    description: &'static str,
-) -> Parameter {
+pub fn texts(name: &'static str, choices: &[&'static str], description: &'static str) -> Parameter {
     Parameter {
         choices: Some(choices.to_vec()),
         ..parameter(name, Type::Texts, json!(choices), None, None, description)

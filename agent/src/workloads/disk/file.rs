@@ -100,15 +100,10 @@ impl TestFile {
         Ok(())
     }
 
-    /// The readings before a timed pass.
-    pub fn before(&self, direct: bool) -> Result<Before, Failure> {
+    /// The readings before a timed pass over the first `bytes`.
+    pub fn before(&self, direct: bool, bytes: u64) -> Result<Before, Failure> {
         let file = self.reopen(How::READ)?;
-        Ok(Before::read(
-            &file,
-            self.bytes,
-            self.kind.as_deref(),
-            direct,
-        ))
+        Ok(Before::read(&file, bytes, self.kind.as_deref(), direct))
     }
 
     pub fn reopen(&self, how: How) -> Result<std::fs::File, Failure> {

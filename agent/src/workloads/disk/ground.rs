@@ -59,10 +59,6 @@ impl Ground {
         Ok(Self { path, named, kind })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -89,11 +85,14 @@ fn enough(bytes: u64, free: u64) -> Result<(), Failure> {
 /// The private directory of a run inside a named one: its name is that of the run's scratch
 /// directory, so that the supervisor can remove it after a worker that was killed.
 pub fn private(directory: &Path, scratch: &Path) -> PathBuf {
-    let name: Vec<_> = [scratch.parent().and_then(Path::file_name), scratch.file_name()]
-        .into_iter()
-        .flatten()
-        .map(|part| part.to_string_lossy())
-        .collect();
+    let name: Vec<_> = [
+        scratch.parent().and_then(Path::file_name),
+        scratch.file_name(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|part| part.to_string_lossy())
+    .collect();
     directory.join(name.join("-"))
 }
 
@@ -115,7 +114,10 @@ mod tests {
         let Err(Failure::Unsupported(reason)) = enough(1 << 30, (1 << 30) + 100) else {
             panic!("no room for the reserve");
         };
-        assert!(reason.contains("1073741824 B are to be written"), "{reason}");
+        assert!(
+            reason.contains("1073741824 B are to be written"),
+            "{reason}"
+        );
         assert!(enough(u64::MAX, u64::MAX).is_err(), "no overflow");
     }
 
@@ -125,7 +127,7 @@ mod tests {
         let scratch = Path::new("/x").join(format!("pentathlon-ground-{}", std::process::id()));
         let scratch = scratch.join("3-0");
         let ground = Ground::make(parent.to_str().unwrap(), &scratch).unwrap();
-        let path = ground.path().to_path_buf();
+        let path = ground.path.clone();
         assert!(path.is_dir() && path != parent);
         assert_eq!(path, private(&parent, &scratch));
         std::fs::write(ground.file("x"), b"x").unwrap();

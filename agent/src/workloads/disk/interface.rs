@@ -35,9 +35,7 @@ pub const ALL: [(&str, Interface); 6] = [
     ("direct", Interface::Direct),
 ];
 
-pub const NAMES: [&str; 6] = [
-    ALL[0].0, ALL[1].0, ALL[2].0, ALL[3].0, ALL[4].0, ALL[5].0,
-];
+pub const NAMES: [&str; 6] = [ALL[0].0, ALL[1].0, ALL[2].0, ALL[3].0, ALL[4].0, ALL[5].0];
 
 impl Interface {
     pub fn named(name: &str) -> Self {

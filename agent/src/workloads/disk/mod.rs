@@ -5,15 +5,37 @@
 mod access;
 mod content;
 mod entry;
+mod everest;
 mod file;
 mod ground;
 mod interface;
+mod latency;
+mod metadata;
+mod order;
+mod phases;
+mod queue;
 mod report;
 mod served;
+mod shuffle;
+mod source;
 mod sweep;
+mod sync;
+mod trace;
 
 pub use ground::private as private_directory;
 
 use super::Workload;
 
-pub const WORKLOADS: &[&dyn Workload] = &[&access::Access];
+pub const WORKLOADS: &[&dyn Workload] = &[
+    &access::Access,
+    &order::Order,
+    &phases::Phases,
+    &everest::Everest::Linear,
+    &everest::Everest::Random,
+    &everest::Everest::Buffered,
+    &everest::Everest::AccessTime,
+    &trace::Trace,
+    &queue::Queue,
+    &sync::Sync,
+    &metadata::Metadata,
+];

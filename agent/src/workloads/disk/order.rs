@@ -72,6 +72,10 @@ impl crate::workloads::Workload for Order {
         }
     }
 
+    fn timeout_s(&self) -> Option<f64> {
+        Some(300.0)
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let ground = Ground::of(context)?;
         let bytes = entry::size(context, &ground)?;
@@ -114,7 +118,7 @@ fn round(
     file.forget()?;
     let open = file.reopen(How::READ)?;
     let mut buffer = Aligned::new(shape.chunk);
-    let before = file.before(false)?;
+    let before = file.before(false, file.bytes)?;
     let place = |n: u64| places[n as usize % places.len()];
     let pass = timed(
         clock,

@@ -34,7 +34,7 @@ impl crate::workloads::Workload for Phases {
                       each phase is summed over the file.",
             source: "Venkatasubramanian 2003, section 4.3, Figures 19 to 22",
             parameters: vec![
-                entry::file_bytes(8 << 20),
+                entry::file_bytes(4 << 20),
                 entry::chunks(
                     &[16 << 10, 128 << 10, 1 << 20],
                     "bytes changed at a time; the paper has 1 KiB to 64 MiB",
@@ -56,7 +56,8 @@ impl crate::workloads::Workload for Phases {
             checksum: "seed and size of the file, after every byte had been compared with what \
                        the change makes of it",
             semantics: Semantics {
-                linux: "read: pread64(2), a loop over the buffer, pwrite64(2) of a descriptor with \
+                linux:
+                    "read: pread64(2), a loop over the buffer, pwrite64(2) of a descriptor with \
                         O_SYNC. mmap: mmap(2), the same loop over the mapping, msync(2) with \
                         MS_SYNC and munmap(2); the paper's munmap alone leaves the writing to the \
                         system, so its write phase is shorter. The file's own pages are forgotten \
@@ -65,6 +66,10 @@ impl crate::workloads::Workload for Phases {
             },
             test_only: false,
         }
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(300.0)
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
@@ -112,7 +117,7 @@ fn round(
 ) -> Result<Vec<Reading>, Failure> {
     file.rewrite()?;
     file.forget()?;
-    let before = file.before(false)?;
+    let before = file.before(false, file.bytes)?;
     let count = file.bytes / chunk as u64;
     let times = match interface {
         "read" => by_calls(file, clock, chunk, count)?,
@@ -167,8 +172,8 @@ fn by_calls(file: &TestFile, clock: &Clock, chunk: usize, count: u64) -> Result<
             *byte = change(*byte);
         }
         let changed = clock.ticks();
-        let written = write_at(&open, buffer.bytes(), position)
-            .map_err(|e| system("writing a chunk", &e))?;
+        let written =
+            write_at(&open, buffer.bytes(), position).map_err(|e| system("writing a chunk", &e))?;
         let to = clock.ticks();
         if written != chunk {
             return Err(short("written", written, chunk));

@@ -56,6 +56,11 @@ impl Before {
         let cached = pages::resident(file, file_bytes)
             .ok()
             .map(|found| found.resident as f64 / found.pages.max(1) as f64);
+        Self::of(cached, kind, direct)
+    }
+
+    /// The same with a known share of cached pages.
+    pub fn of(cached: Option<f64>, kind: Option<&str>, direct: bool) -> Self {
         Self {
             in_memory: is_memory(kind),
             direct,

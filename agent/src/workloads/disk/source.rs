@@ -128,7 +128,7 @@ impl Source {
 
     pub fn before(&self, open: &File) -> Result<Before, Failure> {
         match self {
-            Self::File { file, direct } => file.before(*direct),
+            Self::File { file, direct } => file.before(*direct, file.bytes),
             Self::Device { direct, .. } => Ok(Before::read(open, 0, None, *direct)),
         }
     }

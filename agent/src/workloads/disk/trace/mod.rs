@@ -1,0 +1,10 @@
+//! Traces of file input and output (docs/disk-traces.md): their format, the five that are generated,
+//! and their replay.
+
+mod format;
+mod generate;
+mod model;
+mod replay;
+mod workload;
+
+pub use workload::Trace;

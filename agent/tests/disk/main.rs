@@ -1,0 +1,7 @@
+//! The disk workloads as an experimenter sees them: over the program's standard input and output,
+//! with real files.
+
+mod driver;
+mod endings;
+mod refusals;
+mod results;
