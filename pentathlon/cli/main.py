@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pentathlon import __version__, agent
-from pentathlon.cli import machine, plan, published, report, results, run, tables
+from pentathlon.cli import machine, plan, published, report, results, run, tables, trace
 from pentathlon.cli.screen import out
 
 APP_HELP = """Which operating system, kernel, version or configuration is faster for this machine
@@ -66,6 +66,7 @@ app.command("compare", help=report.COMPARE_HELP)(report.compare)
 app.command("report", help=report.REPORT_HELP)(report.report)
 app.command("tables", help=tables.HELP)(tables.tables)
 app.add_typer(published.app, name="published")
+app.add_typer(trace.app, name="trace")
 app.command("catalog", help=machine.CATALOG_HELP)(machine.catalog)
 app.command("inventory", help=machine.INVENTORY_HELP)(machine.inventory)
 app.command("doctor", help=machine.DOCTOR_HELP)(machine.doctor)

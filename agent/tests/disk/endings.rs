@@ -15,7 +15,10 @@ fn a_killed_worker_leaves_nothing_in_a_directory_that_was_named() {
     let errors = of_kind(&events, "error");
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert_eq!(errors[0]["kind"], "timeout");
-    assert!(of_kind(&events, "sample").iter().any(|s| s["index"] == 0));
+    let begun = of_kind(&events, "progress");
+    assert!(begun
+        .iter()
+        .any(|p| p["index"] == 0 && p["state"] == "case"));
     assert!(of_kind(&events, "sample").iter().any(|s| s["index"] == 1));
     assert_eq!(named.names(), [""; 0]);
 }

@@ -208,7 +208,7 @@ fn read(
     let mut buffer = Aligned::new(shape.chunk);
     source.forget()?;
     let open = source.open()?;
-    let before = source.before(&open)?;
+    let before = source.before()?;
     let pass = timed(
         clock,
         shape,

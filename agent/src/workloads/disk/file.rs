@@ -17,6 +17,7 @@ pub struct TestFile {
     pub bytes: u64,
     pub content: Content,
     pub kind: Option<String>,
+    tells_pages: bool,
     latest: u64,
     buffer: Aligned,
 }
@@ -39,6 +40,7 @@ impl TestFile {
             bytes,
             content: Content::new(seed, longest.max(STEP)),
             kind: ground.kind.clone(),
+            tells_pages: ground.tells_pages,
             latest: 0,
             buffer: Aligned::new(STEP),
         };
@@ -103,7 +105,12 @@ impl TestFile {
     /// The readings before a timed pass over the first `bytes`.
     pub fn before(&self, direct: bool, bytes: u64) -> Result<Before, Failure> {
         let file = self.reopen(How::READ)?;
-        Ok(Before::read(&file, bytes, self.kind.as_deref(), direct))
+        Ok(Before::read(
+            self.tells_pages.then_some(&file),
+            bytes,
+            self.kind.as_deref(),
+            direct,
+        ))
     }
 
     pub fn reopen(&self, how: How) -> Result<std::fs::File, Failure> {

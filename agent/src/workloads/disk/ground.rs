@@ -3,7 +3,8 @@
 
 use super::served;
 use crate::measure::{Context, Failure};
-use crate::sys::disk::place;
+use crate::sys::disk::open::{open, How};
+use crate::sys::disk::{pages, place};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ pub struct Ground {
     path: PathBuf,
     named: bool,
     pub kind: Option<String>,
+    /// Whether the system tells which pages of a file it holds.
+    pub tells_pages: bool,
 }
 
 impl Ground {
@@ -33,6 +36,7 @@ impl Ground {
                 "free_bytes": place::free_bytes(&ground.path).ok().flatten(),
                 "read_ahead_bytes": read_ahead.as_ref().map(|(bytes, _)| bytes),
                 "read_ahead_source": read_ahead.as_ref().map(|(_, source)| source),
+                "tells_cached_pages": ground.tells_pages,
                 "in_memory": served::is_memory(ground.kind.as_deref()),
             }),
         );
@@ -56,7 +60,31 @@ impl Ground {
             scratch.to_path_buf()
         };
         let kind = place::kind(&path);
-        Ok(Self { path, named, kind })
+        let mut ground = Self {
+            path,
+            named,
+            kind,
+            tells_pages: false,
+        };
+        ground.tells_pages = ground.probe_pages();
+        Ok(ground)
+    }
+
+    /// A file that was only made longer has no page in any cache: a system that says otherwise
+    /// (gVisor's mincore(2) calls every page resident) does not tell.
+    fn probe_pages(&self) -> bool {
+        const BYTES: u64 = 1 << 16;
+        let path = self.file("probe");
+        let how = How {
+            create: true,
+            ..How::WRITE
+        };
+        let found = open(&path, how).and_then(|file| {
+            file.set_len(BYTES)?;
+            pages::resident(&file, BYTES)
+        });
+        std::fs::remove_file(&path).ok();
+        found.is_ok_and(|found| found.resident == 0)
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -73,7 +101,7 @@ impl Ground {
 
 fn enough(bytes: u64, free: u64) -> Result<(), Failure> {
     let reserve = RESERVE.max(free / 50);
-    if bytes.saturating_add(reserve) > free {
+    if free.checked_sub(reserve).is_none_or(|room| bytes > room) {
         return Err(Failure::Unsupported(format!(
             "{bytes} B are to be written and {reserve} B kept free, but the file system has \
              {free} B free: name another directory or a smaller size"

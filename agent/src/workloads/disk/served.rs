@@ -51,10 +51,11 @@ pub fn is_memory(kind: Option<&str>) -> bool {
 }
 
 impl Before {
-    /// `kind` of the file system; `direct`: the pass goes past the cache.
-    pub fn read(file: &File, file_bytes: u64, kind: Option<&str>, direct: bool) -> Self {
-        let cached = pages::resident(file, file_bytes)
-            .ok()
+    /// `file`: to ask about its cached pages, where the system tells; `kind` of the file system;
+    /// `direct`: the pass goes past the cache.
+    pub fn read(file: Option<&File>, bytes: u64, kind: Option<&str>, direct: bool) -> Self {
+        let cached = file
+            .and_then(|file| pages::resident(file, bytes).ok())
             .map(|found| found.resident as f64 / found.pages.max(1) as f64);
         Self::of(cached, kind, direct)
     }

@@ -126,10 +126,11 @@ impl Source {
         }
     }
 
-    pub fn before(&self, open: &File) -> Result<Before, Failure> {
+    pub fn before(&self) -> Result<Before, Failure> {
         match self {
             Self::File { file, direct } => file.before(*direct, file.bytes),
-            Self::Device { direct, .. } => Ok(Before::read(open, 0, None, *direct)),
+            // Of a device the system does not tell its cached pages (mincore(2)).
+            Self::Device { direct, .. } => Ok(Before::read(None, 0, None, *direct)),
         }
     }
 

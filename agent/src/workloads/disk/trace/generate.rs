@@ -226,7 +226,9 @@ impl<'a> Maker<'a> {
         self.sizes[file] = self.sizes[file].max(position + bytes);
         self.last_write = (file, position + bytes);
         self.writes += 1;
-        if self.profile.write_to == WriteTo::Documents && self.writes % WRITES_BETWEEN_SYNCS == 0 {
+        if self.profile.write_to == WriteTo::Documents
+            && self.writes.is_multiple_of(WRITES_BETWEEN_SYNCS)
+        {
             self.push(file, Operation::Sync);
         }
     }

@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(outcome.files[0].bytes, Some(8292));
         assert_eq!(outcome.files[1].bytes, None);
         let content = Content::new(1, 0);
-        let stamp = |page| content.stamp(page * 4096, generation(0, false));
+        let stamp = |page: u64| content.stamp(page * 4096, generation(0, false));
         assert_eq!(outcome.sum, stamp(0).wrapping_add(stamp(1)));
     }
 

@@ -9,6 +9,7 @@ use crate::sys::disk::open::{self, How};
 use crate::sys::disk::{pages, place};
 use crate::workloads::disk::content::{observed, Aligned, Content, STAMPED};
 use crate::workloads::disk::file::{short, system};
+use crate::workloads::disk::ground::Ground;
 use crate::workloads::disk::served::{Before, Observation};
 use std::fs::{self, File};
 use std::io;
@@ -25,6 +26,7 @@ pub struct Stage<'a> {
     paths: Vec<PathBuf>,
     root: PathBuf,
     kind: Option<String>,
+    tells_pages: bool,
     made: bool,
 }
 
@@ -36,12 +38,7 @@ pub struct Played {
 }
 
 impl<'a> Stage<'a> {
-    pub fn new(
-        trace: &'a Trace,
-        outcome: &'a Outcome,
-        root: PathBuf,
-        kind: Option<String>,
-    ) -> Self {
+    pub fn new(trace: &'a Trace, outcome: &'a Outcome, root: PathBuf, ground: &Ground) -> Self {
         let path = |n: usize| {
             root.join(format!("d{}", n / TOGETHER))
                 .join(format!("f{n}"))
@@ -51,7 +48,8 @@ impl<'a> Stage<'a> {
             trace,
             outcome,
             root,
-            kind,
+            kind: ground.kind.clone(),
+            tells_pages: ground.tells_pages,
             made: false,
         }
     }
@@ -95,7 +93,7 @@ impl<'a> Stage<'a> {
     /// Drops the files' pages from the cache; returns the share that stayed, where that is known.
     fn forget(&self) -> Result<Option<f64>, Failure> {
         let (mut pages, mut left) = (0, 0);
-        let mut known = true;
+        let mut known = self.tells_pages;
         for (path, bytes) in self.paths.iter().zip(&self.trace.files) {
             let Some(bytes) = *bytes else { continue };
             let file = open_for(path, false)?;

@@ -133,7 +133,7 @@ fn replay(
     ground.require(outcome.peak_bytes)?;
     let mut content = Content::new(context.seed, (outcome.longest as usize).max(1 << 20));
     let bytes = outcome.read_bytes + outcome.written_bytes;
-    let mut stage = Stage::new(trace, &outcome, ground.file("trace"), ground.kind.clone());
+    let mut stage = Stage::new(trace, &outcome, ground.file("trace"), ground);
     let mut seen = report::Seen::new("disk.trace", case);
     context.rounds(case, |clock, _| {
         stage.prepare(&mut content)?;

@@ -1,0 +1,1 @@
+"""What other tools recorded, brought into forms that the agent reads."""
