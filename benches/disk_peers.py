@@ -158,7 +158,7 @@ def theirs(program: str, pair: Pair, directory: Path) -> float:
         timeout=300,
         check=True,
     )
-    limit = [] if "--fsync=1" in pair.job else [f"--runtime={SECONDS}"]
+    limit = [] if "--fsync=1" in pair.job else [f"--runtime={SECONDS:.0f}"]
     run = subprocess.run(
         [program, *common, *limit, *pair.job, "--output-format=json"],
         capture_output=True,
