@@ -14,7 +14,7 @@ from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
 from pentathlon.evaluate.paired import Paired, pair_blocks
 from pentathlon.evaluate.serial import dependence
-from pentathlon.evaluate.spending import ONE_LOOK, Levels, levels_at
+from pentathlon.evaluate.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
 from pentathlon.evaluate.stability import instability, separated
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 
@@ -34,6 +34,8 @@ class Rule:
     confidence: float
     looks: tuple[int, ...] = ()
     """Blocks after which the study may stop; () for a study with one look."""
+    by_precision: bool = False
+    """The study stops once its intervals are narrow."""
 
     @property
     def rate(self) -> float:
@@ -46,7 +48,9 @@ class Rule:
         return ratio.delta_log(self.delta_percent)
 
     def levels(self, blocks: int) -> Levels:
-        """What looks cost when so many blocks are done."""
+        """What the stopping rule costs when so many blocks are done."""
+        if self.by_precision:
+            return BY_PRECISION
         return levels_at(self.looks, blocks) if self.looks and blocks else ONE_LOOK
 
 

@@ -66,7 +66,13 @@ def evaluate(result: ResultLike) -> Evaluation:
     everything = series(used)
     keys = _ordered(everything, titles)
     study = plan.study
-    rule = Rule(facts.delta_percent, facts.confidence, study.procedure.stopping.schedule)
+    stopping = study.procedure.stopping
+    rule = Rule(
+        facts.delta_percent,
+        facts.confidence,
+        stopping.schedule,
+        by_precision=stopping.rule == "precision",
+    )
     judged = {
         system.name: Judge(system, systems[0], failures, rule).judge(
             _pairs(keys, everything, system.name, study)

@@ -46,13 +46,17 @@ def p_serial(log_ratios: Values) -> float | None:
     blocks = len(log_ratios)
     if blocks < FEWEST_BLOCKS or float(np.ptp(log_ratios)) == 0.0:
         return None
-    ranks = stats.rankdata(log_ratios)
-    observed = float(np.sum(np.diff(ranks) ** 2))
+    moves = np.sum(np.diff(stats.rankdata(log_ratios)) ** 2)
+    return float(p_values(np.array([moves]), blocks)[0])
+
+
+def p_values(moves: Values, blocks: int) -> Values:
+    """p values of sums Σ (Rᵢ − Rᵢ₊₁)² of so many blocks."""
     null = _null(blocks)
-    below = int(np.searchsorted(null, observed, side="right"))
+    below = np.searchsorted(null, moves, side="right")
     if blocks <= EXACT_BLOCKS:
-        return below / len(null)
-    return (below + 1) / (len(null) + 1)
+        return np.asarray(below / len(null), dtype=np.float64)
+    return np.asarray((below + 1) / (len(null) + 1), dtype=np.float64)
 
 
 def dependence(p_value: float | None) -> str | None:

@@ -103,11 +103,13 @@ class Levels:
 
     logs: tuple[Values, Values] | None = None
     """Logarithms of overall and nominal levels, both rising; None for one look."""
+    share: float = 1.0
+    """Nominal level over overall level where there is one look."""
 
     def nominal(self, level: float) -> float:
         """Level of the test, and 1 − confidence of the repeated interval, at this look."""
         if self.logs is None or level <= 0.0:
-            return level
+            return level * self.share
         return math.exp(float(np.interp(math.log(level), self.logs[0], self.logs[1])))
 
     def overall(self, p_value: float) -> float:
@@ -117,11 +119,15 @@ class Levels:
         section 8.4, for repeated intervals).
         """
         if self.logs is None or p_value <= 0.0:
-            return p_value
+            return min(1.0, p_value / self.share)
         return math.exp(float(np.interp(math.log(p_value), self.logs[1], self.logs[0])))
 
 
 ONE_LOOK = Levels()
+BY_PRECISION = Levels(share=0.7)
+"""A study that stops once its intervals are narrow stops rather where the spread was estimated too
+small: Anscombe 1953, "Sequential estimation", section 4. Tests at 70 % of the level make it up,
+also for heavy tails (docs/calibration.md)."""
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,1 @@
+"""How well the verdicts keep their word, by simulation (docs/calibration.md)."""

@@ -1,0 +1,15 @@
+"""A share with exact bounds."""
+
+from __future__ import annotations
+
+from scipy import special
+
+
+def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Exact interval for a share of `hits` in `trials` > 0 (Clopper and Pearson 1934)."""
+    tail = (1.0 - confidence) / 2.0
+    low = 0.0 if hits == 0 else float(special.betaincinv(hits, trials - hits + 1, tail))
+    high = 1.0
+    if hits < trials:
+        high = float(special.betaincinv(hits + 1, trials - hits, 1.0 - tail))
+    return low, high

@@ -1,0 +1,70 @@
+"""The vectorised twin of the calibration says what the evaluation says, on every kind of noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from simulate import facts, series
+
+from benches.calibration.noise import NOISES
+from benches.calibration.twin import judge, judge_precision, log_ratios
+from pentathlon.evaluate.compare import Judge, Pair, Rule
+from pentathlon.evaluate.model import Comparison
+from pentathlon.evaluate.ratio import percent
+from pentathlon.evaluate.stopping import decided
+from pentathlon.evaluate.verdict import Verdict
+
+LOOKS = (10, 15, 20, 30)
+
+
+def one_row(reference: np.ndarray, system: np.ndarray, rule: Rule) -> Comparison:
+    """The evaluation's judgement of one indicator, from boot means."""
+    key = "w.time"
+    pair = Pair(key, "w", series("b", key, "w", system), series("a", key, "w", reference))
+    return Judge(facts("b"), facts("a"), (), rule).judge([pair]).comparisons[key]
+
+
+def agree(one: Comparison, twin, place: int) -> None:
+    effect = one.effect
+    assert effect is not None
+    assert effect.blocks == twin.blocks[place]
+    assert effect.low_percent == pytest.approx(percent(twin.low[place]), abs=1e-9)
+    assert effect.high_percent == pytest.approx(percent(twin.high[place]), abs=1e-9)
+    assert (one.verdict is Verdict.UNSTABLE) == twin.unstable[place]
+    different = one.verdict.is_difference or one.verdict is Verdict.NEGLIGIBLE
+    assert different == twin.different[place]
+    assert (one.verdict is Verdict.EQUIVALENT) == twin.equivalent[place]
+
+
+@pytest.mark.parametrize("name", NOISES)
+def test_looks_and_fixed_numbers(name):
+    generator = np.random.default_rng(7)
+    reference, system = NOISES[name].draw(generator, 25, 30)
+    system[:12] *= 1.02
+    system[12:18] = reference[12:18] * np.exp(generator.normal(0, 0.002, (6, 30, 1)))
+    ratios = log_ratios(reference, system)
+    means = reference.mean(axis=2), system.mean(axis=2)
+    for looks, rate in ((LOOKS, 0.05), (LOOKS, 0.01), ((10,), 0.05), ((5,), 0.05)):
+        twin = judge(ratios, looks, rate)
+        rule = Rule(1.0, 1.0 - rate, looks if len(looks) > 1 else ())
+        for place in range(len(ratios)):
+            for look in looks:
+                one = one_row(means[0][place, :look], means[1][place, :look], rule)
+                if look == looks[-1] or decided(one, 1.0):
+                    break
+            agree(one, twin, place)
+
+
+def test_precision():
+    reference, system = NOISES["heavy-tailed"].draw(np.random.default_rng(8), 20, 40)
+    twin = judge_precision(log_ratios(reference, system), 0.8, 10, 0.05)
+    assert len(set(twin.blocks)) > 3
+    rule = Rule(1.0, 0.95, by_precision=True)
+    for place in range(20):
+        for blocks in range(10, 41):
+            means = (times[place, :blocks].mean(axis=1) for times in (reference, system))
+            one = one_row(*means, rule)
+            low, high = one.effect.low_percent, one.effect.high_percent
+            if (np.log1p(high / 100) - np.log1p(low / 100)) / 2 <= np.log1p(0.008):
+                break
+        agree(one, twin, place)
