@@ -30,7 +30,9 @@ def alarms(found: Sequence[Cell]) -> str:
     for rate, limit in ALARM_LIMITS.items():
         for noise in _two_sided():
             cells = [_pick(found, "false alarms", name, noise, rate, 0.0) for name in designs]
-            lines.append([f"{rate:.0%}", noise, *(_share(one, one.share > limit) for one in cells)])
+            lines.append(
+                [f"{rate * 100:.0f} %", noise, *(_share(one, one.share > limit) for one in cells)]
+            )
     return _table(["level", "noise", *designs], lines)
 
 
@@ -51,7 +53,7 @@ def peers(found: Sequence[Cell]) -> str:
     lines = []
     for name in ("four looks", *PEERS):
         cells = [_pick(found, "false alarms", name, noise, 0.05, 0.0) for noise in _two_sided()]
-        lines.append([name, *(f"{one.share:.0%}" for one in cells)])
+        lines.append([name, *(f"{one.share * 100:.0f}" for one in cells)])
     return _table(["rule", *_two_sided()], lines)
 
 
@@ -63,12 +65,12 @@ def power(found: Sequence[Cell]) -> str:
         for effect in EFFECTS:
             one = _pick(found, "power", name, "normal", 0.05, effect)
             hours = one.blocks * 2 * BOOT_SECONDS / 3600
-            row += [f"{one.share:.1%}", f"{one.blocks:.1f}", f"{one.share / hours:.2f}"]
+            row += [f"{one.share * 100:.1f}", f"{one.blocks:.1f}", f"{one.share / hours:.2f}"]
         lines.append(row)
     head = [
         text
         for effect in EFFECTS
-        for text in (f"{effect:.0%}: power", "mean blocks", "power per machine-hour")
+        for text in (f"{effect * 100:.0f} %: power", "mean blocks", "power (1) per machine-hour")
     ]
     return _table(["design", *head], lines)
 
@@ -80,9 +82,9 @@ def power_by_noise(found: Sequence[Cell]) -> str:
         row = [noise]
         for effect in EFFECTS:
             one = _pick(found, "power", "four looks", noise, 0.05, effect)
-            row.append(f"{one.share:.1%} ({one.blocks:.1f} blocks)")
+            row.append(f"{one.share * 100:.1f} ({one.blocks:.1f} blocks)")
         lines.append(row)
-    return _table(["noise", *(f"{effect:.0%}" for effect in EFFECTS)], lines)
+    return _table(["noise", *(f"{effect * 100:.0f} %" for effect in EFFECTS)], lines)
 
 
 TABLES: dict[str, Callable[[Sequence[Cell]], str]] = {
@@ -106,10 +108,10 @@ def _pick(found: Iterable[Cell], *wanted: str | float) -> Cell:
 
 
 def _share(one: Cell, misses: bool) -> str:
-    text = f"{one.share:.1%} ({one.low:.1%}–{one.high:.1%})"
+    text = f"{one.share * 100:.1f} ({one.low * 100:.1f}–{one.high * 100:.1f})"
     return f"**{text}**" if misses else text
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    rows = [head, ["---"] * len(head), *lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    rows = [f"| {' | '.join(row)} |" for row in (head, *lines)]
+    return "\n".join([rows[0], "|" + "---|" * len(head), *rows[1:]])

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from pentathlon import __version__, agent
-from pentathlon.cli import machine, plan, published, report, results, run, tables, trace
+from pentathlon.cli import (
+    calibrate,
+    machine,
+    plan,
+    published,
+    report,
+    results,
+    run,
+    tables,
+    trace,
+)
 from pentathlon.cli.screen import out
 
 APP_HELP = """Which operating system, kernel, version or configuration is faster for this machine
@@ -65,6 +75,7 @@ app.add_typer(results.app, name="results")
 app.command("compare", help=report.COMPARE_HELP)(report.compare)
 app.command("report", help=report.REPORT_HELP)(report.report)
 app.command("tables", help=tables.HELP)(tables.tables)
+app.command("calibrate", help=calibrate.HELP)(calibrate.calibrate)
 app.add_typer(published.app, name="published")
 app.add_typer(trace.app, name="trace")
 app.command("catalog", help=machine.CATALOG_HELP)(machine.catalog)

@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli import planview
-from pentathlon.cli.exits import domain_errors
+from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.cli.setup import get_ready
+from pentathlon.store.query import load_result
 
 HELP = """Print what a study would do: systems, boots, order, time, privileges, changes.
 
@@ -24,11 +25,13 @@ Examples:
     pentathlon plan examples/two-kernels.toml --no-pilot --blocks 20
 
     pentathlon plan examples/two-kernels.toml --no-pilot --json | jq .plan.blocks
+
+    pentathlon plan --allocate results/two-kernels-20260101T120000Z --half-width 0.5
 """
 
 
 def plan(
-    study: Annotated[Path, typer.Argument(help="Study file.")],
+    study: Annotated[Path | None, typer.Argument(help="Study file.", show_default=False)] = None,
     *,
     blocks: Annotated[
         int | None, typer.Option(min=1, help="Number of blocks instead of the study's.")
@@ -37,8 +40,29 @@ def plan(
         bool, typer.Option("--no-pilot", help="Boot nothing; the time is then not estimated.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    allocate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RESULT",
+            help="Recommend iterations, processes and boots, with a result as the pilot.",
+            show_default=False,
+        ),
+    ] = None,
+    half_width: Annotated[
+        float,
+        typer.Option(min=0.001, max=99.0, help="With --allocate: wanted half width, in percent."),
+    ] = 1.0,
 ) -> None:
     with domain_errors():
+        if allocate is not None:
+            if study is not None:
+                raise InputError("--allocate takes everything from the result; leave out STUDY")
+            from pentathlon.cli import allocate as allocation  # noqa: PLC0415  loads SciPy
+
+            allocation.show(load_result(allocate), half_width)
+            return
+        if study is None:
+            raise InputError("name a study file, such as: pentathlon plan examples/NAME.toml")
         ready = get_ready(study, blocks, with_pilot=not no_pilot)
         if as_json:
             document = {

@@ -14,11 +14,13 @@ from pentathlon.cli.setup import Ready
 from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Judge, Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.store.calibration import copy_beside
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.plan import Plan
 from pentathlon.target.cpus import kept_off
+from pentathlon.target.undo import default_state_dir
 
 
 class Listener(Protocol):
@@ -38,8 +40,18 @@ Listen = Callable[[RunState], Listener]
 """Makes the listener of a run (the progress display) from the run's state."""
 
 
-def start(ready: Ready, out: Path | None, blocks: int | None, listen: Listen) -> Path:
+def start(
+    ready: Ready,
+    out: Path | None,
+    blocks: int | None,
+    listen: Listen,
+    *,
+    calibrated: bool = True,
+) -> Path:
     """Make the result directory and run the plan in it.
+
+    Args:
+        calibrated: copy the calibrations of this machine into it.
 
     Raises:
         StoreError: the directory cannot be used.
@@ -57,6 +69,8 @@ def start(ready: Ready, out: Path | None, blocks: int | None, listen: Listen) ->
     )
     with Lock(directory):
         fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
+        if calibrated:
+            copy_beside(default_state_dir(), directory)
         _run(directory, ready, listen)
     return directory
 

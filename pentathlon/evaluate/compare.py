@@ -76,6 +76,8 @@ class Judged:
     exploratory_selected: int = 0
     nominal_rate: float = 0.05
     """Level of an own interval at this look."""
+    declared: frozenset[str] = frozenset()
+    """Keys of the declared rows."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ class Judge:
             exploratory_tested=len(tested.keys() - declared),
             exploratory_selected=len(selected - declared),
             nominal_rate=self._levels(pairs).nominal(self.rule.rate),
+            declared=frozenset(declared),
         )
 
     def _test(self, pairs: Sequence[Pair]) -> dict[str, Tested]:

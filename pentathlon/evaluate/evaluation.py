@@ -9,6 +9,7 @@ import polars as pl
 
 from pentathlon.evaluate import comparability
 from pentathlon.evaluate.aggregate import find_absolutes, find_whole
+from pentathlon.evaluate.calibration import Calibration, calibrations, fitting, refuse
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.cold import find_cold
 from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule, counts
@@ -79,6 +80,11 @@ def evaluate(result: ResultLike) -> Evaluation:
         )
         for system in systems[1:]
     }
+    known = calibrations(getattr(result, "calibrations", None))
+    held = {system.name: fitting(known, system, systems[0]) for system in systems[1:]}
+    for name, calibration in held.items():
+        if calibration is not None:
+            judged[name] = refuse(judged[name], calibration, facts.delta_percent)
     compared = adjust(
         {name: one.comparisons for name, one in judged.items()}, everything, facts.reference
     )
@@ -109,7 +115,10 @@ def evaluate(result: ResultLike) -> Evaluation:
         systems=systems,
         areas=areas,
         pairs=tuple(
-            _pair(system, systems[0], judged[system.name], rows, areas) for system in systems[1:]
+            _pair(system, systems[0], judged[system.name], rows, areas).model_copy(
+                update={"calibrated": _calibrated(held[system.name])}
+            )
+            for system in systems[1:]
         ),
         rows=rows,
         curves=find_levels(rows, names, claimed),
@@ -207,6 +216,16 @@ def _pair(
             for area in areas
         ),
         cautions=comparability.pair_cautions(system, reference),
+    )
+
+
+def _calibrated(one: Calibration | None) -> str:
+    """How the machine was calibrated, for the reader of a comparison; "" if it was not."""
+    if one is None:
+        return ""
+    return (
+        f"noise floors of {one.made[:10]} hold ({one.blocks} blocks of one system under two "
+        f"names, {one.alarms} false alarms in {one.trials} trials)"
     )
 
 

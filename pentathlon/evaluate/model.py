@@ -215,6 +215,8 @@ class PairSummary(Frozen):
     """Declared rows with a difference shown."""
     exploratory_rows: int = 0
     exploratory_selected: int = 0
+    calibrated: str = ""
+    """How this machine was calibrated, where its noise floors hold for the comparison."""
     areas: tuple[AreaCount, ...]
     cautions: tuple[str, ...]
     """What qualifies every row of the comparison."""

@@ -171,6 +171,8 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
             f"Of the {pair.exploratory_rows} exploratory indicators {pair.exploratory_selected} "
             f"differ; {error} of such findings are false on average."
         )
+    if pair.calibrated:
+        parts.append(f"{pair.calibrated[:1].upper()}{pair.calibrated[1:]}.")
     if study.stopped is not None:
         parts.append(f"The study stopped by its rule: {study.stopped}.")
     limits = [

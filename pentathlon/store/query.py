@@ -14,6 +14,7 @@ import polars as pl
 
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.state import RunState
+from pentathlon.store.calibration import read_beside
 from pentathlon.store.directory import CATALOG, read_plan, result_directories
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
 from pentathlon.store.schema import TABLES
@@ -172,6 +173,11 @@ class Result:
     def enough(self) -> str | None:
         """Why the stopping rule ended the study before its last block; None if it did not."""
         return self._standing.enough
+
+    @cached_property
+    def calibrations(self) -> list[dict[str, Any]]:
+        """Calibrations of the machine that were kept when the run began."""
+        return read_beside(self.path)
 
     def focused(self, reference: str, others: Sequence[str]) -> Result:
         """The same result, seen from another reference and with some of the systems.

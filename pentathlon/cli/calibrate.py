@@ -1,0 +1,154 @@
+"""`pentathlon calibrate`: one system under two names, and what this machine makes of it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from pentathlon import agent
+from pentathlon.cli import planview, session
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.progress import listener
+from pentathlon.cli.screen import err, out
+from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.procedure.records import utc_now
+from pentathlon.store import calibration as store
+from pentathlon.store.query import Result, load_result
+from pentathlon.study.catalog import parse_catalog
+from pentathlon.study.load import load_study
+from pentathlon.study.problems import did_you_mean
+from pentathlon.study.twins import DEFAULT, twins
+from pentathlon.study.write import to_toml
+from pentathlon.target.undo import default_state_dir
+
+if TYPE_CHECKING:
+    from pentathlon.evaluate.calibration import Calibration
+
+HELP = """Measure one system under two names: the noise floor of this machine and its false alarms.
+
+What differs between the two names is made by the machine, not by a system. The calibration is kept
+in the state directory; later runs on this machine with the same catalog claim nothing below it.
+
+Examples:
+
+    pentathlon calibrate
+
+    pentathlon calibrate examples/two-kernels.toml --system uml-6.1 --blocks 20
+
+    pentathlon calibrate --result results/calibrate-machine-20260101T120000Z
+"""
+
+LARGEST = 12
+"""Rows of the table of floors that are shown."""
+
+
+def calibrate(
+    study: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="Study file, for its system and workloads.",
+            show_default="some workloads on this machine",
+        ),
+    ] = None,
+    *,
+    system: Annotated[
+        str | None, typer.Option(help="System of the study.", show_default="its reference")
+    ] = None,
+    blocks: Annotated[int, typer.Option(min=2, help="Number of blocks.")] = 10,
+    out_directory: Annotated[
+        Path | None,
+        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
+    ] = None,
+    from_result: Annotated[
+        Path | None,
+        typer.Option(
+            "--result", help="Calibrate from a result that has one system under two names."
+        ),
+    ] = None,
+) -> None:
+    with domain_errors():
+        if from_result is not None:
+            if study is not None or system is not None or out_directory is not None:
+                raise InputError("--result measures nothing; leave out STUDY, --system and --out")
+            _keep(load_result(from_result))
+            return
+        ready = _ready(study, system, blocks)
+        planview.show(err, ready)
+        directory = session.start(ready, out_directory, None, listener(None), calibrated=False)
+        _keep(session.finished_result(directory))
+
+
+def _ready(study: Path | None, system: str | None, blocks: int) -> Ready:
+    """The plan of the two names; the study of it lies in the result directory afterwards."""
+    text = DEFAULT
+    if study is not None:
+        loaded = load_study(study, parse_catalog(agent.catalog(agent.locate())))
+        text = loaded.text
+        names = [one.name for one in loaded.study.systems]
+        if system is not None and system not in names:
+            hint = did_you_mean(system, names)
+            raise InputError(f'"{system}" is no system of {study}{hint}')
+    elif system is not None:
+        raise InputError("--system names a system of a study; name the study file too")
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "calibrate.toml"
+        file.write_text(to_toml(twins(text, system, blocks)), encoding="utf-8")
+        return get_ready(file, None, with_pilot=False)
+
+
+def _keep(result: Result) -> None:
+    from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.calibration import calibrate as judge  # noqa: PLC0415
+
+    try:
+        made = judge(evaluate(result), utc_now())
+    except ValueError as error:
+        raise InputError(f"{result.path} gives no calibration: {error}") from error
+    file = store.keep(made.model_dump(mode="json"), default_state_dir(), result.path)
+    _show(made)
+    err.print(f"calibration: {file}", soft_wrap=True, markup=False)
+    err.print(f"results:     {result.path}", soft_wrap=True, markup=False)
+
+
+def _show(made: Calibration) -> None:
+    """The floors, the largest first, and the rate of false alarms."""
+    table = Table(
+        title=f"Noise floor of this machine ({made.layer})",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+    )
+    table.add_column("indicator", overflow="fold")
+    for name in ("difference %", "interval", "floor %"):
+        table.add_column(name, justify="right")
+    ordered = sorted(made.floors, key=lambda one: -one.floor_percent)
+    for one in ordered[:LARGEST]:
+        table.add_row(
+            one.key.replace("[", r"\["),
+            f"{one.percent:+.2f}",
+            f"{one.low_percent:+.2f} to {one.high_percent:+.2f}",
+            f"{one.floor_percent:.2f}",
+        )
+    out.print(table)
+    if len(ordered) > LARGEST:
+        smallest = ordered[-1].floor_percent
+        out.print(f"and {len(ordered) - LARGEST} more, down to {smallest:.2f} %", style="dim")
+    middle = ordered[len(ordered) // 2].floor_percent
+    out.print(f"\nHalf of the {len(ordered)} indicators have a floor of {middle:.2f} % or less.")
+    told = "none" if not made.called else str(made.called)
+    out.print(f"Called different in all {made.blocks} blocks, after allowing for all rows: {told}.")
+    if made.trials:
+        out.print(
+            f"False alarms of single indicators in groups of 5 blocks: {made.alarms} of "
+            f"{made.trials} ({made.alarm_rate:.1%}; 95 % bounds {made.alarm_low:.1%} to "
+            f"{made.alarm_high:.1%}; stated {1 - made.confidence:.0%})."
+        )
+    else:
+        out.print("Fewer than 5 blocks: no rate of false alarms.")
