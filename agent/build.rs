@@ -16,6 +16,7 @@ fn main() {
         .collect();
     files.extend([root.join("Cargo.toml"), root.join("build.rs")]);
     collect(&root.join("src"), &mut files);
+    collect(&root.join("code"), &mut files);
     files.sort();
     let mut hash = Sha256::new();
     for file in &files {
@@ -26,6 +27,7 @@ fn main() {
         hash.update(std::fs::read(file).unwrap_or_default());
     }
     println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=code");
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     let version = Command::new(rustc)
         .arg("--version")

@@ -63,6 +63,8 @@ class Pair:
     system: Series | None
     reference: Series | None
     declared: bool = True
+    zero_allowed: bool = False
+    """Zero is a value of this indicator; a block with one has no ratio."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,11 @@ class Judge:
         """The verdict of every row."""
         objections = {pair.key: self._objection(pair) for pair in pairs}
         tested = self._test(
-            [pair for pair in pairs if objections[pair.key] is None and _complete(pair)]
+            [
+                pair
+                for pair in pairs
+                if objections[pair.key] is None and _complete(pair) and not _has_zero(pair)
+            ]
         )
         every = comparability.pair_cautions(self.system, self.reference)
         comparisons = {}
@@ -152,7 +158,7 @@ class Judge:
 
     def _levels(self, pairs: Sequence[Pair]) -> Levels:
         """What looks cost, by the blocks that the row with most of them has."""
-        done = (len(_paired(pair).blocks) for pair in pairs if _complete(pair))
+        done = (len(_paired(pair).blocks) for pair in pairs if _complete(pair) and not _has_zero(pair))
         return self.rule.levels(max(done, default=0) if self.rule.looks else 0)
 
     def _families(
@@ -199,7 +205,8 @@ class Judge:
             yield f"the units differ ({other.unit} and {own.unit})"
         if own.direction != other.direction:
             yield f"the directions differ ({other.direction} and {own.direction} is better)"
-        if min(own.lowest, other.lowest) <= 0:
+        lowest = min(own.lowest, other.lowest)
+        if lowest < 0 or (lowest == 0 and not pair.zero_allowed):
             yield "a sample is zero or negative, which no time or rate of finished work can be"
         if comparability.parameter_caution(pair.workload, self.system, self.reference) is None:
             objection = comparability.checksum_objection(own.checksums, other.checksums)
@@ -266,6 +273,8 @@ class Judge:
             verdict, reason = Verdict.INVALID, objection
         elif not _complete(pair):
             verdict, reason = Verdict.NOT_MEASURED, self._why_missing(pair)
+        elif _has_zero(pair):
+            verdict, reason = Verdict.INCONCLUSIVE, "a boot counted zero, which has no ratio"
         else:
             verdict, paired = Verdict.INCONCLUSIVE, _paired(pair)
             effect = _single(paired) if len(paired.blocks) else None
@@ -323,6 +332,11 @@ def _concerns(failure: Failure, pair: Pair, systems: Sequence[str]) -> bool:
 def _paired(pair: Pair) -> Paired:
     assert pair.system is not None and pair.reference is not None
     return pair_blocks(pair.system, pair.reference)
+
+
+def _has_zero(pair: Pair) -> bool:
+    """Whether some boot's mean is zero: then only the raw difference is told."""
+    return any(0 in one.blocks.values() for one in (pair.system, pair.reference) if one)
 
 
 def _difference(pair: Pair) -> float | None:

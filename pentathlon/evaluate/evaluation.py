@@ -76,7 +76,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     )
     judged = {
         system.name: Judge(system, systems[0], failures, rule).judge(
-            _pairs(keys, everything, system.name, study)
+            _pairs(keys, everything, system.name, study, titles)
         )
         for system in systems[1:]
     }
@@ -155,14 +155,17 @@ def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
     )
 
 
-def _pairs(keys: Sequence[str], everything: AllSeries, system: str, study: Study) -> list[Pair]:
+def _pairs(
+    keys: Sequence[str], everything: AllSeries, system: str, study: Study, titles: Titles
+) -> list[Pair]:
     pairs = []
     for key in keys:
         own, other = everything.get((key, system)), everything.get((key, study.reference))
         known = own or other
         if known is not None:
             declared = study.evaluation.declares(known.workload, known.indicator)
-            pairs.append(Pair(key, known.workload, own, other, declared))
+            zero = titles.zero_allowed(known.workload, known.indicator)
+            pairs.append(Pair(key, known.workload, own, other, declared, zero))
     return pairs
 
 

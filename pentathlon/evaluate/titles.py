@@ -12,7 +12,7 @@ PLAIN = {"time", "throughput", "bandwidth"}
 
 
 class Titles:
-    """Titles, areas and order of workloads and indicators."""
+    """Titles, areas, order and nature of workloads and indicators."""
 
     def __init__(self, catalog: Catalog | None) -> None:
         self._workloads: dict[str, Workload] = (
@@ -42,6 +42,12 @@ class Titles:
                     return one.title
         name = self.workload(workload)
         return name if known is not None or indicator in PLAIN else f"{name} {indicator}"
+
+    def zero_allowed(self, workload: str, indicator: str) -> bool:
+        """Whether the catalog says that the indicator may rightly be zero."""
+        known = self._workloads.get(workload)
+        indicators = [] if known is None else known.indicators
+        return any(one.id == indicator and one.zero_allowed for one in indicators)
 
     def place(self, workload: str, indicator: str) -> tuple[int, str, int, str, int, str]:
         """Sort key: area, then the catalog's order of workloads and indicators, then the ids."""

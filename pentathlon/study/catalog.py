@@ -55,6 +55,8 @@ class Indicator(_Entry):
     title: str
     unit: str
     direction: Literal["higher", "lower"]
+    zero_allowed: bool = False
+    """Zero is a value, such as of a rate of faults; of any other indicator it is an error."""
 
 
 class Histogram(_Entry):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from synthetic import Item, Maker, Synthetic, null_items, same
 
 from pentathlon.evaluate import Evaluation, Verdict, evaluate
+from pentathlon.study.catalog import parse_catalog
 
 SPIN = Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.004)
 RATE = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)
@@ -230,6 +231,56 @@ def test_values_that_cannot_be_right_are_invalid():
     wrong = of("b") & (pl.col("block") == 0) & (pl.col("iteration") == 1)
     evaluation = evaluate(changed(two(), "samples", where(wrong, "value", 0.0)))
     assert "zero or negative" in comparison(evaluation, "test.spin").reason
+
+
+FAULTS = Item("memory.faults", "page_reads", {}, "1/s", "lower", 40.0, 0.004)
+
+
+class WithCatalog:
+    """A result whose catalog says which indicator may be zero."""
+
+    def __init__(self, result: Synthetic, zero_allowed: bool):
+        indicator = {"id": "page_reads", "title": "Page reads", "unit": "1/s"}
+        indicator |= {"direction": "lower", "zero_allowed": zero_allowed}
+        workload = {"id": "memory.faults", "area": "memory", "title": "Faults"}
+        self.catalog = parse_catalog(
+            {
+                "protocol": 1,
+                "catalog_version": 1,
+                "agent": {},
+                "workloads": [workload | {"indicators": [indicator]}],
+            }
+        )
+        self._result = result
+
+    def __getattr__(self, name):
+        return getattr(self._result, name)
+
+
+@pytest.mark.parametrize("zero_allowed", [True, False])
+def test_zero_is_a_value_where_the_catalog_says_so(zero_allowed):
+    quiet = where(of("b") & (pl.col("block") == 0), "value", 0.0)
+    result = changed(two(chosen=[FAULTS]), "samples", quiet)
+    found = comparison(evaluate(WithCatalog(result, zero_allowed)), "memory.faults")
+    if zero_allowed:
+        assert (found.verdict, found.effect) == (Verdict.INCONCLUSIVE, None)
+        assert "zero" in found.reason
+        assert found.difference_percent < 0
+    else:
+        assert found.verdict is Verdict.INVALID
+
+
+def test_zero_in_some_samples_only_leaves_the_ratio():
+    some = of("b") & (pl.col("iteration") == 1)
+    result = changed(two(chosen=[FAULTS]), "samples", where(some, "value", 0.0))
+    found = comparison(evaluate(WithCatalog(result, True)), "memory.faults")
+    assert found.effect is not None and found.effect.percent > 0
+
+
+def test_negative_is_never_a_value():
+    result = changed(two(chosen=[FAULTS]), "samples", where(of("b"), "value", -1.0))
+    found = comparison(evaluate(WithCatalog(result, True)), "memory.faults")
+    assert found.verdict is Verdict.INVALID
 
 
 def test_units_that_differ_are_invalid():

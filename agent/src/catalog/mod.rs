@@ -133,10 +133,42 @@ pub fn document() -> Value {
     })
 }
 
+/// A workload's entry, in which `zero_allowed` marks the indicators that may be zero.
 fn entry(workload: &dyn workloads::Workload) -> Value {
     let mut entry = json!(workload.describe());
     entry["hosts"] = json!(workload.hosts());
     entry["histograms"] = json!(workload.histograms());
     entry["timeout_s"] = json!(workload.timeout_s());
+    for indicator in entry["indicators"].as_array_mut().into_iter().flatten() {
+        if workload
+            .may_be_zero()
+            .iter()
+            .any(|id| indicator["id"] == *id)
+        {
+            indicator["zero_allowed"] = json!(true);
+        }
+    }
     entry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_zero_is_marked_and_every_mark_names_an_indicator() {
+        for workload in workloads::all() {
+            let entry = entry(workload);
+            let marked: Vec<&str> = entry["indicators"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|indicator| indicator.get("zero_allowed").is_some())
+                .map(|indicator| indicator["id"].as_str().unwrap())
+                .collect();
+            assert_eq!(marked, workload.may_be_zero(), "{}", entry["id"]);
+        }
+        let faults = workloads::find("memory.faults").unwrap();
+        assert!(!faults.may_be_zero().is_empty());
+    }
 }

@@ -12,7 +12,7 @@ mod scratch;
 mod supervisor;
 mod worker;
 
-pub use scratch::Scratch;
+pub use scratch::{also_remove, Scratch};
 pub use supervisor::serve;
 pub use worker::work;
 

@@ -5,7 +5,7 @@
 //! the lock knows that the supervisor is gone, whatever became of its process id.
 
 use std::fs::{DirEntry, File, Metadata};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "pentathlon-";
@@ -44,6 +44,29 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Lists directories outside of a scratch directory that go with it.
+const ALSO: &str = "also-remove";
+
+/// Notes an empty directory, such as a control group, that a workload is about to make and that has
+/// to go even if the workload does not live to remove it. `scratch` is the workload's own.
+pub fn also_remove(scratch: &Path, directory: &Path) -> io::Result<()> {
+    let mut file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(scratch.join(ALSO))?;
+    writeln!(file, "{}", directory.display())
+}
+
+/// Removes a workload's scratch directory and what it noted by [`also_remove`].
+pub fn clear(scratch: &Path) {
+    let noted = std::fs::read_to_string(scratch.join(ALSO)).unwrap_or_default();
+    for directory in noted.lines() {
+        // Only empty ones: nothing that holds anything is ours to remove.
+        std::fs::remove_dir(directory).ok();
+    }
+    std::fs::remove_dir_all(scratch).ok();
 }
 
 impl Drop for Scratch {
@@ -157,5 +180,22 @@ mod tests {
         drop(Scratch::new(Some(&parent)).unwrap());
         assert!(target.join(LOCK).exists());
         std::fs::remove_dir_all(&parent).unwrap();
+    }
+
+    #[test]
+    fn what_was_noted_goes_with_the_scratch_directory_unless_it_holds_something() {
+        let scratch = Scratch::new(None).unwrap();
+        let own = scratch.path().join("0-0");
+        let outside = Scratch::new(None).unwrap();
+        let (empty, full) = (outside.path().join("empty"), outside.path().join("full"));
+        std::fs::create_dir_all(&own).unwrap();
+        for directory in [&empty, &full, &outside.path().join("never-made")] {
+            also_remove(&own, directory).unwrap();
+        }
+        std::fs::create_dir(&empty).unwrap();
+        std::fs::create_dir_all(full.join("inside")).unwrap();
+        clear(&own);
+        assert!(!own.exists() && !empty.exists());
+        assert!(full.join("inside").exists());
     }
 }

@@ -1,7 +1,7 @@
 //! The supervisor: starts one worker per workload and process, passes its lines on, ends it when
 //! it takes too long, and says so when it dies.
 
-use super::scratch::Scratch;
+use super::scratch::{self, Scratch};
 use super::{placement, read_document, Assignment};
 use crate::clock::{self, Calibration};
 use crate::counters::Counters;
@@ -153,15 +153,15 @@ impl<W: Write> Session<W> {
         )?;
         let outcome = std::fs::create_dir_all(&assignment.scratch).and_then(|()| spawn(assignment));
         let failure = match outcome {
-            Ok((child, group)) => self.follow(child, &group, assignment)?,
-            Err(error) => Some((
+            Ok((child, group)) => self.follow(child, &group, assignment),
+            Err(error) => Ok(Some((
                 ErrorKind::Failed,
                 format!("the worker process could not be started: {error}"),
-            )),
+            ))),
         };
-        std::fs::remove_dir_all(&assignment.scratch).ok();
+        scratch::clear(&assignment.scratch);
         remove_named(assignment);
-        if let Some((kind, reason)) = failure {
+        if let Some((kind, reason)) = failure? {
             self.errors += 1;
             self.emitter.send(&Event::Error {
                 workload: Some(task.id.clone()),

@@ -27,6 +27,9 @@ pub struct Region {
     mapping: Mapping,
 }
 
+// SAFETY: the memory belongs to the region alone and to no thread; access goes through `&mut`.
+unsafe impl Send for Region {}
+
 impl Region {
     /// Reserves `bytes` (a multiple of 8) of address space.
     pub fn reserve(bytes: usize, pages: Pages) -> io::Result<Self> {
@@ -57,6 +60,13 @@ impl Region {
         // SAFETY: the mapping is ours alone, zeroed or written, aligned, as long as `words` and
         // lives as long as `self`, which the slice borrows.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.touched / 8) }
+    }
+
+    /// The same memory as 32-bit words.
+    pub fn halves(&mut self) -> &mut [u32] {
+        let count = self.touched / 4;
+        // SAFETY: as for `words`; any 64-bit word is two 32-bit words.
+        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), count) }
     }
 
     /// First and one past the last address, as `/proc/self/smaps` counts them.

@@ -38,6 +38,12 @@ pub trait Workload: Sync {
         None
     }
 
+    /// Indicators whose value may rightly be zero, such as a rate of page faults. Any other that is
+    /// zero did no work.
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Measures every case; what fails for one case is reported and does not end the others.
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }

@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod memory;
+mod memory_sets;
 
 use serde_json::{json, Value};
 use std::io::Write;

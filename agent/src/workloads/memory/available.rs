@@ -21,6 +21,12 @@ fn less_reserve(available: u64) -> u64 {
     available.saturating_sub(available / 32 + (8 << 20))
 }
 
+/// Bytes of memory that the system has; none where it does not say.
+pub fn total() -> Option<u64> {
+    let text = read_to_string("/proc/meminfo").ok()?;
+    field(&text, "MemTotal:").map(|kib| kib * 1024)
+}
+
 fn below(root: &Path) -> Option<u64> {
     let system = read_to_string(root.join("proc/meminfo"))
         .ok()
@@ -80,7 +86,7 @@ fn number(file: &Path) -> Option<u64> {
 }
 
 /// The number after `name` at the start of a line.
-fn field(text: &str, name: &str) -> Option<u64> {
+pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
 }

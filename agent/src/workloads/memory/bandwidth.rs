@@ -1,6 +1,6 @@
 //! `memory.read`, `memory.write`, `memory.copy`: sequential bandwidth over the block size.
 
-mod bodies;
+pub(super) mod bodies;
 
 use super::arena::Arena;
 use super::kernels::{self, Kernels};

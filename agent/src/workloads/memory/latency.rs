@@ -114,7 +114,7 @@ impl crate::workloads::Workload for Latency {
 }
 
 /// A ring through a block that is backed by pages of `kind`.
-fn build(
+pub(super) fn build(
     arena: &mut Arena,
     bytes: usize,
     stride: usize,
@@ -154,9 +154,9 @@ fn confirm_huge(arena: &Arena) -> Result<(), Failure> {
     }
 }
 
-struct Walk<'a> {
-    chain: Chain<'a>,
-    checksum: u64,
+pub(super) struct Walk<'a> {
+    pub chain: Chain<'a>,
+    pub checksum: u64,
 }
 
 impl Body for Walk<'_> {

@@ -1,14 +1,25 @@
-//! Bandwidth and latency of memory over the block size, from the first cache to main memory.
+//! Bandwidth and latency of memory and caches, what the system counts meanwhile, and what code and
+//! loops of a growing size cost.
 
+mod after_boot;
 mod arena;
 pub(super) mod available;
 mod bandwidth;
+mod blocks;
+mod code_plus_data;
+mod code_size;
+mod crew;
+mod faults;
 pub mod kernels;
 mod latency;
+mod levels;
 mod order;
 mod pattern;
+mod regions;
 mod sizes;
 mod smaps;
+mod sub_looping;
+mod team;
 
 use super::Workload;
 
@@ -17,4 +28,12 @@ pub const WORKLOADS: &[&dyn Workload] = &[
     &bandwidth::WRITE,
     &bandwidth::COPY,
     &latency::Latency,
+    &blocks::Blocks,
+    &levels::Levels,
+    &after_boot::AfterBoot,
+    &faults::Faults,
+    &regions::Regions,
+    &code_size::CodeSize,
+    &code_plus_data::CodePlusData,
+    &sub_looping::SubLooping,
 ];

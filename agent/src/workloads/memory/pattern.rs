@@ -19,6 +19,11 @@ pub fn fill(block: &mut [u64]) -> u64 {
     all
 }
 
+/// The exclusive or of the first so many words.
+pub fn of(words: usize) -> u64 {
+    (0..words).fold(0, |all, index| all ^ word(index))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,6 +33,7 @@ mod tests {
         let mut block = vec![0; 70_001];
         let all = fill(&mut block);
         assert_eq!(all, block.iter().fold(0, |all, &word| all ^ word));
+        assert_eq!(all, of(block.len()));
         block.sort_unstable();
         block.dedup();
         assert_eq!(block.len(), 70_001);

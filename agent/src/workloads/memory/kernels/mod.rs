@@ -5,6 +5,7 @@
 
 mod chain;
 mod portable;
+pub mod random;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 

@@ -1,0 +1,260 @@
+//! `memory.code_size`: straight-line code of a growing size, compiled at four levels.
+
+use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
+use crate::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::Case;
+use pentathlon_code::{expected, levels, Level, State};
+use serde_json::json;
+
+pub struct CodeSize;
+
+/// 4 to 1020 KiB (venkata2003 §3.2), in steps of 8 KiB up to 260 KiB and of 40 KiB above: in steps
+/// of 8 KiB throughout, four levels are 512 cases, more than fits into the default time-out.
+pub fn sizes() -> Vec<u64> {
+    let fine = (4..=260).step_by(8);
+    let coarse = (300..=1020).step_by(40);
+    fine.chain(coarse).map(|kib: u64| kib << 10).collect()
+}
+
+/// The levels as a parameter's choices and default.
+pub fn levels_parameter() -> Parameter {
+    let names = levels().map(|level| level.name);
+    Parameter {
+        name: "opt_levels",
+        kind: Type::Texts,
+        default: json!(names),
+        unit: None,
+        minimum: None,
+        maximum: None,
+        choices: Some(names.to_vec()),
+        description: "optimisation levels of the compiler (rustc -C opt-level)",
+    }
+}
+
+pub fn level_factor() -> Factor {
+    Factor {
+        name: "opt_level",
+        title: "optimisation level",
+        unit: None,
+        scale: "category",
+    }
+}
+
+/// The levels that were asked for.
+pub fn chosen(context: &Context<'_>) -> Vec<Level> {
+    let asked = context.parameters.texts("opt_levels");
+    levels()
+        .into_iter()
+        .filter(|level| asked.contains(&level.name))
+        .collect()
+}
+
+impl crate::workloads::Workload for CodeSize {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "memory.code_size",
+            area: "memory",
+            title: "Resident code size",
+            summary: "Executes straight-line code of a growing size again and again: the time per \
+                      byte of code rises where a cache can no longer hold the code.",
+            source: "venkata2003 §3.2 and §7.1 (resident code), with code in the place of data",
+            parameters: vec![
+                Parameter {
+                    name: "code_bytes",
+                    kind: Type::Integers,
+                    default: json!(sizes()),
+                    unit: Some("B"),
+                    minimum: Some(4096.0),
+                    maximum: Some((1u64 << 20) as f64),
+                    choices: None,
+                    description:
+                        "sizes of the code: whole functions of about 1 or 2 KiB that have \
+                                  at most so many bytes",
+                },
+                levels_parameter(),
+            ],
+            factors: vec![
+                Factor {
+                    name: "code_bytes",
+                    title: "code size",
+                    unit: Some("B"),
+                    scale: "linear",
+                },
+                level_factor(),
+            ],
+            indicators: vec![Indicator {
+                id: "time",
+                title: "Time per byte of code executed",
+                unit: "ns",
+                direction: Direction::Lower,
+            }],
+            checksum:
+                "exclusive or of the four numbers that one pass over the code makes of 1, 2, \
+                       3 and 4; every batch must yield what its number of passes yields when \
+                       computed from the code's constants",
+            semantics: Semantics {
+                linux: "the agent's own text, mapped from its file: resident after the first pass",
+                windows: "the agent's own text, mapped from its file: resident after the first \
+                          pass",
+            },
+            test_only: false,
+        }
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(300.0)
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let sizes = context.parameters.integers("code_bytes");
+        for level in chosen(context) {
+            let ends = level.bytes();
+            if let Some(ends) = &ends {
+                context.log(format!(
+                    "memory.code_size: level {} has {} functions with {} B, the first with {} B",
+                    level.name,
+                    level.functions(),
+                    ends[level.functions()],
+                    ends[1]
+                ));
+            }
+            for &bytes in &sizes {
+                let case = Case::new()
+                    .with("code_bytes", bytes)
+                    .with("opt_level", level.name);
+                match functions(ends.as_deref(), bytes) {
+                    Ok((functions, real)) => {
+                        let quantity = Quantity::NsPer { parts: real as f64 };
+                        let mut body = Code::new(level, functions);
+                        context.measure("time", &case, quantity, &mut body);
+                    }
+                    Err(reason) => context.fail(Some(&case), &Failure::Unsupported(reason)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The most functions that have at most `bytes`, and how many bytes they have.
+fn functions(ends: Option<&[usize]>, bytes: u64) -> Result<(usize, usize), String> {
+    let Some(ends) = ends else {
+        return Err("the linker did not lay the functions out side by side".into());
+    };
+    let whole = ends.last().copied().unwrap_or(0);
+    if bytes > whole as u64 {
+        return Err(format!(
+            "the code of this level has {whole} B on this architecture, not {bytes} B"
+        ));
+    }
+    let functions = ends.partition_point(|&end| end as u64 <= bytes) - 1;
+    if functions == 0 {
+        return Err(format!(
+            "one function has {} B, more than {bytes} B",
+            ends[1]
+        ));
+    }
+    Ok((functions, ends[functions]))
+}
+
+const START: State = [1, 2, 3, 4];
+
+struct Code {
+    level: Level,
+    functions: usize,
+    state: State,
+    /// What one pass makes of [`START`].
+    checksum: u64,
+    /// The expected state after batches, computed as far as this many passes.
+    known: (u64, State),
+}
+
+impl Code {
+    fn new(level: Level, functions: usize) -> Self {
+        let once = expected(functions, 1, START);
+        Self {
+            level,
+            functions,
+            state: START,
+            checksum: once.into_iter().fold(0, |all, number| all ^ number),
+            known: (0, START),
+        }
+    }
+
+    /// The state after so many passes from [`START`].
+    fn after(&mut self, passes: u64) -> State {
+        let (done, state) = self.known;
+        self.known = if passes >= done {
+            (passes, expected(self.functions, passes - done, state))
+        } else {
+            (passes, expected(self.functions, passes, START))
+        };
+        self.known.1
+    }
+}
+
+impl Body for Code {
+    fn batch(&mut self, operations: u64) -> u64 {
+        let mut state = START;
+        self.level.run(self.functions, operations, &mut state);
+        self.state = state;
+        operations
+    }
+
+    fn verify(&mut self, operations: u64, _returned: u64) -> Result<u64, Failure> {
+        let expected = self.after(operations);
+        if self.state == expected {
+            Ok(self.checksum)
+        } else {
+            Err(Failure::Invalid(format!(
+                "{operations} passes over the code yield {:x?}, not {expected:x?}",
+                self.state
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_sizes_span_the_published_ones() {
+        let sizes = sizes();
+        assert_eq!(sizes.len(), 52);
+        assert_eq!((sizes[0], sizes[51]), (4 << 10, 1020 << 10));
+        // Each of them is one of the published 128.
+        assert!(sizes.iter().all(|bytes| bytes % 8192 == 4096));
+        assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn a_size_is_filled_with_whole_functions() {
+        let ends = [0, 1000, 2100, 3100];
+        let of = |bytes| functions(Some(&ends), bytes);
+        assert_eq!(of(1000), Ok((1, 1000)));
+        assert_eq!(of(2099), Ok((1, 1000)));
+        assert_eq!(of(3100), Ok((3, 3100)));
+        assert!(of(3101).unwrap_err().contains("3100 B"));
+        assert!(of(999).unwrap_err().contains("one function"));
+        assert!(functions(None, 1000).is_err());
+    }
+
+    #[test]
+    fn all_levels_have_one_checksum_and_a_wrong_pass_count_is_found() {
+        let mut checksums = Vec::new();
+        for level in levels() {
+            let mut code = Code::new(level, 20);
+            for passes in [1, 5, 2] {
+                let returned = code.batch(passes);
+                checksums.push(code.verify(passes, returned).unwrap());
+                assert!(matches!(
+                    code.verify(passes + 1, returned),
+                    Err(Failure::Invalid(_))
+                ));
+            }
+        }
+        assert_eq!(checksums.len(), 12);
+        assert!(checksums.iter().all(|&sum| sum == checksums[0]));
+    }
+}

@@ -1,0 +1,316 @@
+//! One block, or two to copy between, for each of one or all CPUs, and what is measured on them.
+
+use super::arena::Arena;
+use super::available;
+use super::bandwidth::bodies::{Copy, Read, Write};
+use super::kernels::{self, random, Kernels};
+use super::{pattern, team};
+use crate::catalog::{Factor, Parameter, Type};
+use crate::clock::Clock;
+use crate::measure::{Body, Context, Failure, Reading};
+use crate::protocol::Case;
+use crate::sys::region::Pages;
+use serde_json::json;
+
+/// What is done with the blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+    Copy,
+    /// Loads of random words that do not wait for each other.
+    Random,
+}
+
+impl Access {
+    /// The indicator's id.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+            Self::Random => "random",
+        }
+    }
+}
+
+pub fn parameter() -> Parameter {
+    Parameter {
+        name: "threads",
+        kind: Type::Texts,
+        default: json!(["one", "all"]),
+        unit: None,
+        minimum: None,
+        maximum: None,
+        choices: Some(vec!["one", "all"]),
+        description: "one: a single thread; all: a thread on each CPU that the agent may use, \
+                      with blocks of its own, whose rates are added up",
+    }
+}
+
+pub fn factor() -> Factor {
+    Factor {
+        name: "threads",
+        title: "threads",
+        unit: None,
+        scale: "category",
+    }
+}
+
+/// One thread's memory.
+struct Place {
+    cpu: Option<usize>,
+    source: Arena,
+    target: Arena,
+    checksum: u64,
+}
+
+/// The memory of all threads: blocks of one size, filled with the pattern.
+pub struct Crew {
+    places: Vec<Place>,
+    bytes: usize,
+    kernels: Kernels,
+    seed: u64,
+}
+
+impl Crew {
+    /// How many threads "one" or "all" are.
+    pub fn size(threads: &str) -> Result<usize, Failure> {
+        Ok(if threads == "all" {
+            team::cpus()?.len()
+        } else {
+            1
+        })
+    }
+
+    /// Takes two blocks of `bytes` (whole lines) per thread from the system, each touched first by
+    /// a thread on its own CPU.
+    pub fn new(threads: &str, bytes: usize, seed: u64) -> Result<Self, Failure> {
+        let cpus = match threads {
+            "all" => team::cpus()?,
+            // Not bound: the placement of the session holds.
+            _ => vec![None],
+        };
+        let need = (2 * bytes as u64).saturating_mul(cpus.len() as u64);
+        if let Some(available) = available::bytes().filter(|&available| need > available) {
+            return Err(Failure::Unsupported(format!(
+                "{} threads with two blocks of {bytes} B need {need} B, the system can spare \
+                 {available} B",
+                cpus.len()
+            )));
+        }
+        let places: Result<Vec<Place>, Failure> = std::thread::scope(|scope| {
+            let threads: Vec<_> = cpus
+                .into_iter()
+                .map(|cpu| scope.spawn(move || place(cpu, bytes)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))
+                })
+                .collect()
+        });
+        Ok(Self {
+            places: places?,
+            bytes,
+            kernels: kernels::vector(),
+            seed,
+        })
+    }
+
+    /// Measures one access: every round is one window, and its value the sum of the threads' rates
+    /// over the first `bytes` of the blocks, in MB/s, or in millions of accesses per second.
+    pub fn measure(
+        &mut self,
+        context: &mut Context<'_>,
+        case: &Case,
+        access: Access,
+        bytes: usize,
+    ) -> Result<(), Failure> {
+        let mut members = self.members(access, bytes)?;
+        let units = match access {
+            Access::Random => random::LANES,
+            Access::Read | Access::Write | Access::Copy => bytes,
+        } as f64;
+        context.rounds(case, |clock, sample_ns| {
+            let shares = team::window(&mut members, sample_ns, clock)?;
+            let checksum = shares[0].checksum;
+            if let Some(other) = shares.iter().find(|share| share.checksum != checksum) {
+                return Err(Failure::Invalid(format!(
+                    "the threads computed {checksum:#x} and {:#x} from equal blocks",
+                    other.checksum
+                )));
+            }
+            let rate = |share: &team::Share| share.operations as f64 * units / share.elapsed_ns;
+            Ok(vec![Reading {
+                indicator: access.name(),
+                case: case.clone(),
+                value: shares.iter().map(rate).sum::<f64>() * 1e3,
+                operations: shares.iter().map(|share| share.operations).sum(),
+                elapsed_ns: shares.iter().map(|s| s.elapsed_ns).fold(0.0, f64::max),
+                checksum,
+            }])
+        });
+        Ok(())
+    }
+
+    /// Does each access for `window_ns` in every thread, without reporting it; returns the exclusive
+    /// or of the checksums.
+    pub fn unreported(
+        &mut self,
+        accesses: &[Access],
+        window_ns: f64,
+        clock: &Clock,
+    ) -> Result<u64, Failure> {
+        let bytes = self.bytes;
+        accesses.iter().try_fold(0, |all, &access| {
+            let mut members = self.members(access, bytes)?;
+            let shares = team::window(&mut members, window_ns, clock)?;
+            Ok(all ^ shares[0].checksum)
+        })
+    }
+
+    fn members(&mut self, access: Access, bytes: usize) -> Result<Vec<team::Member<'_>>, Failure> {
+        assert!(bytes <= self.bytes, "the blocks have so many bytes");
+        let (kernels, seed, whole) = (self.kernels, self.seed, self.bytes);
+        self.places
+            .iter_mut()
+            .enumerate()
+            .map(|(number, place)| {
+                let source = place.source.block(bytes, 0)?;
+                let checksum = if bytes == whole {
+                    place.checksum
+                } else {
+                    pattern::of(source.len())
+                };
+                let body: Box<dyn Body + Send + '_> = match access {
+                    Access::Read => Box::new(Read::new(kernels, source, checksum)),
+                    // The source keeps its pattern for the other accesses.
+                    Access::Write => Box::new(Write::new(kernels, place.target.block(bytes, 0)?)),
+                    Access::Copy => {
+                        let target = place.target.block(bytes, 0)?;
+                        Box::new(Copy::new(kernels, source, target, checksum))
+                    }
+                    Access::Random => {
+                        let seed = seed ^ (number as u64) << 32;
+                        Box::new(Random::new(source, seed, checksum))
+                    }
+                };
+                Ok(team::Member {
+                    cpu: place.cpu,
+                    body,
+                })
+            })
+            .collect()
+    }
+}
+
+fn place(cpu: Option<usize>, bytes: usize) -> Result<Place, Failure> {
+    team::bind(cpu)?;
+    let mut source = Arena::new(&[bytes], Pages::Default)?;
+    let mut target = Arena::new(&[bytes], Pages::Default)?;
+    target.block(bytes, 0)?;
+    let checksum = pattern::fill(source.block(bytes, 0)?);
+    Ok(Place {
+        cpu,
+        source,
+        target,
+        checksum,
+    })
+}
+
+/// Random loads from a block that holds the pattern; an operation is a turn of all generators.
+struct Random<'a> {
+    block: &'a [u64],
+    checksum: u64,
+    /// Where the generators stand, and where they stood when the last check ended.
+    state: random::State,
+    checked: random::State,
+    turns: u64,
+    sum: u64,
+}
+
+impl<'a> Random<'a> {
+    fn new(block: &'a [u64], seed: u64, checksum: u64) -> Self {
+        let state = random::start(seed);
+        Self {
+            block,
+            checksum,
+            state,
+            checked: state,
+            turns: 0,
+            sum: 0,
+        }
+    }
+}
+
+impl Body for Random<'_> {
+    fn batch(&mut self, operations: u64) -> u64 {
+        let sum = random::load(self.block, operations, &mut self.state);
+        self.sum = self.sum.wrapping_add(sum);
+        self.turns += operations;
+        sum
+    }
+
+    fn verify(&mut self, _operations: u64, _returned: u64) -> Result<u64, Failure> {
+        let expected = random::expected(self.block.len(), self.turns, &mut self.checked);
+        let (sum, turns) = (self.sum, self.turns * random::LANES as u64);
+        (self.sum, self.turns) = (0, 0);
+        if sum == expected && self.state == self.checked {
+            Ok(self.checksum)
+        } else {
+            Err(Failure::Invalid(format!(
+                "{turns} random loads add up to {sum:#x}, not to {expected:#x}: not every word was \
+                 loaded"
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Calibration;
+
+    const ALL: [Access; 4] = [Access::Read, Access::Write, Access::Copy, Access::Random];
+
+    #[test]
+    fn every_access_is_proved_with_one_and_with_all_threads() {
+        let clock = Calibration::measure().clock();
+        for threads in ["one", "all"] {
+            let mut crew = Crew::new(threads, 8192, 3).unwrap();
+            assert_eq!(crew.places.len(), Crew::size(threads).unwrap());
+            for access in ALL {
+                let once = crew.unreported(&[access], 1e5, &clock).unwrap();
+                let expected = match access {
+                    Access::Write => 1024u64.wrapping_mul(0x5bd1_e995_0000_0000),
+                    _ => (0..1024).fold(0, |all, index| all ^ pattern::word(index)),
+                };
+                assert_eq!(once, expected, "{access:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_spoilt_word_is_found_by_reading_and_by_random_loads() {
+        let clock = Calibration::measure().clock();
+        let mut crew = Crew::new("one", 4096, 3).unwrap();
+        crew.places[0].source.block(4096, 0).unwrap().fill(1);
+        for access in [Access::Read, Access::Copy, Access::Random] {
+            let outcome = crew.unreported(&[access], 1e5, &clock);
+            assert!(matches!(outcome, Err(Failure::Invalid(_))), "{access:?}");
+        }
+    }
+
+    #[test]
+    fn too_much_for_all_threads_is_unsupported() {
+        let refused = Crew::new("all", 1 << 45, 0).err();
+        assert!(
+            matches!(refused, Some(Failure::Unsupported(_))),
+            "{refused:?}"
+        );
+    }
+}
