@@ -158,7 +158,9 @@ class Judge:
 
     def _levels(self, pairs: Sequence[Pair]) -> Levels:
         """What looks cost, by the blocks that the row with most of them has."""
-        done = (len(_paired(pair).blocks) for pair in pairs if _complete(pair) and not _has_zero(pair))
+        done = (
+            len(_paired(pair).blocks) for pair in pairs if _complete(pair) and not _has_zero(pair)
+        )
         return self.rule.levels(max(done, default=0) if self.rule.looks else 0)
 
     def _families(
