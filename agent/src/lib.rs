@@ -12,6 +12,7 @@ pub mod endpoint;
 pub mod inventory;
 pub mod measure;
 pub mod network;
+pub mod prepare;
 pub mod protocol;
 pub mod session;
 pub mod sys;

@@ -13,6 +13,7 @@ from pentathlon.cli.screen import seconds, size
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.pilot import SystemEstimate, expected_seconds
 from pentathlon.study.plan import Plan
+from pentathlon.study.preparation import PUBLISHED
 from pentathlon.target.contract import Target
 
 Estimates = Mapping[str, SystemEstimate]
@@ -31,6 +32,8 @@ def show(console: Console, ready: Ready) -> None:
     console.print()
     console.print(_systems(plan, ready.targets, estimates))
     console.print(_workloads(plan, estimates))
+    if plan.preparation:
+        console.print(_preparation(plan))
     console.print(_order(plan))
     console.print(_facts(ready, estimates))
 
@@ -109,6 +112,22 @@ def _range(times: list[float]) -> str:
         return "–"
     low, high = seconds(min(times)), seconds(max(times))
     return low if low == high else f"{low} to {high}"
+
+
+def _preparation(plan: Plan) -> RenderableType:
+    table = _table("Before a system is measured")
+    for name in ("step", "when", "systems"):
+        table.add_column(name, overflow="fold")
+    rows: dict[tuple[str, str], list[str]] = {}
+    for do in PUBLISHED:
+        for system, steps in plan.preparation.items():
+            for step in steps:
+                if step.do == do:
+                    when = "once" if step.once else "in each boot"
+                    rows.setdefault((step.words(), when), []).append(system)
+    for (words, when), systems in rows.items():
+        table.add_row(words, when, ", ".join(systems))
+    return Padding(table, (1, 0, 0, 0))
 
 
 def _order(plan: Plan) -> RenderableType:

@@ -19,6 +19,7 @@ from pentathlon.procedure.records import (
     BootEnd,
     BootStart,
     Enough,
+    Preparation,
     Record,
     RunEnd,
 )
@@ -69,8 +70,10 @@ class PlainLines:
         elif isinstance(record, Enough):
             self._say(record.blocks - 1, enough_text(record, self._blocks))
         elif (text := self._problems.text(record)) is not None:
-            assert isinstance(record, BootEnd | AgentEvent)
-            self._say(record.block, text)
+            if isinstance(record, BootEnd | AgentEvent):
+                self._say(record.block, text)
+            else:
+                err.print(text, markup=False, soft_wrap=True)
 
     def _say(self, block: int, text: str) -> None:
         err.print(f"block {block + 1}/{self._blocks}  {text}", markup=False, soft_wrap=True)
@@ -213,8 +216,20 @@ class Problems:
         return text
 
 
+def _preparation_text(system: str, do: str, outcome: str | None, reason: str | None) -> str | None:
+    bad = outcome in ("unsupported", "failed", "again", "not settled")
+    return f"{system}: {do}: {outcome}: {reason}" if bad else None
+
+
 def problem_text(record: Record) -> str | None:
     """What a record says of a problem, or None."""
+    if isinstance(record, Preparation):
+        return _preparation_text(record.system, record.do, record.outcome, record.reason)
+    if isinstance(record, AgentEvent) and record.event.get("event") == "step":
+        event = record.event
+        return _preparation_text(
+            record.system, str(event.get("do")), event.get("outcome"), event.get("reason")
+        )
     if isinstance(record, BootEnd) and record.outcome != "ok":
         verb = "failed" if record.outcome == "failed" else "was interrupted"
         return f"{record.system}: the boot {verb}: {record.reason}"

@@ -9,6 +9,7 @@ import polars as pl
 import typer
 from rich.table import Table
 
+from pentathlon.cli import preparationview
 from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.store.directory import RESULTS
@@ -128,6 +129,9 @@ def _show(result: Result) -> None:
     out.print(grid)
     out.print()
     out.print(_systems(result))
+    if result.plan.preparation:
+        out.print()
+        out.print(preparationview.table(result))
     failures = result.failures()
     if not failures.is_empty():
         out.print()

@@ -50,6 +50,32 @@ class Resume(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation(Record):
+    """A piece of what is done once for a system begins or ends. state: "start" or "end".
+
+    Attributes:
+        number: the step's place in the plan's preparation of the system.
+        do: what the step does: "fresh", "record" or "train".
+        unit: the piece, such as "memory.read#2", the second training of that workload.
+        outcome: "done", "unsupported", "not needed", "failed", "again" (failed, will be tried
+            again), "interrupted"; None at the start.
+        seconds: time since the start.
+        detail: what the step found.
+    """
+
+    kind: ClassVar[str] = "preparation"
+    system: str
+    number: int
+    do: str
+    unit: str
+    state: str
+    outcome: str | None
+    reason: str | None
+    seconds: float
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BootStart(Record):
     """A boot begins. `steps` are the numbers of the plan's steps, in the order of the request."""
 
@@ -117,7 +143,7 @@ Sink: TypeAlias = Callable[[Record], None]
 
 KINDS: Mapping[str, type[Record]] = {
     record.kind: record
-    for record in (RunStart, Resume, BootStart, AgentEvent, BootEnd, Enough, RunEnd)
+    for record in (RunStart, Resume, Preparation, BootStart, AgentEvent, BootEnd, Enough, RunEnd)
 }
 FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
 """Fields of each kind of record, in order."""

@@ -12,9 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
-from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Enough, RunEnd, Sink
+from pentathlon.procedure.preparation import Preparer
+from pentathlon.procedure.records import (
+    AgentEvent,
+    BootEnd,
+    BootStart,
+    Enough,
+    Record,
+    RunEnd,
+    Sink,
+)
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.study.plan import Plan, Step
+from pentathlon.study.preparation import PlannedStep
 from pentathlon.target.contract import Session, Target, TargetError
 
 GRACE_S = 30.0
@@ -75,6 +85,7 @@ class Runner:
                 if boot.block > asked and self._stops(boot.block):
                     break
                 asked = boot.block
+                self._prepare(boot.system)
                 while boot.pending():
                     self._attempt(boot)
         except BaseException:
@@ -82,6 +93,11 @@ class Runner:
             raise
         self._emit_end("finished")
         return self.state.unresolved()
+
+    def _prepare(self, system: str) -> None:
+        """What is done once for the system, before its first boot that is measured."""
+        target = self.targets[system]
+        Preparer(self.plan, self.state, self._emit, self._shield).prepare(system, target)
 
     def _stops(self, block: int) -> bool:
         """Whether the study ends before this block; a block that has begun is measured whole."""
@@ -96,7 +112,7 @@ class Runner:
     def _emit_end(self, outcome: str) -> None:
         self._emit(RunEnd(outcome=outcome, failures=len(self.state.unresolved())))
 
-    def _emit(self, record: AgentEvent | BootStart | BootEnd | Enough | RunEnd) -> None:
+    def _emit(self, record: Record) -> None:
         self._sink(record)
         self.state.apply(record)
         if self._observer is not None:
@@ -152,8 +168,9 @@ class Runner:
         self, session: Session, boot: BootState, attempt: int, session_id: str, numbers: list[int]
     ) -> None:
         steps = [self.plan.steps[boot.system][number] for number in numbers]
-        request = make_request(self.plan, steps, session_id)
-        for event in session.run(request, *limits(steps)):
+        prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
+        request = make_request(self.plan, steps, session_id, prepare)
+        for event in session.run(request, *limits(steps, prepare)):
             self._emit(
                 AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
             )
@@ -171,25 +188,32 @@ class Runner:
         return "failed", f"the agent said that it was done, but did not run {names}"
 
 
-def make_request(plan: Plan, steps: Sequence[Step], session_id: str) -> dict[str, Any]:
+def make_request(
+    plan: Plan, steps: Sequence[Step], session_id: str, prepare: Sequence[PlannedStep] = ()
+) -> dict[str, Any]:
     """The agent's request; placement and scratch are left to the target.
 
     Every boot gets the study's seed: a workload then works on the same data in every system, and
     its checksum must be the same.
     """
+    before = {"prepare": [step.task() for step in prepare]} if prepare else {}
     return {
         "protocol": 1,
         "session": session_id,
         "seed": plan.study.seed,
         "inventory": True,
+        **before,
         "workloads": [step.task() for step in steps],
     }
 
 
-def limits(steps: Sequence[Step]) -> tuple[float, float]:
+def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:
     """Longest silence and longest time of a request, in seconds."""
-    idle = max(step.timeout_s for step in steps) + GRACE_S
+    # While it waits for quiet the agent says so every ten seconds; its other steps are silent.
+    silent = [step.most_s() for step in prepare if step.do != "settle"]
+    idle = max([step.timeout_s for step in steps] + silent) + GRACE_S
     total = sum(step.timeout_s * step.processes for step in steps) + GRACE_S
+    total += sum(step.most_s() for step in prepare)
     return idle, max(total, idle)
 
 

@@ -12,6 +12,8 @@ what the run before it knew. The rules (docs/procedure.md):
 * A boot that failed before any step began is tried again `retries` times; then all steps that are
   left in it have failed.
 * A boot that was cut off or interrupted by the experimenter is nobody's failure.
+* A piece of the preparation is finished when its end is recorded, unless it was interrupted or will
+  be tried again.
 * Blocks beyond the one after which the stopping rule was met are not needed.
 """
 
@@ -25,6 +27,7 @@ from pentathlon.procedure.records import (
     BootEnd,
     BootStart,
     Enough,
+    Preparation,
     Record,
     RunEnd,
 )
@@ -36,7 +39,7 @@ FAULTS = frozenset({"failed", "timeout", "invalid", "request"})
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that was asked for and not measured. stage: "boot" or "step"."""
+    """Something that was asked for and not done. stage: "preparation", "boot" or "step"."""
 
     block: int
     system: str
@@ -49,6 +52,26 @@ class Failure:
     kind: str
     reason: str
     utc: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How one of the agent's steps before a measurement ended.
+
+    Attributes:
+        do: "idle" or "settle".
+        outcome: "done", "unsupported", "settled" or "not settled".
+        seconds: how long it took.
+    """
+
+    block: int
+    system: str
+    attempt: int
+    do: str
+    outcome: str
+    reason: str | None
+    seconds: float
+    detail: dict[str, Any]
 
 
 @dataclass
@@ -117,6 +140,8 @@ class RunState:
     Attributes:
         boots: (block, system) -> state of that boot, in the order of the plan.
         failures: every failure, in the order of the records.
+        prepared: (system, step, piece) -> the end of that piece of the preparation.
+        verdicts: how the agent's own steps before a measurement ended, in order.
         ended: the run's last record says that it finished.
         enough: the record that says that the stopping rule was met, or None.
     """
@@ -130,6 +155,8 @@ class RunState:
             for order, boot in enumerate(boots)
         }
         self.failures: list[Failure] = []
+        self.prepared: dict[tuple[str, int, str], Preparation] = {}
+        self.verdicts: list[Verdict] = []
         self.ended = False
         self.enough: Enough | None = None
 
@@ -159,6 +186,8 @@ class RunState:
     def resolved(self, failure: Failure) -> bool:
         """Whether a later attempt made the failure good."""
         boot = self.boots[failure.block, failure.system]
+        if failure.stage == "preparation":
+            return False
         if failure.step is None:
             return not boot.failed and not boot.pending()
         return boot.finished.get(failure.step, -1) > failure.attempt
@@ -175,6 +204,8 @@ class RunState:
         """The plan's step that an event belongs to, while its boot is going on."""
         boot = self.boots.get((record.block, record.system))
         index = record.event.get("index")
+        if record.event.get("event") == "step":
+            return None  # a step of the request's preparation, which counts for itself
         if boot is None or boot.attempt is None or not isinstance(index, int):
             return None
         steps = boot.attempt.steps
@@ -190,10 +221,42 @@ class RunState:
             boot.attempt = _Attempt(record.attempt, list(record.steps))
         elif isinstance(record, BootEnd):
             self._boot_end(record)
+        elif isinstance(record, Preparation):
+            self._preparation(record)
         elif isinstance(record, Enough):
             self.enough = record
         elif isinstance(record, RunEnd):
             self.ended = record.outcome == "finished"
+
+    def learns(self, system: str) -> bool | None:
+        """Whether a system learns from use, as its step "record" found; None if it did not."""
+        for (name, _, _), record in self.prepared.items():
+            if name == system and record.do == "record":
+                told = record.detail.get("learns_from_use")
+                if isinstance(told, dict) and isinstance(told.get("value"), bool):
+                    return bool(told["value"])
+        return None
+
+    def _preparation(self, record: Preparation) -> None:
+        if record.state != "end" or record.outcome in ("interrupted", "again"):
+            return
+        self.prepared[record.system, record.number, record.unit] = record
+        if record.outcome == "failed":
+            self.failures.append(
+                Failure(
+                    block=0,
+                    system=record.system,
+                    attempt=0,
+                    stage="preparation",
+                    workload=record.unit.rpartition("#")[0] or None,
+                    step=None,
+                    process=None,
+                    case=None,
+                    kind="failed",
+                    reason=f"{record.do}: {record.reason}",
+                    utc=record.utc,
+                )
+            )
 
     def _event(self, record: AgentEvent) -> None:
         boot = self.boots[record.block, record.system]
@@ -201,6 +264,8 @@ class RunState:
         if attempt is None or attempt.number != record.attempt:
             return
         kind = record.event.get("event")
+        if kind == "step" and record.event.get("state") == "end":
+            self._verdict(record)
         step = self.step_of(record)
         if kind == "error":
             self._error(record, step)
@@ -217,6 +282,21 @@ class RunState:
                 attempt.begin(step)
         elif kind == "progress" and record.event.get("state") == "end":
             self._step_end(record, boot, attempt, step)
+
+    def _verdict(self, record: AgentEvent) -> None:
+        event = record.event
+        self.verdicts.append(
+            Verdict(
+                block=record.block,
+                system=record.system,
+                attempt=record.attempt,
+                do=str(event.get("do")),
+                outcome=str(event.get("outcome")),
+                reason=event.get("reason"),
+                seconds=float(event.get("seconds") or 0.0),
+                detail=dict(event.get("detail") or {}),
+            )
+        )
 
     def _step_end(self, record: AgentEvent, boot: BootState, attempt: _Attempt, step: int) -> None:
         attempt.ended.add(step)

@@ -16,6 +16,7 @@ from pentathlon.study.model import (
     System,
     WorkloadChoice,
 )
+from pentathlon.study.preparation import PreparationStep
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
@@ -24,10 +25,12 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     (): Study,
     ("procedure",): Procedure,
     ("procedure", "stopping"): Stopping,
+    ("procedure", "steps"): PreparationStep,
     ("evaluation",): Evaluation,
     ("system",): System,
     ("system", "settings"): Settings,
     ("system", "ssh"): Ssh,
+    ("system", "steps"): PreparationStep,
     ("suite",): Suite,
     ("suite", "workloads"): WorkloadChoice,
 }
@@ -41,6 +44,7 @@ _EXAMPLES = {
     "workloads": 'workloads = ["process.*"]',
     "id": 'id = "memory.read"',
     "host": 'host = "NAME"',
+    "do": 'do = "settle"',
 }
 
 _PATTERNS = {

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
+from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
@@ -100,6 +101,8 @@ class System(Table):
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     agent: str | None = None
     """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
+    steps: tuple[PreparationStep, ...] | None = None
+    """What is done before this system is measured, instead of the procedure's steps."""
     peer: Peer | None = None
     """A second host of the same kind, joined to the first by a link."""
     settings: Settings = Settings()
@@ -122,6 +125,11 @@ class System(Table):
     @classmethod
     def _uml_args(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _steps(cls, value: Any) -> Any:
+        return from_file(value)
 
     @field_validator("scratch", "agent")
     @classmethod
@@ -153,6 +161,14 @@ class Procedure(Table):
     """Longest time of one workload in one boot, in seconds."""
     retries: int = Field(default=1, ge=0, le=100)
     """How often a boot that failed is tried again."""
+    steps: tuple[PreparationStep, ...] = ()
+    """What is done before a system is measured: nothing ("fast"), the whole published process
+    ("published"), or steps."""
+
+    @field_validator("steps", mode="before")
+    @classmethod
+    def _steps(cls, value: Any) -> Any:
+        return from_file(value)
 
     @model_validator(mode="after")
     def _most_blocks(self) -> Procedure:

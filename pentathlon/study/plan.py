@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
 from pentathlon.study.model import Procedure, Study, Suite, System, WorkloadChoice
+from pentathlon.study.preparation import PUBLISHED, PlannedStep, planned
 
 FORMAT = 1
 
@@ -78,6 +79,8 @@ class Plan(_Part):
         agent: version and build of the agent, and the version of its catalog.
         targets: system -> what its target says of itself.
         steps: system -> its steps, in the order of the suites.
+        preparation: system -> what is done before it is measured; systems without steps are left
+            out.
         blocks: for each block the boots, in order.
     """
 
@@ -86,6 +89,7 @@ class Plan(_Part):
     agent: dict[str, Any]
     targets: dict[str, dict[str, Any]]
     steps: dict[str, tuple[Step, ...]]
+    preparation: dict[str, tuple[PlannedStep, ...]] = {}
     blocks: tuple[tuple[Boot, ...], ...]
 
     def canonical(self) -> str:
@@ -147,8 +151,20 @@ def make_plan(
         },
         targets={name: dict(description) for name, description in targets.items()},
         steps=steps,
+        preparation={
+            system.name: prepared
+            for system in study.systems
+            if (prepared := _prepared(study, system))
+        },
         blocks=tuple(_block(study, steps, block) for block in range(study.procedure.blocks)),
     )
+
+
+def _prepared(study: Study, system: System) -> tuple[PlannedStep, ...]:
+    """The steps of a system, in the order of the published process."""
+    chosen = study.procedure.steps if system.steps is None else system.steps
+    steps = [planned(step, system.target) for step in chosen]
+    return tuple(sorted(steps, key=lambda step: PUBLISHED.index(step.do)))
 
 
 def order_of(items: Sequence[T], seed: int, *place: str | int) -> list[T]:

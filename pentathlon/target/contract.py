@@ -7,6 +7,7 @@ needs a new boot.
 
 from __future__ import annotations
 
+import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -123,6 +124,8 @@ class Target(ABC):
 
     kind: ClassVar[str]
     layer: ClassVar[str]
+    persistent: ClassVar[bool] = True
+    """Whether what a system learns, or has installed, is still there in its next boot."""
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         self.system = system
@@ -145,6 +148,44 @@ class Target(ABC):
     def settings_to_change(self) -> list[dict[str, Any]]:
         """Settings of the machine that a boot changes: `what`, `from` (now) and `to`."""
         return []
+
+    def renew(self, command: str | None, timeout_s: float) -> tuple[str, str | None]:
+        """Make the system anew, as formatting its disk and installing it would.
+
+        Args:
+            command: the user's shell command for it, or None.
+            timeout_s: longest time, in seconds.
+
+        Returns:
+            "done" or "unsupported", and how or why not.
+
+        Raises:
+            TargetError: the command failed.
+        """
+        if not self.persistent:
+            return "done", "each boot of this target has a new root directory and a new kernel"
+        if command is None:
+            return "unsupported", (
+                "this target cannot make its system anew by itself; give the step a command"
+            )
+        return self._renew_by(command, timeout_s)
+
+    def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
+        """Run the user's command on this machine."""
+        try:
+            done = subprocess.run(
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TargetError(f"`{command}` did not end within {timeout_s:g} s") from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise TargetError(f"`{command}` ended with {done.returncode}: {said[-1]}")
+        return "done", command
 
     def bytes_written(self) -> int | None:
         """Bytes that one boot itself writes to disk, or None if that is not known."""

@@ -32,6 +32,7 @@ class GvisorTarget(Target):
 
     kind: ClassVar[str] = "gvisor"
     layer: ClassVar[str] = "gvisor"
+    persistent: ClassVar[bool] = False
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)

@@ -12,7 +12,7 @@ from pentathlon.cli.exits import Exit
 from pentathlon.cli.main import app
 from pentathlon.procedure.records import FIELDS
 from pentathlon.store.schema import TABLES
-from pentathlon.study import model, reach
+from pentathlon.study import model, preparation, reach
 from pentathlon.study.load import parse_study
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -36,6 +36,7 @@ def code_words(text: str) -> set[str]:
         model.System,
         model.Settings,
         reach.Ssh,
+        preparation.PreparationStep,
         model.Suite,
         model.WorkloadChoice,
     ],

@@ -143,6 +143,17 @@ pub enum Event {
     },
     Sample(Box<Sample>),
     Histogram(Box<HistogramSample>),
+    /// A step of `prepare`. state: `start`, `waiting` or `end`.
+    Step {
+        index: usize,
+        #[serde(rename = "do")]
+        action: &'static str,
+        state: &'static str,
+        outcome: Option<&'static str>,
+        reason: Option<String>,
+        seconds: f64,
+        detail: Value,
+    },
     Counter {
         name: String,
         value: Value,

@@ -23,6 +23,9 @@ pub struct Request {
     pub inventory: bool,
     #[serde(default)]
     pub placement: Placement,
+    /// What is done before the first workload, in this order.
+    #[serde(default)]
+    pub prepare: Vec<crate::prepare::Step>,
     pub workloads: Vec<Task>,
 }
 
@@ -93,6 +96,10 @@ impl Request {
                 self.protocol,
                 super::VERSION
             ));
+        }
+        for (index, step) in self.prepare.iter().enumerate() {
+            step.validate()
+                .map_err(|sentence| format!("prepare[{index}]: {sentence}"))?;
         }
         for (index, task) in self.workloads.iter().enumerate() {
             if !(1..=100_000).contains(&task.iterations) {

@@ -93,6 +93,12 @@ impl<W: Write> Session<W> {
             placement: placement::in_force(),
             telemetry: Counters::open().support(),
         })))?;
+        for (index, step) in request.prepare.iter().enumerate() {
+            let emitter = &mut self.emitter;
+            crate::prepare::run(step, index, scratch.path(), &mut |event| {
+                emitter.send(&event)
+            })?;
+        }
         let count = request.workloads.len();
         for (index, task) in request.workloads.iter().enumerate() {
             for process in 0..task.processes {

@@ -48,6 +48,8 @@ pub mod syscall;
 pub mod time;
 #[cfg(target_os = "linux")]
 pub mod timer_slack;
+#[cfg(target_os = "linux")]
+pub mod trim;
 
 #[cfg(windows)]
 mod windows;

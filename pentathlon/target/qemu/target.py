@@ -45,6 +45,7 @@ class QemuTarget(Target):
 
     kind: ClassVar[str] = "qemu"
     layer: ClassVar[str] = "tcg"
+    persistent: ClassVar[bool] = False
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)

@@ -177,6 +177,10 @@ class SshTarget(Target):
             placement["cpus"] = [cpu % self._cpu_count for cpu in self.system.cpus]
         return placement
 
+    def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
+        self.address.ask(command, timeout_s)
+        return "done", f"{command} on {self.address.host}"
+
     def restart(self, deadline: float) -> None:
         """Restart the machine and wait until it answers with another boot id, random(4).
 

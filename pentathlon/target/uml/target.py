@@ -49,6 +49,7 @@ class UmlTarget(Target):
 
     kind: ClassVar[str] = "uml"
     layer: ClassVar[str] = "uml"
+    persistent: ClassVar[bool] = False
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)

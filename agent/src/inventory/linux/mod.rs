@@ -15,7 +15,7 @@ mod identity;
 mod kernel;
 pub mod layer;
 mod limits;
-mod load;
+pub mod load;
 mod memory;
 mod network;
 mod os;

@@ -1,0 +1,179 @@
+"""Do what is done once for each system before it is measured: fresh, record, train.
+
+Each piece of work is a record when it begins and when it ends, so a run that was cut off goes on
+with the next piece: training goes on in its middle. What is done in each boot (`idle`, `settle`) is
+part of that boot's request and is done by the agent; its events are records of the boot.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from pentathlon.procedure.records import Preparation
+from pentathlon.procedure.state import RunState
+from pentathlon.study.plan import Plan, Step
+from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
+from pentathlon.target.contract import Session, Target, TargetError
+
+Emit: TypeAlias = Callable[[Preparation], None]
+Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+GRACE_S = 30.0
+FRESH_LIMIT_S = 3600.0
+"""Longest time of a command that makes a system anew, in seconds."""
+
+Answer: TypeAlias = tuple[str, str | None, dict[str, Any]]
+"""outcome, reason, detail"""
+
+
+@dataclass
+class Preparer:
+    """Prepares systems of a plan; `state` says what earlier runs did."""
+
+    plan: Plan
+    state: RunState
+    emit: Emit
+    shield: Shield
+
+    def prepare(self, name: str, target: Target) -> None:
+        """Do what is left for one system. A failure is recorded and the study goes on."""
+        for number, step in enumerate(self.plan.preparation.get(name, ())):
+            if step.once:
+                for unit in self._units(name, step, target):
+                    self._unit(name, number, step, unit, target)
+
+    def _unit(self, name: str, number: int, step: PlannedStep, unit: str, target: Target) -> None:
+        tries = 0
+        while (name, number, unit) not in self.state.prepared:
+            tries += 1
+            last = tries > self.plan.study.procedure.retries
+            self._try(name, number, step, unit, target, last=last)
+
+    def _try(
+        self,
+        name: str,
+        number: int,
+        step: PlannedStep,
+        unit: str,
+        target: Target,
+        *,
+        last: bool,
+    ) -> None:
+        def say(state: str, outcome: str | None, reason: str | None, detail: Any) -> None:
+            self.emit(
+                Preparation(
+                    system=name,
+                    number=number,
+                    do=step.do,
+                    unit=unit,
+                    state=state,
+                    outcome=outcome,
+                    reason=reason,
+                    seconds=time.monotonic() - began,
+                    detail=detail,
+                )
+            )
+
+        began = time.monotonic()
+        say("start", None, None, {})
+        try:
+            outcome, reason, detail = self._do(name, step, unit, target)
+        except TargetError as error:
+            say("end", "failed" if last else "again", str(error), {})
+        except BaseException as error:
+            say("end", "interrupted", str(error) or type(error).__name__, {})
+            raise
+        else:
+            say("end", outcome, reason, detail)
+
+    def _units(self, name: str, step: PlannedStep, target: Target) -> Iterator[str]:
+        """The pieces of a step: training has one for each workload and repetition."""
+        if step.do != "train" or self._why_not_trained(name, step, target) is not None:
+            yield ""
+            return
+        times = self._times(name, step) or 0
+        for repetition in range(times):
+            for planned in self.plan.steps[name]:
+                yield f"{planned.workload}#{repetition + 1}"
+
+    def _times(self, name: str, step: PlannedStep) -> int | None:
+        """How often each workload is run; None if nobody knows whether the system learns."""
+        if step.options["times"] is not None:
+            return int(step.options["times"])
+        learns = self.state.learns(name)
+        return None if learns is None else LEARNED_TIMES if learns else 0
+
+    def _why_not_trained(
+        self, name: str, step: PlannedStep, target: Target
+    ) -> tuple[str, str] | None:
+        if not target.persistent:
+            return "unsupported", "nothing that this system learns survives its boot"
+        times = self._times(name, step)
+        if times is None:
+            return "unsupported", (
+                "the system does not say whether it learns from use, which the step "
+                '"record" asks; give times'
+            )
+        if times == 0:
+            return "not needed", "the system does not learn from use"
+        return None
+
+    def _do(self, name: str, step: PlannedStep, unit: str, target: Target) -> Answer:
+        if step.do == "fresh":
+            return (*target.renew(step.options["command"], FRESH_LIMIT_S), {})
+        if step.do == "record":
+            return self._record(target)
+        if (why := self._why_not_trained(name, step, target)) is not None:
+            return (*why, {})
+        workload = unit.rpartition("#")[0]
+        [one] = [planned for planned in self.plan.steps[name] if planned.workload == workload]
+        return self._train(one, target)
+
+    def _record(self, target: Target) -> Answer:
+        ended: dict[str, Any] = {}
+        for event in self._serve(target, [], [{"do": "record"}]):
+            if event.get("event") == "step" and event.get("state") == "end":
+                ended = event
+        if not ended:
+            raise TargetError("the agent said nothing about the step")
+        return str(ended.get("outcome")), ended.get("reason"), dict(ended.get("detail") or {})
+
+    def _train(self, step: Step, target: Target) -> Answer:
+        counts = {"samples": 0, "errors": 0}
+        reasons = []
+        for event in self._serve(target, [step], []):
+            kind = event.get("event")
+            counts["samples"] += kind in ("sample", "histogram")
+            if kind == "error":
+                counts["errors"] += 1
+                reasons.append(str(event.get("reason")))
+        # Training that met errors has still been use; what it measured counts nowhere.
+        return "done", reasons[0] if reasons else None, counts
+
+    def _serve(
+        self, target: Target, steps: Sequence[Step], prepare: list[dict[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """One boot for one request whose samples are not kept."""
+        session: Session | None = None
+        limit = sum(s.timeout_s * s.processes for s in steps) + 120.0 * len(prepare) + GRACE_S
+        request = {
+            "protocol": 1,
+            "session": secrets.token_hex(8),
+            "seed": self.plan.study.seed,
+            "inventory": False,
+            "prepare": prepare,
+            "workloads": [step.task() for step in steps],
+        }
+        try:
+            with self.shield():
+                session = target.boot(self.plan.study.procedure.boot_timeout_s)
+            yield from session.run(request, limit, limit)
+        finally:
+            if session is not None:
+                with self.shield():
+                    session.stop()
