@@ -22,7 +22,7 @@ PUBLISHED: tuple[Do, ...] = ("fresh", "record", "train", "idle", "settle")
 ONCE: frozenset[str] = frozenset({"fresh", "record", "train"})
 """Steps that are done once for each system, before its first boot that is measured."""
 
-GUESTS: frozenset[str] = frozenset({"uml", "gvisor", "qemu"})
+GUESTS: frozenset[str] = frozenset({"uml", "gvisor", "qemu", "wine"})
 """Targets whose systems are new in each boot, with nothing beside the agent in them."""
 
 LEARNED_TIMES = 5
@@ -163,6 +163,12 @@ class PlannedStep(BaseModel):
                 )
 
 
+def _idle_tasks(target: str) -> list[str]:
+    if target == "wine":
+        return ["process_idle_tasks"]
+    return ["sync"] if target in GUESTS else ["sync", "fstrim", "drop_caches"]
+
+
 def planned(step: PreparationStep, target: str) -> PlannedStep:
     """The step with the defaults for a kind of target."""
     guest = target in GUESTS
@@ -170,7 +176,7 @@ def planned(step: PreparationStep, target: str) -> PlannedStep:
         "fresh": {"command": None},
         "record": {},
         "train": {"times": None},
-        "idle": {"tasks": ["sync"] if guest else ["sync", "fstrim", "drop_caches"]},
+        "idle": {"tasks": _idle_tasks(target)},
         "settle": {
             # A guest holds nothing but the agent: what the ten minutes are for is not there.
             "after_boot_s": 0.0 if guest else AFTER_BOOT_S,
