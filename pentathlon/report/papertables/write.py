@@ -21,7 +21,7 @@ def grid(table: Filled) -> Grid:
     return Grid(
         title=f"{table.study}, {table.printed_as}: {table.title}",
         groups=("", *("" for _ in table.systems), "", *(n for n in others for _ in range(2))),
-        headings=("", *table.systems, "Unit", *sides),
+        headings=(table.printed_as.partition(",")[0], *table.systems, "Unit", *sides),
         numeric=(False, *(True for _ in table.systems), False, *(True, False) * len(others)),
         rows=tuple(_row(line) for line in table.lines),
         notes=(*compared, *((FLAG,) if flagged else ()), *table.notes),
