@@ -32,6 +32,10 @@ class Exit(IntEnum):
     """A study file, an argument or a result that cannot be used."""
     UNAVAILABLE = 3
     """A target or the agent does not work on this machine."""
+    REGRESSION = 4
+    """`gate`: something is shown to be slower."""
+    INCONCLUSIVE = 5
+    """`gate`: something is not known well enough."""
     INTERNAL = 70
     """A mistake of this program (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130

@@ -9,6 +9,8 @@ import typer
 from pentathlon import __version__, agent
 from pentathlon.cli import (
     calibrate,
+    gate,
+    history,
     machine,
     plan,
     published,
@@ -76,6 +78,8 @@ app.command("compare", help=report.COMPARE_HELP)(report.compare)
 app.command("report", help=report.REPORT_HELP)(report.report)
 app.command("tables", help=tables.HELP)(tables.tables)
 app.command("calibrate", help=calibrate.HELP)(calibrate.calibrate)
+app.command("history", help=history.HELP)(history.history)
+app.command("gate", help=gate.HELP)(gate.gate)
 app.add_typer(published.app, name="published")
 app.add_typer(trace.app, name="trace")
 app.command("catalog", help=machine.CATALOG_HELP)(machine.catalog)

@@ -10,6 +10,7 @@ import typer
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
+from pentathlon.store.directory import PLAN
 from pentathlon.store.query import load_result
 from pentathlon.study.problems import did_you_mean
 
@@ -27,10 +28,15 @@ Examples:
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
 
 Name two systems to compare the second with the first, whatever the study's reference is.
+Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
 
 Examples:
 
     pentathlon compare results/two-kernels-20260101T120000Z
+
+    pentathlon compare results/before results/after
+
+    pentathlon compare results/before results/after uml-6.1 uml-7.2
 
     pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
 """
@@ -72,10 +78,15 @@ def compare(
         Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
     ] = None,
     a: Annotated[
-        str | None, typer.Argument(help="System to compare with.", show_default="the reference")
+        str | None,
+        typer.Argument(help="System to compare with, or a result.", show_default="the reference"),
     ] = None,
     b: Annotated[
         str | None, typer.Argument(help="System to judge.", show_default="all others")
+    ] = None,
+    c: Annotated[
+        str | None,
+        typer.Argument(help="With two results: system of the second.", show_default="the same"),
     ] = None,
     *,
     full: Annotated[
@@ -83,6 +94,14 @@ def compare(
     ] = False,
 ) -> None:
     with domain_errors():
+        if result is not None and a is not None and (Path(a) / PLAN).is_file():
+            from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
+
+            for pair in across.compare_directories(result, Path(a), b, c):
+                across.render(pair, out, full)
+            return
+        if c is not None:
+            raise InputError(f'"{a}" is no result directory; name two results, or two systems')
         found = load_result(choose(result))
         if a is not None:
             names = [system.name for system in found.study.systems]

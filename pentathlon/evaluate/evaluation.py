@@ -25,6 +25,7 @@ from pentathlon.evaluate.facts import (
     study_facts,
     system_facts,
 )
+from pentathlon.evaluate.guard import guards
 from pentathlon.evaluate.latency import find_latencies
 from pentathlon.evaluate.model import (
     AreaCount,
@@ -36,6 +37,7 @@ from pentathlon.evaluate.model import (
     Row,
     SystemFacts,
 )
+from pentathlon.evaluate.model_whole import Guard
 from pentathlon.evaluate.modes import find_modes
 from pentathlon.evaluate.qualify import qualify
 from pentathlon.evaluate.scaling import find_scalings
@@ -45,6 +47,7 @@ from pentathlon.evaluate.steady import find_steady
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.why import find_why
 from pentathlon.study.model import Study
+from pentathlon.study.plan import Plan
 
 AllSeries = Mapping[tuple[str, str], Series]
 
@@ -106,7 +109,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             suites,
             rate=judged[system.name].nominal_rate,
             delta=rule.delta,
-        )
+        ).model_copy(update={"guards": _guards(plan, system, systems[0])})
         for system in systems[1:]
     )
     claimed = {name: claimed_caches(told.get(name, Inventory())) for name in names}
@@ -137,6 +140,19 @@ def evaluate(result: ResultLike) -> Evaluation:
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),
+    )
+
+
+def _guards(plan: Plan, system: SystemFacts, reference: SystemFacts) -> tuple[Guard, ...]:
+    parameters = {
+        one.name: {step.workload: step.parameters for step in plan.steps.get(one.name, ())}
+        for one in (system, reference)
+    }
+    return guards(
+        system,
+        reference,
+        (parameters[system.name], parameters[reference.name]),
+        (plan.hash(), plan.hash()),
     )
 
 

@@ -113,6 +113,15 @@ class Absolute(Frozen):
     """System -> W_G."""
 
 
+class Guard(Frozen):
+    """One thing that was looked at before two sides were compared."""
+
+    what: str
+    outcome: str
+    """"same", "qualified", "refused" or "not told"."""
+    words: str
+
+
 class Whole(Frozen):
     """One system against the reference as a whole."""
 
@@ -123,6 +132,8 @@ class Whole(Frozen):
     without: tuple[Without, ...]
     sensitivity: Sensitivity | None
     dominance: Dominance | None
+    guards: tuple[Guard, ...] = ()
+    """Everything that was looked at before the two were compared."""
 
     def mean(self, kind: str, name: str) -> Mean | None:
         """The mean of that kind and name, or None if it has no measured row."""

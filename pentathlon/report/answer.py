@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.display import percent_text, significant
+from pentathlon.evaluate.guard import emptied_by
 from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row
 from pentathlon.evaluate.verdict import Verdict, words
 
@@ -81,11 +82,14 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
         for _, one in compared(evaluation.rows, pair.system)
         if one.verdict.is_difference and one.effect is not None
     ]
+    emptied = emptied_by(one for _, one in compared(evaluation.rows, pair.system))
     judged = sum(tally.values()) - tally[Verdict.NOT_MEASURED]
     return Answer(
         system=pair.system,
         reference=study.reference,
-        headline=_headline(
+        headline=f"{pair.system} cannot be compared with {study.reference}: {emptied}."
+        if emptied
+        else _headline(
             pair.system,
             study.reference,
             judged,
@@ -106,8 +110,6 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
 def _headline(
     system: str, reference: str, judged: int, effects: Sequence[float], unusable: int
 ) -> str:
-    if judged == 0:
-        return f"{system} cannot be compared with {reference}: no indicator was measured on both."
     rows = f"{judged} indicators" if judged > 1 else "the one indicator"
     faster = sorted(effect for effect in effects if effect > 0)
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)

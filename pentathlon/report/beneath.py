@@ -321,9 +321,32 @@ def _shown(one: Sheet) -> Sheet | None:
     return one if one.lines else None
 
 
+def guarded(evaluation: Evaluation) -> Sheet | None:
+    """What was looked at before two systems were compared."""
+    lines = [
+        (one.what, whole.system, one.outcome, one.words)
+        for whole in evaluation.wholes
+        for one in whole.guards
+    ]
+    odd = sum(line[2] not in {"same", "not told"} for line in lines)
+    return _shown(
+        Sheet(
+            "guards",
+            "Comparability",
+            "What each system must share with the reference. “Qualified” leaves the rows in and "
+            "says so beside them, “refused” rules them out.",
+            ("What", "System", "Outcome", "Words"),
+            tuple(lines),
+            frozenset(),
+            unfolded=odd > 0,
+        )
+    )
+
+
 def incomparable(evaluation: Evaluation) -> tuple[Sheet, ...]:
-    """What was left out of the answer."""
-    return tuple(one for one in (left_out(evaluation), excluded(evaluation)) if one is not None)
+    """What is not comparable, or only with a caution, and what was left out of the answer."""
+    made = (guarded(evaluation), left_out(evaluation), excluded(evaluation))
+    return tuple(one for one in made if one is not None)
 
 
 def beneath(evaluation: Evaluation) -> tuple[Sheet, ...]:

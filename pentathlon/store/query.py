@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journa
 from pentathlon.store.schema import TABLES
 from pentathlon.store.tables import TableBuilder, write_tables
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
-from pentathlon.study.model import Study
+from pentathlon.study.model import Evaluation, Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
@@ -195,6 +195,26 @@ class Result:
         )
         view.__dict__["_tables"] = {
             name: table.filter(pl.col("system").is_in(names))
+            for name, table in self._tables.items()
+        }
+        return view
+
+    def narrowed(self, evaluation: Evaluation, chosen: Callable[[str], bool]) -> Result:
+        """The same result, judged by other rules and by some of its indicators.
+
+        Args:
+            chosen: whether the indicator of a key (`schema.SAMPLES`) is looked at.
+        """
+        view = copy.copy(self)
+        study = self.study.model_copy(update={"evaluation": evaluation})
+        view.plan = _PartOfPlan(
+            **{name: getattr(self.plan, name) for name in Plan.model_fields if name != "study"},
+            study=study,
+            whole_hash=self.plan_hash,
+        )
+        keys = [key for key in self.samples()["key"].unique() if chosen(key)]
+        view.__dict__["_tables"] = {
+            name: table.filter(pl.col("key").is_in(keys)) if name == "samples" else table
             for name, table in self._tables.items()
         }
         return view

@@ -1,0 +1,218 @@
+"""`pentathlon gate`: an exit status for continuous integration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.results import choose
+from pentathlon.cli.screen import err, out
+from pentathlon.store.query import Result, load_result
+
+if TYPE_CHECKING:
+    from pentathlon.evaluate.gate import Entry, Gate
+
+HELP = """Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed.
+
+The result is judged against another result (--against DIRECTORY), or against another system of
+its own (--against SYSTEM, else the study's reference).
+
+Examples:
+
+    pentathlon gate results/new --against results/baseline
+
+    pentathlon gate results/new --delta 2 --only "process.*" --only memory.latency
+
+    pentathlon gate results/two-kernels-20260101T120000Z --system uml-7.2 --json
+"""
+
+MOST_ROWS = 20
+
+
+def gate(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    *,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Result directory, or system of the same result.", show_default="the reference"
+        ),
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="System to judge.", show_default="all others")
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Differences within this many percent pass.", show_default="the study's"),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="WORKLOAD, WORKLOAD.INDICATOR or pattern to judge; may be repeated."),
+    ] = None,
+    by_delta: Annotated[
+        bool, typer.Option("--by-delta", help="Only slowdowns of at least delta fail.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the judgement as JSON.")] = False,
+) -> None:
+    with domain_errors():
+        if delta is not None and not 0 < delta < 100:
+            raise InputError(f"--delta is {delta:g}; give a percentage between 0 and 100")
+        found = load_result(choose(result))
+        judged = _judge(found, against, system, delta, only or [], by_delta=by_delta)
+        if as_json:
+            out.print(judged.model_dump_json(indent=1), markup=False, soft_wrap=True)
+        else:
+            _show(judged)
+        raise typer.Exit(_status(judged))
+
+
+def _status(judged: Gate) -> Exit:
+    from pentathlon.evaluate.gate import Outcome  # noqa: PLC0415  loads SciPy
+
+    return {
+        Outcome.PASS: Exit.OK,
+        Outcome.FAILURE: Exit.FAILURES,
+        Outcome.REGRESSION: Exit.REGRESSION,
+        Outcome.INCONCLUSIVE: Exit.INCONCLUSIVE,
+    }[judged.outcome]
+
+
+def _judge(
+    found: Result,
+    against: str | None,
+    system: str | None,
+    delta: float | None,
+    only: list[str],
+    *,
+    by_delta: bool,
+) -> Gate:
+    from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate import gate as gates  # noqa: PLC0415
+    from pentathlon.evaluate.across import compare_results, side  # noqa: PLC0415
+
+    judged = found.study.evaluation
+    size = judged.delta_percent if delta is None else delta
+    found = _narrowed(found, size, only)
+    entries: list[Entry]
+    if against is not None and across.is_result(against):
+        baseline = _narrowed(load_result(Path(against)), size, only)
+        names = [system] if system else [one.name for one in found.study.systems]
+        known = {one.name for one in baseline.study.systems}
+        entries, label = [], against
+        for name in names:
+            other = name if name in known else across.chosen(baseline, None)
+            pair = compare_results(
+                side(baseline, other),
+                side(found, across.chosen(found, name)),
+                size,
+                judged.confidence,
+            )
+            for caution in pair.cautions:
+                err.print(f"! {caution}", markup=False, soft_wrap=True)
+            entries += gates.of_across(pair)
+    else:
+        label = across.chosen(found, against or found.study.reference)
+        others = [system] if system else [
+            one.name for one in found.study.systems if one.name != label
+        ]  # fmt: skip
+        for name in others:
+            across.chosen(found, name)
+        if not others or others == [label]:
+            raise InputError(
+                f"{found.path} has one system, {label}; name another result with --against"
+            )
+        entries = gates.of_evaluation(
+            gates.evaluate(found.focused(label, others)), gates.delta_log(size)
+        )
+    entries += _failures(found, only)
+    if not entries:
+        what = f" that --only {' --only '.join(only)} chooses" if only else ""
+        raise InputError(f"{found.path} has no indicator{what}")
+    return gates.gate(
+        entries,
+        label,
+        delta_percent=size,
+        confidence=judged.confidence,
+        only_by_delta=by_delta,
+    )
+
+
+def _failures(found: Result, only: list[str]) -> list[Entry]:
+    """What was asked for and failed for good, which may have no row of its own."""
+    from pentathlon.evaluate.gate import Entry, Verdict, matches  # noqa: PLC0415  loads SciPy
+
+    told: dict[tuple[str, str], str] = {}
+    names = {system.name for system in found.study.systems}
+    for failure in found.state.unresolved():
+        name = failure.workload or "boot"
+        if failure.system in names and (failure.workload is None or matches(f"{name}.", only)):
+            told.setdefault((name, failure.system), failure.reason)
+    return [
+        Entry(
+            key=name,
+            workload=name,
+            system=system,
+            percent=None,
+            low_percent=None,
+            high_percent=None,
+            p_not_worse=None,
+            verdict=Verdict.NOT_MEASURED,
+            words=f"failed: {reason}",
+        )
+        for (name, system), reason in told.items()
+    ]
+
+
+def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
+    """The result with another δ and with the chosen indicators alone, which are its family."""
+    from pentathlon.evaluate.gate import matches  # noqa: PLC0415  loads SciPy
+
+    evaluation = found.study.evaluation.model_copy(
+        update={"delta_percent": delta, "declared": None}
+    )
+    return found.narrowed(evaluation, lambda key: matches(key, only))
+
+
+def _show(judged: Gate) -> None:
+    from pentathlon.evaluate.display import percent_text, signed_percent  # noqa: PLC0415
+    from pentathlon.evaluate.gate import Outcome  # noqa: PLC0415
+
+    counts = [f"{len(judged.of(one))} {one.value}" for one in Outcome if judged.of(one)]
+    head = Text(f"{judged.outcome.value}", style="bold")
+    head.append(
+        f" against {judged.baseline}, δ = {percent_text(judged.delta_percent)}: "
+        f"{', '.join(counts)}",
+        style="not bold",
+    )
+    out.print(head)
+    bad = [row for row in judged.rows if row.outcome is not Outcome.PASS]
+    if not bad:
+        return
+    order = list(Outcome)
+    bad.sort(key=lambda row: (order.index(row.outcome), row.percent or 0.0))
+    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    for name in ("outcome", "system", "indicator", "speed %", "interval", "why"):
+        table.add_column(name, justify="right" if name in {"speed %", "interval"} else "left",
+                         overflow="fold")  # fmt: skip
+    for row in bad[:MOST_ROWS]:
+        interval = ""
+        if row.low_percent is not None and row.high_percent is not None:
+            interval = f"[{signed_percent(row.low_percent)}, {signed_percent(row.high_percent)}]"
+        table.add_row(
+            row.outcome.value,
+            row.system,
+            row.key,
+            "" if row.percent is None else signed_percent(row.percent),
+            interval,
+            Text(row.words),
+        )
+    out.print(table)
+    if len(bad) > MOST_ROWS:
+        out.print(f"and {len(bad) - MOST_ROWS} more; --json has them all", style="dim")

@@ -1,0 +1,145 @@
+"""`pentathlon history`: one system over several results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.screen import out
+from pentathlon.store.directory import RESULTS
+from pentathlon.store.query import Result, list_results, load_result, newest
+
+if TYPE_CHECKING:
+    from pentathlon.evaluate.timeline import Timeline
+
+HELP = """Find since when a system is faster or slower, over several results.
+
+Without results those of the newest study in ./results are taken. A change is named once three
+results lie after it.
+
+Examples:
+
+    pentathlon history
+
+    pentathlon history results/nightly-* --system uml-6.1
+
+    pentathlon history results/nightly-* --json
+"""
+
+
+def history(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Result directories.", show_default="those of the newest study"),
+    ] = None,
+    *,
+    system: Annotated[
+        str | None, typer.Option(help="System.", show_default="the study's reference")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
+) -> None:
+    with domain_errors():
+        from pentathlon.evaluate.timeline import point, timeline  # noqa: PLC0415  loads SciPy
+
+        found = _results(results or [])
+        last = max(found, key=lambda one: (one.summary().started, str(one.path)))
+        name = system or last.study.reference
+        having = [one for one in found if name in {s.name for s in one.study.systems}]
+        if not having:
+            raise InputError(f'no result has a system "{name}"')
+        line = timeline(
+            [point(one, name, str(one.path), one.summary().started) for one in having],
+            last.study.evaluation.confidence,
+            dict(last.study.weights),
+        )
+        if as_json:
+            out.print(json.dumps(_document(line), indent=1), markup=False, soft_wrap=True)
+        else:
+            _show(line)
+
+
+def _results(paths: list[Path]) -> list[Result]:
+    if paths:
+        return [load_result(path) for path in dict.fromkeys(paths)]
+    study = load_result(newest(RESULTS)).study.name
+    return [load_result(one.path) for one in list_results(RESULTS) if one.name == study]
+
+
+def _document(line: Timeline) -> dict[str, object]:
+    from pentathlon.evaluate.ratio import percent  # noqa: PLC0415  loads SciPy
+
+    return {
+        "system": line.system,
+        "results": [{"path": p.label, "started": p.started, "build": p.build} for p in line.points],
+        "left_out": [{"path": label, "reason": reason} for label, reason in line.left_out],
+        "unassessed": line.unassessed,
+        "indicators": [
+            {
+                "key": one.key,
+                "speed_log": one.speeds.tolist(),
+                "autocorrelation": one.correlation,
+                "changes": [
+                    {
+                        "at": line.points[change.at].label,
+                        "percent": percent(change.mean),
+                        "low_percent": percent(change.low),
+                        "high_percent": percent(change.high),
+                        "p": change.p,
+                    }
+                    for change in one.changes
+                ],
+            }
+            for one in line.courses
+        ],
+    }
+
+
+def _show(line: Timeline) -> None:
+    from pentathlon.evaluate.display import signed_percent  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.ratio import percent  # noqa: PLC0415
+
+    changing = [one for one in line.courses if one.changes]
+    out.print(Text(f"{line.system} over {len(line.points)} results", style="bold"))
+    for label, reason in line.left_out:
+        out.print(Text(f"  ! {label} is left out: {reason}", style="magenta"))
+    if line.unassessed:
+        out.print(f"  not assessed: {line.unassessed}", markup=False)
+        return
+    if not changing:
+        out.print(f"  no change of level in {len(line.courses)} indicators")
+        return
+    out.print(f"  changes of level in {len(changing)} of {len(line.courses)} indicators")
+    table = Table(box=None, pad_edge=False, header_style="bold dim")
+    for name, right in (
+        ("since", False),
+        ("indicator", False),
+        ("speed %", True),
+        ("interval", True),
+        ("beside it", False),
+    ):
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    rows = [(change.at, one, change) for one in changing for change in one.changes]
+    for at, one, change in sorted(rows, key=lambda row: (row[0], -abs(row[2].mean))):
+        before, after = line.points[at - 1], line.points[at]
+        low, high = signed_percent(percent(change.low)), signed_percent(percent(change.high))
+        beside = "" if before.build == after.build else "the agent's build changed too"
+        if before.found.facts.kernel != after.found.facts.kernel:
+            kernels = f"kernel {before.found.facts.kernel} to {after.found.facts.kernel}"
+            beside = f"{beside}, {kernels}" if beside else kernels
+        table.add_row(
+            after.started[:19].replace("T", " "),
+            one.key,
+            Text(
+                signed_percent(percent(change.mean)),
+                style="bold cyan" if change.mean > 0 else "bold yellow",
+            ),
+            f"[{low}, {high}]".replace("[", r"\["),
+            beside,
+        )
+    out.print(table)

@@ -1,0 +1,278 @@
+"""Systems of two results: no block holds both, so they are not paired (docs/evaluation.md).
+
+Whatever changed on the machine between the two runs is in the difference. Intervals are those of
+Welch over the boots, verdicts those of Holm's procedure as within one result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pentathlon.evaluate import family, ratio
+from pentathlon.evaluate.cases import case_text, order
+from pentathlon.evaluate.comparability import checksum_objection
+from pentathlon.evaluate.compare import Rule
+from pentathlon.evaluate.estimate import Series, counted, series
+from pentathlon.evaluate.exclude import exclude
+from pentathlon.evaluate.facts import ResultLike, case_of, inventories, study_facts, system_facts
+from pentathlon.evaluate.frozen import Frozen
+from pentathlon.evaluate.guard import REFUSED, Parameters, differing, guards
+from pentathlon.evaluate.model import SystemFacts
+from pentathlon.evaluate.model_whole import Guard
+from pentathlon.evaluate.stability import instability
+from pentathlon.evaluate.titles import Titles
+from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
+from pentathlon.evaluate.welch import Estimate, welch
+
+FEWEST_BOOTS = 2
+
+
+class AcrossRow(Frozen):
+    """One indicator of both sides."""
+
+    key: str
+    area: str
+    workload: str
+    indicator: str
+    title: str
+    case_text: str
+    unit: str
+    baseline_mean: float | None
+    mean: float | None
+    baseline_boots: int
+    boots: int
+    percent: float | None
+    """Ratio of speeds; + is faster than the baseline."""
+    low_percent: float | None
+    high_percent: float | None
+    p_different: float | None
+    p_not_worse: float | None
+    """Smallest level at which it is shown not to be slower by δ or more."""
+    verdict: Verdict
+    words: str
+    reason: str
+
+
+class Across(Frozen):
+    """A system of one result against a system of another."""
+
+    baseline: str
+    """Name of the baseline's system."""
+    system: str
+    baseline_title: str
+    title: str
+    delta_percent: float
+    confidence: float
+    guards: tuple[Guard, ...]
+    rows: tuple[AcrossRow, ...]
+    only_baseline: tuple[str, ...]
+    """Keys that only the baseline has."""
+    only_system: tuple[str, ...]
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What qualifies every row, one sentence each."""
+        return (
+            "the two were measured in different runs, not in common blocks: whatever changed on "
+            "the machine in between is in the difference",
+            *(one.words for one in self.guards if one.outcome == "qualified"),
+        )
+
+
+@dataclass(frozen=True)
+class Side:
+    """One system of one result, read."""
+
+    facts: SystemFacts
+    everything: dict[str, Series]
+    parameters: Parameters
+    plan_hash: str
+    title: str
+    titles: Titles
+
+
+def side(result: ResultLike, system: str) -> Side:
+    """Read one system of a result, with the rules of its own study.
+
+    Raises:
+        KeyError: the result has no such system.
+    """
+    plan = result.plan
+    used, _ = exclude(counted(result.samples()), plan.study.evaluation.exclusions(), [system])
+    facts = {one.name: one for one in system_facts(plan, used, inventories(result.inventory()))}[
+        system
+    ]
+    return Side(
+        facts=facts,
+        everything={key: one for (key, name), one in series(used).items() if name == system},
+        parameters={step.workload: step.parameters for step in plan.steps.get(system, ())},
+        plan_hash=plan.hash(),
+        title=study_facts(plan).title,
+        titles=Titles(getattr(result, "catalog", None)),
+    )
+
+
+def compare_results(
+    baseline: Side, system: Side, delta_percent: float, confidence: float
+) -> Across:
+    """Judge a system of one result against a system of another.
+
+    Args:
+        delta_percent, confidence: those of the study whose system is judged, or chosen ones.
+    """
+    rule = Rule(delta_percent, confidence)
+    looked_at = guards(
+        system.facts,
+        baseline.facts,
+        (system.parameters, baseline.parameters),
+        (system.plan_hash, baseline.plan_hash),
+    )
+    refused = next((one.words for one in looked_at if one.outcome == REFUSED), None)
+    other = set(differing(system.parameters, baseline.parameters))
+    shared = [key for key in system.everything if key in baseline.everything]
+    shared.sort(key=lambda key: _place(system, key))
+    reasons = {
+        key: refused
+        or _objection(
+            system.everything[key],
+            baseline.everything[key],
+            differs=system.everything[key].workload in other,
+        )
+        for key in shared
+    }
+    estimates = {
+        key: welch(
+            np.array(list(system.everything[key].blocks.values())),
+            np.array(list(baseline.everything[key].blocks.values())),
+            system.everything[key].direction,
+        )
+        for key in shared
+        if reasons[key] is None
+        and min(len(s.everything[key].blocks) for s in (system, baseline)) >= FEWEST_BOOTS
+    }
+    claims = _claims(estimates, [system.everything[key].workload for key in estimates], rule)
+    return Across(
+        baseline=baseline.facts.name,
+        system=system.facts.name,
+        baseline_title=baseline.title,
+        title=system.title,
+        delta_percent=delta_percent,
+        confidence=confidence,
+        guards=looked_at,
+        rows=tuple(
+            _row(
+                system.titles,
+                (baseline.everything[key], system.everything[key]),
+                estimates.get(key),
+                rule,
+                _judge(
+                    baseline.everything[key],
+                    system.everything[key],
+                    reasons[key],
+                    estimates.get(key),
+                    claims.get(key),
+                ),
+            )
+            for key in shared
+        ),
+        only_baseline=tuple(sorted(baseline.everything.keys() - system.everything.keys())),
+        only_system=tuple(sorted(system.everything.keys() - baseline.everything.keys())),
+    )
+
+
+def _place(found: Side, key: str) -> tuple[object, ...]:
+    one = found.everything[key]
+    return (
+        found.titles.place(one.workload, one.indicator),
+        order(case_of(one.case_json)),
+        key,
+    )
+
+
+def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
+    if own.units > 1 or other.units > 1 or own.unit != other.unit:
+        return f"the units differ ({other.unit} and {own.unit})"
+    if own.direction != other.direction:
+        return f"the directions differ ({other.direction} and {own.direction} is better)"
+    if min(own.lowest, other.lowest) <= 0:
+        return "a sample is zero or negative, which no time or rate of finished work can be"
+    return None if differs else checksum_objection(own.checksums, other.checksums)
+
+
+def _claims(
+    estimates: dict[str, Estimate], workloads: Sequence[str], rule: Rule
+) -> dict[str, Claims]:
+    weights = family.workload_weights(workloads)
+    found = list(estimates.values())
+
+    def select(p_values: list[float]) -> Sequence[bool]:
+        chosen = family.step_down(np.array(p_values), weights, rule.rate).selected
+        return [bool(one) for one in chosen]
+
+    different = select([one.p_different() for one in found])
+    beyond = select([one.p_beyond(rule.delta) for one in found])
+    equivalent = select([one.p_equivalent(rule.delta) for one in found])
+    return {
+        key: Claims(different=different[k], beyond=beyond[k], equivalent=equivalent[k])
+        for k, key in enumerate(estimates)
+    }
+
+
+def _judge(
+    other: Series,
+    own: Series,
+    objection: str | None,
+    estimate: Estimate | None,
+    claims: Claims | None,
+) -> tuple[Verdict, str]:
+    if objection is not None:
+        return Verdict.INVALID, objection
+    if estimate is None or claims is None:
+        few = min(len(own.blocks), len(other.blocks))
+        return Verdict.INCONCLUSIVE, f"{few} boot on one side; an interval needs {FEWEST_BOOTS}"
+    verdict = decide(claims, estimate.mean)
+    logs = [np.log(list(one.blocks.values())) for one in (own, other)]
+    trouble = next((text for one in logs if (text := instability(one)) is not None), None)
+    apart = max(map(min, logs)) > min(map(max, logs))
+    if trouble is not None and not (verdict.is_difference and apart):
+        return Verdict.UNSTABLE, trouble.replace("blocks' ratios", "boots").replace(
+            "blocks", "boots"
+        )
+    return verdict, ""
+
+
+def _row(
+    titles: Titles,
+    sides: tuple[Series, Series],
+    estimate: Estimate | None,
+    rule: Rule,
+    judged: tuple[Verdict, str],
+) -> AcrossRow:
+    other, own = sides
+    low = high = None
+    if estimate is not None:
+        low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
+    return AcrossRow(
+        key=own.key,
+        area=titles.area(own.workload),
+        workload=own.workload,
+        indicator=own.indicator,
+        title=titles.title(own.workload, own.indicator),
+        case_text=case_text(case_of(own.case_json)),
+        unit=own.unit,
+        baseline_mean=other.summary.mean,
+        mean=own.summary.mean,
+        baseline_boots=len(other.blocks),
+        boots=len(own.blocks),
+        percent=None if estimate is None else ratio.percent(estimate.mean),
+        low_percent=low,
+        high_percent=high,
+        p_different=None if estimate is None else estimate.p_different(),
+        p_not_worse=None if estimate is None else estimate.p_not_worse(rule.delta),
+        verdict=judged[0],
+        words=words(judged[0], rule.delta_percent),
+        reason=judged[1],
+    )

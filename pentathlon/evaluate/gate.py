@@ -1,0 +1,192 @@
+"""A gate for continuous integration: did it become slower, and is that known well enough?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from pentathlon.evaluate import family
+from pentathlon.evaluate.across import Across
+from pentathlon.evaluate.evaluation import evaluate
+from pentathlon.evaluate.frozen import Frozen
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.ratio import delta_log
+from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.welch import paired
+
+__all__ = ["Entry", "Gate", "Outcome", "Verdict", "delta_log", "evaluate", "gate", "matches"]
+
+
+class Outcome(StrEnum):
+    """What the gate says, the gravest first."""
+
+    FAILURE = "failure"
+    """Something that was asked for was not measured, or cannot be compared."""
+    REGRESSION = "regression"
+    INCONCLUSIVE = "inconclusive"
+    PASS = "pass"
+
+
+class GateRow(Frozen):
+    """One indicator at the gate."""
+
+    key: str
+    system: str
+    percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    outcome: Outcome
+    words: str
+
+
+class Gate(Frozen):
+    """The gate's answer."""
+
+    outcome: Outcome
+    baseline: str
+    delta_percent: float
+    rows: tuple[GateRow, ...]
+
+    def of(self, outcome: Outcome) -> tuple[GateRow, ...]:
+        """The rows with that outcome."""
+        return tuple(row for row in self.rows if row.outcome is outcome)
+
+
+class Entry(Frozen):
+    """What the gate looks at, whether the sides were paired or not."""
+
+    key: str
+    workload: str
+    system: str
+    percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    p_not_worse: float | None
+    verdict: Verdict
+    words: str
+
+
+def matches(key: str, patterns: Sequence[str]) -> bool:
+    """Whether an indicator is chosen: by its workload, WORKLOAD.INDICATOR, or its whole key.
+
+    Without patterns everything is chosen. Brackets of a pattern stand for themselves only in a
+    whole key that is given exactly.
+    """
+    if not patterns:
+        return True
+    name = key.partition("[")[0]
+    workload = name.rpartition(".")[0]
+    return any(
+        key == pattern or fnmatchcase(name, pattern) or fnmatchcase(workload, pattern)
+        for pattern in patterns
+    )
+
+
+def of_evaluation(evaluation: Evaluation, delta: float) -> list[Entry]:
+    """Every comparison of an evaluation."""
+    found = []
+    for row in evaluation.rows:
+        for one in row.comparisons:
+            effect = one.effect
+            p_value = None
+            if effect is not None and effect.blocks > 1:
+                p_value = paired(np.array(effect.log_ratios)).p_not_worse(delta)
+            found.append(
+                Entry(
+                    key=row.key,
+                    workload=row.workload,
+                    system=one.system,
+                    percent=None if effect is None else effect.percent,
+                    low_percent=None if effect is None else effect.low_percent,
+                    high_percent=None if effect is None else effect.high_percent,
+                    p_not_worse=p_value,
+                    verdict=one.verdict,
+                    words=f"{one.words}: {one.reason}" if one.reason else one.words,
+                )
+            )
+    return found
+
+
+def of_across(found: Across) -> list[Entry]:
+    """Every row of a comparison of two results; what only the baseline has was not measured."""
+    rows = [
+        Entry(
+            **row.model_dump(
+                include={"key", "workload", "percent", "low_percent", "high_percent", "p_not_worse",
+                         "verdict"}
+            ),
+            system=found.system,
+            words=f"{row.words}: {row.reason}" if row.reason else row.words,
+        )
+        for row in found.rows
+    ]  # fmt: skip
+    return rows + [
+        Entry(
+            key=key,
+            workload=key.partition("[")[0].rpartition(".")[0],
+            system=found.system,
+            percent=None,
+            low_percent=None,
+            high_percent=None,
+            p_not_worse=None,
+            verdict=Verdict.NOT_MEASURED,
+            words="not measured: only the baseline has it",
+        )
+        for key in found.only_baseline
+    ]
+
+
+def gate(
+    entries: Sequence[Entry],
+    baseline: str,
+    *,
+    delta_percent: float,
+    confidence: float,
+    only_by_delta: bool = False,
+) -> Gate:
+    """Judge the chosen indicators.
+
+    A row is a regression where it is shown to be slower (by at least δ, with `only_by_delta`); it
+    passes where it is shown not to be slower by δ or more, after Holm over the chosen rows of a
+    system; in between it is inconclusive.
+    """
+    shown: set[tuple[str, str]] = set()
+    for system in dict.fromkeys(one.system for one in entries):
+        tested = [one for one in entries if one.system == system and one.p_not_worse is not None]
+        weights = family.workload_weights([one.workload for one in tested])
+        p_values = np.array([one.p_not_worse for one in tested], dtype=np.float64)
+        selected = family.step_down(p_values, weights, 1.0 - confidence).selected
+        shown |= {(one.key, system) for one, yes in zip(tested, selected, strict=True) if yes}
+    rows = tuple(
+        GateRow(
+            key=one.key,
+            system=one.system,
+            percent=one.percent,
+            low_percent=one.low_percent,
+            high_percent=one.high_percent,
+            outcome=_outcome(one, (one.key, one.system) in shown, only_by_delta=only_by_delta),
+            words=one.words,
+        )
+        for one in entries
+    )
+    outcomes = {row.outcome for row in rows}
+    whole = next((one for one in Outcome if one in outcomes), Outcome.FAILURE)
+    return Gate(outcome=whole, baseline=baseline, delta_percent=delta_percent, rows=rows)
+
+
+GOOD = (Verdict.FASTER, Verdict.FASTER_BY_DELTA, Verdict.NEGLIGIBLE, Verdict.EQUIVALENT)
+
+
+def _outcome(one: Entry, shown: bool, *, only_by_delta: bool) -> Outcome:
+    if one.verdict in (Verdict.INVALID, Verdict.NOT_MEASURED):
+        return Outcome.FAILURE
+    if one.verdict is Verdict.SLOWER_BY_DELTA:
+        return Outcome.REGRESSION
+    if one.verdict is Verdict.SLOWER and not only_by_delta:
+        return Outcome.REGRESSION
+    if one.verdict in GOOD or (shown and one.verdict is not Verdict.UNSTABLE):
+        return Outcome.PASS
+    return Outcome.INCONCLUSIVE

@@ -1,0 +1,190 @@
+"""Did a system become faster or slower over time, and since when?
+
+The results of one system in the order of their runs give one point each: the mean logarithm of the
+boot means. Changes of level are found by PELT (Killick, Fearnhead and Eckley 2012), then tested.
+Neighbouring points are alike (the machine's neighbours, its seasons), so the variance of a mean of
+points is that of independent ones times (1 + ρ)/(1 − ρ), with ρ the autocorrelation at lag 1 of
+what the levels leave (Bayley and Hammersley 1946), and the degrees of freedom shrink by as much. A
+change is named only with at least three points after it: a single bad night is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import ruptures
+from scipy import special
+
+from pentathlon.evaluate import family
+
+Values = npt.NDArray[np.float64]
+
+FEWEST_AFTER = 3
+"""Points on each side of a change before it is named."""
+FEWEST_POINTS = 2 * FEWEST_AFTER
+PENALTY = 3.0
+"""Of a further level, in units of the variance times ln n: its place and its height."""
+CLEAR = 4.0
+"""Factor on the variance for the changes that are taken out before the noise is measured."""
+MOST_CORRELATION = 0.9
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of level.
+
+    Attributes:
+        at: place of the first point after it.
+        mean: log-ratio of the level after it to that before it; + is faster.
+        p: p value, allowing for every place where it could have been.
+    """
+
+    at: int
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Course:
+    """One indicator over time."""
+
+    key: str
+    workload: str
+    speeds: Values
+    """Mean logarithm of the speed of every point."""
+    changes: tuple[Change, ...]
+    correlation: float
+
+
+def find_changes(speeds: Values, rate: float) -> tuple[tuple[Change, ...], float]:
+    """The candidates for changes of one series with their p values, and the autocorrelation.
+
+    Args:
+        speeds: mean log speed of every result in the order of time; higher is faster.
+        rate: level of the changes' intervals.
+    """
+    count = len(speeds)
+    if count < FEWEST_POINTS:
+        return (), 0.0
+    if float(np.ptp(speeds)) == 0.0:
+        return (), 0.0
+    # Only clear changes are taken out before the noise is measured: levels that follow every
+    # wave would leave neighbours that look independent.
+    ends = _levels(speeds, CLEAR * _rough(speeds))
+    variance, correlation, freedom = _noise(speeds, ends)
+    inflated = variance * (1.0 + correlation) / (1.0 - correlation)
+    if inflated > 0:
+        ends = _levels(speeds, inflated)
+    effective = max(freedom * (1.0 - correlation) / (1.0 + correlation), 1.0)
+    starts = [0, *ends]
+    changes = []
+    for place, at in enumerate(ends[:-1]):
+        before, after = speeds[starts[place] : at], speeds[at : ends[place + 1]]
+        if not _three_on_each_side(speeds[starts[place] : ends[place + 1]]):
+            continue
+        mean = float(after.mean() - before.mean())
+        error = math.sqrt(inflated * (1 / len(before) + 1 / len(after)))
+        if error == 0.0:
+            changes.append(Change(at, mean, mean, mean, 0.0))
+            continue
+        half = float(special.stdtrit(effective, 1.0 - rate / 2.0)) * error
+        single = float(2.0 * special.stdtr(effective, -abs(mean) / error))
+        places = count - 2 * FEWEST_AFTER + 1
+        changes.append(Change(at, mean, mean - half, mean + half, min(1.0, single * places)))
+    return tuple(changes), correlation
+
+
+def _levels(speeds: Values, variance: float) -> list[int]:
+    """Ends of the levels, the last one being the number of points."""
+    signal = (speeds - speeds.mean()) / math.sqrt(variance)
+    search = ruptures.Pelt(model="l2", min_size=FEWEST_AFTER, jump=1).fit(signal.reshape(-1, 1))
+    return [int(end) for end in search.predict(pen=PENALTY * math.log(len(speeds)))]
+
+
+def _three_on_each_side(part: Values) -> bool:
+    """Whether the best single split of a part leaves three points on both sides.
+
+    The search must cut off three points even where only the last two are low; such a cut lies
+    beside the true place, and the change is not old enough to be named.
+    """
+    sums = np.cumsum(part)
+    places = np.arange(1, len(part))
+    left, right = sums[:-1] / places, (sums[-1] - sums[:-1]) / (len(part) - places)
+    explained = places * (len(part) - places) * (left - right) ** 2
+    best = int(places[np.argmax(explained)])
+    return min(best, len(part) - best) >= FEWEST_AFTER
+
+
+def _rough(speeds: Values) -> float:
+    """Variance of a point from the differences of neighbours, which few changes of level touch.
+
+    Half of the squared robust spread (1.4826 times the median distance, Rousseeuw and Croux 1993).
+    """
+    differences = np.diff(speeds)
+    spread = 1.4826 * float(np.median(np.abs(differences - np.median(differences))))
+    return spread**2 / 2.0 or float(np.var(speeds))
+
+
+def _noise(speeds: Values, ends: Sequence[int]) -> tuple[float, float, float]:
+    """(variance, autocorrelation at lag 1, degrees of freedom) of what the levels leave.
+
+    The autocorrelation of few points is too small by about (1 + 3ρ)/n (Kendall 1954), which is
+    added; a negative one counts as none.
+    """
+    rest = speeds.astype(np.float64).copy()
+    start = 0
+    for end in ends:
+        rest[start:end] -= rest[start:end].mean()
+        start = end
+    count, levels = len(rest), len(ends)
+    freedom = float(max(count - levels, 1))
+    squares = float(rest @ rest)
+    if squares == 0.0:
+        return 0.0, 0.0, freedom
+    raw = float(rest[1:] @ rest[:-1]) / squares
+    corrected = raw + levels * (1.0 + 3.0 * max(raw, 0.0)) / count
+    return squares / freedom, min(max(corrected, 0.0), MOST_CORRELATION), freedom
+
+
+def courses(
+    series: Mapping[str, tuple[str, Sequence[float]]], confidence: float
+) -> tuple[Course, ...]:
+    """Every indicator's course with the changes that Holm's procedure over all of them names.
+
+    Args:
+        series: key -> (workload, mean log speed of every result).
+    """
+    found = []
+    for key, (workload, speeds) in series.items():
+        values = np.array(speeds, dtype=np.float64)
+        changes, correlation = find_changes(values, 1.0 - confidence)
+        found.append(Course(key, workload, values, changes, correlation))
+    tested = [(course, change) for course in found for change in course.changes]
+    # Every course counts in the family, those without a candidate as one that is not shown.
+    quiet = [course for course in found if not course.changes]
+    p_values = np.array([change.p for _, change in tested] + [1.0] * len(quiet))
+    weights = family.workload_weights(
+        [course.workload for course, _ in tested] + [course.workload for course in quiet]
+    )
+    selected = family.step_down(p_values, weights, 1.0 - confidence).selected
+    named = {
+        (course.key, change.at)
+        for (course, change), yes in zip(tested, selected, strict=False)
+        if yes
+    }
+    return tuple(
+        Course(
+            one.key,
+            one.workload,
+            one.speeds,
+            tuple(change for change in one.changes if (one.key, change.at) in named),
+            one.correlation,
+        )
+        for one in found
+    )

@@ -1,0 +1,146 @@
+"""The results of one system in the order of time, as far as they can stand in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pentathlon.evaluate.across import Side, side
+from pentathlon.evaluate.comparability import layer_caution
+from pentathlon.evaluate.facts import ResultLike
+from pentathlon.evaluate.guard import differing
+from pentathlon.evaluate.history import FEWEST_POINTS, Course, courses
+from pentathlon.evaluate.weights import Place, row_weights
+
+EVERYTHING = "everything"
+"""Key of the weighted mean over all rows that every result has."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One result in time."""
+
+    label: str
+    started: str
+    found: Side
+
+    @property
+    def build(self) -> str:
+        """The build of the agent; several are joined."""
+        return "+".join(self.found.facts.agent_builds)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A system over time.
+
+    Attributes:
+        left_out: (label, reason) of results that cannot stand in the line.
+        unassessed: why nothing was looked for; "" if it was.
+    """
+
+    system: str
+    points: tuple[Point, ...]
+    left_out: tuple[tuple[str, str], ...]
+    courses: tuple[Course, ...]
+    unassessed: str
+
+
+def point(result: ResultLike, system: str, label: str, started: str) -> Point:
+    """One result of a system.
+
+    Raises:
+        KeyError: the result has no such system.
+    """
+    return Point(label, started, side(result, system))
+
+
+def timeline(points: Sequence[Point], confidence: float, weights: dict[str, float]) -> Timeline:
+    """The line up to the newest result, which says what the others must share with it.
+
+    Args:
+        points: results of one system, at least one.
+        weights: stated weights of areas and workloads, for the mean over everything.
+    """
+    ordered = sorted(points, key=lambda one: (one.started, one.label))
+    newest = ordered[-1].found
+    kept, left_out = [], []
+    for one in ordered:
+        reason = _mismatch(one.found, newest)
+        if reason is None:
+            kept.append(one)
+        else:
+            left_out.append((one.label, reason))
+    system = newest.facts.name
+    if len(kept) < FEWEST_POINTS:
+        word = "result" if len(kept) == 1 else "results"
+        few = (
+            f"{len(kept)} comparable {word}; {FEWEST_POINTS} are needed, so that three lie on each "
+            "side of a change"
+        )
+        return Timeline(system, tuple(kept), tuple(left_out), (), few)
+    series = _series(kept, weights)
+    none = "" if series else "no indicator with the same case is in every result"
+    found = courses(series, confidence) if series else ()
+    return Timeline(system, tuple(kept), tuple(left_out), found, none)
+
+
+def _mismatch(own: Side, newest: Side) -> str | None:
+    """Why a result cannot stand beside the newest one, or None."""
+    if not own.everything:
+        return "it has no counted sample"
+    versions = (own.facts.catalog_version, newest.facts.catalog_version)
+    if None not in versions and versions[0] != versions[1]:
+        return f"its catalog has version {versions[0]}, the newest {versions[1]}"
+    layers = layer_caution(own.facts, newest.facts)
+    if layers is not None:
+        return f"its layer is {own.facts.layer}, that of the newest {newest.facts.layer}"
+    if own.facts.cpu and newest.facts.cpu and own.facts.cpu != newest.facts.cpu:
+        return f"its CPU is {own.facts.cpu}, that of the newest {newest.facts.cpu}"
+    names = differing(own.parameters, newest.parameters)
+    if names:
+        return f"it ran {', '.join(names[:3])} with other parameters than the newest"
+    return None
+
+
+def _series(
+    points: Sequence[Point], weights: dict[str, float]
+) -> dict[str, tuple[str, list[float]]]:
+    """Key -> (workload, mean log speed of every point), for what every point has."""
+    first = points[0].found
+    shared = [
+        key
+        for key, one in points[-1].found.everything.items()
+        if all(
+            key in other.found.everything
+            and other.found.everything[key].lowest > 0
+            and (other.found.everything[key].unit, other.found.everything[key].direction)
+            == (one.unit, one.direction)
+            for other in points
+        )
+    ]
+    shared.sort()
+    places = [
+        Place(key, first.titles.area(one.workload), one.workload, one.indicator)
+        for key in shared
+        for one in [first.everything[key]]
+    ]
+    series = {
+        key: (first.everything[key].workload, [_speed(p, key) for p in points]) for key in shared
+    }
+    shares = row_weights(places, weights)
+    if len(shared) > 1 and sum(shares.values()) > 0:
+        whole = [
+            sum(shares[key] * series[key][1][place] for key in shared)
+            for place in range(len(points))
+        ]
+        series[EVERYTHING] = (EVERYTHING, whole)
+    return series
+
+
+def _speed(one: Point, key: str) -> float:
+    found = one.found.everything[key]
+    sign = 1.0 if found.direction == "higher" else -1.0
+    return sign * float(np.mean(np.log(list(found.blocks.values()))))

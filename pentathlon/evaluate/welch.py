@@ -1,0 +1,77 @@
+"""Two systems without common blocks: the ratio of speeds from independent boots.
+
+Welch 1947, doi:10.1093/biomet/34.1-2.28: the difference of two means of logarithms of boot means
+has the variance s₁²/n₁ + s₂²/n₂, with the degrees of freedom of Satterthwaite 1946.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean log-ratio with its standard error; + is faster than the baseline."""
+
+    mean: float
+    error: float
+    freedom: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Two-sided interval of confidence 1 − level."""
+        if self.error == 0.0:
+            return self.mean, self.mean
+        half = float(special.stdtrit(self.freedom, 1.0 - level / 2.0)) * self.error
+        return self.mean - half, self.mean + half
+
+    def p_different(self) -> float:
+        """Two-sided p value of "both are equally fast"."""
+        return self._p(abs(self.mean), at_zero=self.mean == 0.0)
+
+    def p_beyond(self, delta: float) -> float:
+        """Smallest level whose interval lies wholly beyond ±delta; 1 if the mean does not."""
+        excess = abs(self.mean) - delta
+        return 1.0 if excess <= 0 else self._p(excess)
+
+    def p_equivalent(self, delta: float) -> float:
+        """Smallest level whose interval lies inside ±delta (two one-sided tests, doubled)."""
+        room = delta - abs(self.mean)
+        return 1.0 if room <= 0 else self._p(room)
+
+    def p_not_worse(self, delta: float) -> float:
+        """Smallest level whose interval lies above −delta; 1 if the mean does not."""
+        room = self.mean + delta
+        return 1.0 if room <= 0 else self._p(room)
+
+    def _p(self, distance: float, *, at_zero: bool = False) -> float:
+        if self.error == 0.0:
+            return 1.0 if at_zero else 0.0
+        return min(1.0, float(2.0 * special.stdtr(self.freedom, -distance / self.error)))
+
+
+def welch(system: Values, baseline: Values, direction: str) -> Estimate:
+    """The log-ratio of two sets of boot means, at least two on each side, all positive."""
+    sign = 1.0 if direction == "higher" else -1.0
+    first, second = sign * np.log(system), sign * np.log(baseline)
+    shares = [float(np.var(one, ddof=1)) / len(one) for one in (first, second)]
+    whole = sum(shares)
+    freedom = float(len(first) + len(second) - 2)
+    if whole > 0:
+        freedom = whole**2 / sum(
+            share**2 / (len(one) - 1) for share, one in zip(shares, (first, second), strict=True)
+        )
+    return Estimate(float(first.mean() - second.mean()), math.sqrt(whole), freedom)
+
+
+def paired(log_ratios: Values) -> Estimate:
+    """The same from the log-ratios of at least two common blocks."""
+    count = len(log_ratios)
+    error = float(np.std(log_ratios, ddof=1)) / math.sqrt(count)
+    return Estimate(float(log_ratios.mean()), error, count - 1.0)

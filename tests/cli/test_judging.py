@@ -1,0 +1,118 @@
+"""`gate`, `history` and `compare` of two results, on results that the command itself made."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.cli.conftest import STUDY, Shop
+
+ONE = STUDY.replace('[[system]]\nname = "b"\ntarget = "local"\ncpus = [0]\n', "").replace(
+    "blocks = 2", "blocks = 4"
+)
+
+
+def measured(shop: Shop, name: str, text: str = ONE) -> str:
+    done = shop.call("run", shop.write(text), "--out", name, "--yes", "--no-pilot", "--no-report")
+    assert done.code == 0, done.err
+    return name
+
+
+@pytest.fixture
+def pair(shop: Shop) -> tuple[str, str]:
+    return measured(shop, "before"), measured(shop, "after")
+
+
+def slower(shop: Shop, name: str, factor: float, target: str = "slow") -> str:
+    """A copy of a result with every value multiplied in its journal."""
+    shutil.copytree(shop.directory / name, shop.directory / target)
+    for derived in (shop.directory / target).glob("*.parquet"):
+        derived.unlink()
+    (shop.directory / target / "tables.json").unlink(missing_ok=True)
+    journal = shop.directory / target / "journal.jsonl"
+    lines = []
+    for line in journal.read_text().splitlines():
+        record = json.loads(line)
+        event = record.get("event")
+        if isinstance(event, dict) and event.get("event") == "sample":
+            worse = factor if event["direction"] == "lower" else 1 / factor
+            event["value"] *= worse
+        lines.append(json.dumps(record))
+    journal.write_text("\n".join(lines) + "\n")
+    return target
+
+
+def test_two_results_are_compared_without_blocks(shop, pair):
+    done = shop.call("compare", *pair)
+    assert done.code == 0, done.err
+    assert "not in common blocks" in done.out
+    assert "Welch" in done.out
+
+
+def test_a_planted_slowdown_closes_the_gate(shop, pair):
+    slow = slower(shop, pair[0], 2.0)
+    done = shop.call("gate", slow, "--against", pair[0])
+    assert done.code == 4, done.out
+    assert done.out.startswith("regression")
+    told = shop.call("gate", slow, "--against", pair[0], "--json")
+    assert json.loads(told.out)["outcome"] == "regression"
+    better = shop.call("gate", pair[0], "--against", slow)
+    assert better.code == 0
+    compared = shop.call("compare", pair[0], slow)
+    assert "slower by at least" in compared.out
+
+
+def test_the_same_result_passes_its_own_gate_with_room(shop, pair):
+    done = shop.call("gate", pair[0], "--against", pair[0], "--delta", "90")
+    assert (done.code, done.out.split()[0]) == (0, "pass")
+
+
+def test_what_the_baseline_has_and_the_result_lacks_fails(shop):
+    whole = measured(shop, "whole")
+    workloads = json.loads((shop.directory / whole / "catalog.json").read_text())["workloads"]
+    assert len(workloads) > 1
+    rest = ONE.replace('["fake.*"]', json.dumps([workloads[0]["id"]]))
+    part = measured(shop, "part", rest)
+    done = shop.call("gate", part, "--against", whole, "--delta", "90")
+    assert done.code == 1
+    assert "only the baseline has it" in done.out
+    chosen = ["--only", workloads[0]["id"]]
+    assert shop.call("gate", part, "--against", whole, "--delta", "90", *chosen).code in {0, 5}
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--delta", "0"], "between 0 and 100"),
+        (["--against", "nobody"], '"nobody" is no system'),
+        (["--system", "nobody", "--against", "before"], '"nobody" is no system'),
+        ([], "has one system"),
+        (["--against", "before", "--only", "nothing.*"], "has no indicator"),
+    ],
+)
+def test_a_wrong_gate_is_one_sentence(shop, pair, words, text):
+    done = shop.call("gate", pair[1], *words)
+    assert done.code == 2, done.out
+    assert text in done.err
+
+
+def test_history_needs_results_and_then_finds_a_change(shop):
+    first = measured(shop, "r0")
+    done = shop.call("history", first)
+    assert done.code == 0
+    assert "not assessed: 1 comparable result;" in done.out
+    for k in range(1, 10):
+        target = slower(shop, first, (1.0 + k % 3 * 0.001) * (2.0 if k >= 6 else 1.0), f"r{k}")
+        journal = shop.directory / target / "journal.jsonl"
+        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        lines[0]["utc"] = f"2030-01-{k + 1:02d}T00:00:00Z"
+        journal.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+    done = shop.call("history", *[f"r{k}" for k in range(10)], "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    places = {c["at"] for one in found["indicators"] for c in one["changes"]}
+    assert places == {"r6"}
+    shown = shop.call("history", *[f"r{k}" for k in range(10)])
+    assert "2030-01-07" in shown.out
