@@ -10,6 +10,7 @@ import pytest
 import synthetic_papers as planted
 from synthetic import Item, Maker, items, newer_kernel, same
 
+from pentathlon import agent
 from pentathlon.evaluate import evaluate
 from pentathlon.published import formats
 from pentathlon.report import export, html
@@ -19,6 +20,7 @@ from pentathlon.report.papertables.section import TWINS, sections
 from pentathlon.report.papertables.units import convert
 from pentathlon.report.papertables.write import grid, to_json
 from pentathlon.store import schema
+from pentathlon.study.catalog import parse_catalog
 
 TABLES = {
     "martinovic2012": {f"table-{n:02}" for n in (3, 4, 5, 6, 8, 10, 11, 12, 13, 15)},
@@ -197,3 +199,21 @@ def test_twins_are_the_second_experiment():
     for paper in papers():
         for declared in paper.tables:
             assert (declared.table.id in TWINS) == ("experiment 2" in declared.table.title)
+
+
+def test_every_indicator_and_factor_is_in_the_agents_catalog():
+    try:
+        catalog = parse_catalog(agent.catalog())
+    except agent.AgentError as error:
+        pytest.skip(str(error))
+    for paper in papers():
+        for declared in paper.tables:
+            for row in (entry.row for entry in declared.entries if entry.row.indicator):
+                workload, _, name = row.indicator.rpartition(".")
+                known = catalog.workload(workload)
+                assert known is not None, f"{declared.table.id}: {workload}"
+                units = {one.id: one.unit for one in known.indicators}
+                assert units.get(name) == row.unit, f"{declared.table.id}: {row.indicator}"
+                assert set(row.case) <= {factor.name for factor in known.factors}, row.indicator
+        for figure in paper.figures:
+            assert catalog.workload(figure.workload) is not None, figure.workload
