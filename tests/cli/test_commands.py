@@ -13,6 +13,7 @@ from .conftest import STUDY, Done, Shop
 COMMANDS = [
     "run",
     "plan",
+    "calibrate",
     "results",
     "results list",
     "results show",
