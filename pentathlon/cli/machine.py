@@ -16,6 +16,7 @@ from pentathlon.cli.screen import err, out
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.problems import did_you_mean
 from pentathlon.target import doctor as examiner
+from pentathlon.target import quiet
 from pentathlon.target.probes import Finding
 from pentathlon.target.undo import default_state_dir, restore_leftovers
 
@@ -52,6 +53,10 @@ Examples:
     pentathlon doctor --install    (fetches kernels and gVisor, without root)
 
     pentathlon doctor --install --only "qemu 6.1-rt"
+
+    pentathlon doctor --quiet-check            (what would disturb a measurement)
+
+    pentathlon doctor --quiet-check --apply    (sets what can be set; --restore puts it back)
 
     pentathlon doctor --restore    (puts back what a crashed run left changed)
 """
@@ -209,12 +214,28 @@ def doctor(
         typer.Option(help='With --install: fetch this alone, such as "qemu 6.1-rt".'),
     ] = None,
     restore: Annotated[
-        bool, typer.Option("--restore", help="Put back what a crashed run left changed.")
+        bool,
+        typer.Option("--restore", help="Put back what a crashed run or --apply left changed."),
+    ] = False,
+    quiet_check: Annotated[
+        bool, typer.Option("--quiet-check", help="Say what would disturb a measurement now.")
+    ] = False,
+    apply: Annotated[
+        bool,
+        typer.Option(
+            "--apply",
+            help="With --quiet-check: set governor, turbo, ASLR, huge pages, interrupts.",
+        ),
     ] = False,
 ) -> None:
     with domain_errors():
+        if apply and not quiet_check:
+            raise InputError("--apply sets what --quiet-check looks at; add --quiet-check")
+        if quiet_check:
+            _quiet(apply)
+            return
         if restore:
-            said = restore_leftovers(default_state_dir())
+            said = restore_leftovers(default_state_dir(), kept=True)
             for sentence in said or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return
@@ -237,6 +258,16 @@ def doctor(
             raise typer.Exit(Exit.UNAVAILABLE)
 
 
+def _quiet(apply: bool) -> None:
+    """What would disturb; with `apply` after the settings have been made."""
+    if apply:
+        for sentence in quiet.apply(default_state_dir()):
+            out.print(sentence, markup=False, soft_wrap=True)
+    with err.status("looking for a second"):
+        found = quiet.check()
+    show_findings(found)
+
+
 def show_findings(found: list[Finding]) -> None:
     """One line for each finding; under what does not work, the command that would help."""
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -251,6 +282,7 @@ def show_findings(found: list[Finding]) -> None:
         mark = Text("✓", style="green") if one.works else Text("✗", style="yellow")
         text = Text(one.detail)
         if one.remedy and not one.works:
-            text.append(f"\nto make it work: {one.remedy}", style="cyan")
+            lead = "to stop it" if one.group == "quiet" else "to make it work"
+            text.append(f"\n{lead}: {one.remedy}", style="cyan")
         table.add_row(mark, one.name, text)
     out.print(table)

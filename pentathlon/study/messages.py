@@ -48,6 +48,8 @@ _EXAMPLES = {
 }
 
 _PATTERNS = {
+    "governor": 'use a name such as "performance"',
+    "tcp_congestion_control": 'use a name such as "cubic"',
     "host": "use a name or an address without blanks",
     "user": "use a name without blanks",
     "jump": 'use names without blanks, such as "user@gateway"',

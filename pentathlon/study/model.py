@@ -47,12 +47,31 @@ class Settings(Table):
         Literal["always", "defer", "defer+madvise", "madvise", "never"] | None
     ) = None
     """Value of /sys/kernel/mm/transparent_hugepage/defrag."""
+    aslr: Literal[0, 1, 2] | None = None
+    """Address space randomisation, /proc/sys/kernel/randomize_va_space."""
+    swappiness: int | None = Field(default=None, ge=0, le=200)
+    """/proc/sys/vm/swappiness."""
+    governor: str | None = Field(default=None, pattern=r"^[a-z_]+$")
+    """cpufreq governor of every CPU."""
+    turbo: bool | None = None
+    """Whether the processor may use its turbo frequencies."""
+    irq_affinity: tuple[int, ...] | None = None
+    """CPUs that serve interrupts, negative ones counted from the last."""
+    tcp_congestion_control: str | None = Field(default=None, pattern=r"^[a-z0-9_]+$")
+    """`local`: of the machine; `netns`: of the system's own network namespace."""
     cpu_quota_percent: float | None = Field(default=None, gt=0, le=100_000)
     """CPU bandwidth of the cgroup, in percent of one CPU (100 = one whole CPU)."""
     scheduler: str | None = None
     """Scheduling policy, `other`, `batch`, `idle`, `fifo:PRIORITY` or `rr:PRIORITY` (1 to 99)."""
     nice: int | None = Field(default=None, ge=-20, le=19)
     """Nice value, setpriority(2)."""
+
+    @field_validator("irq_affinity", mode="before")
+    @classmethod
+    def _irq_affinity(cls, value: Any) -> Any:
+        if isinstance(value, list | tuple) and not value:
+            raise ValueError("the CPU set is empty; name at least one CPU, or leave the key out")
+        return tuple(value) if isinstance(value, list) else value
 
     @field_validator("scheduler")
     @classmethod

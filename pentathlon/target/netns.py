@@ -18,6 +18,9 @@ from pentathlon.target.local import LocalTarget
 ENTER = '"$0" link set lo up && mount -t sysfs -o ro sysfs /sys && exec "$@"'
 
 
+CONGESTION = 'echo "$0" > /proc/sys/net/ipv4/tcp_congestion_control && exec "$@"'
+
+
 class NetnsTarget(LocalTarget):
     """The host in a fresh network namespace with only the loopback device, which is up."""
 
@@ -35,7 +38,11 @@ class NetnsTarget(LocalTarget):
         return [*super().privileges(), *own]
 
     def command(self) -> list[str]:
-        return [*namespace(), *super().command()]
+        words = namespace()
+        if (congestion := self.settings.congestion_control) is not None:
+            # The file is the one of the namespace in which it is opened.
+            words += ["/bin/sh", "-c", CONGESTION, congestion]
+        return [*words, *super().command()]
 
     def prepare(self) -> None:
         super().prepare()

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pentathlon.target import cgroup, cpus, putback
+from pentathlon.target import cgroup, cpus, knobs, putback
 from pentathlon.target.contract import SystemSpec, TargetError, TargetUnavailable
 from pentathlon.target.undo import UndoJournal
 
@@ -20,7 +20,10 @@ FILES: dict[str, Path] = {
 }
 """Settings that are one kernel file, which holds a list of words with the present one bracketed."""
 
-KNOWN = (*FILES, "cpu_quota_percent", "scheduler", "nice")
+OWN_NETWORK = ("tcp_congestion_control",)
+"""Settings of a network namespace: the target `netns` makes them in its own."""
+
+KNOWN = (*knobs.KNOWN, "cpu_quota_percent", "scheduler", "nice")
 
 REALTIME = ("fifo", "rr")
 POLICIES = ("other", "batch", "idle", *REALTIME)
@@ -35,6 +38,7 @@ class MachineSettings:
 
     def __init__(self, system: SystemSpec) -> None:
         self._name = system.name
+        self.own_network = system.target == "netns"
         self._values = dict(system.settings.changed())
         self._cpus = cpus.resolve(system.cpus)
         for key in self._values:
@@ -82,13 +86,20 @@ class MachineSettings:
     def changes(self) -> list[dict[str, Any]]:
         """Settings of the machine that a boot changes: `what`, `from` and `to`."""
         found: list[dict[str, Any]] = []
-        for key, file, value in self._files():
+        for key in self._knobs():
             try:
-                now = putback.current(file)
-            except OSError:
-                now = "unknown"
-            if now != value:
-                found.append({"what": f"{key} ({file})", "from": now, "to": value})
+                files = knobs.writes(key, self._values[key])
+            except TargetUnavailable:
+                wanted = str(self._values[key])
+                found.append({"what": key, "from": "not on this machine", "to": wanted})
+                continue
+            for file, value in files:
+                try:
+                    now = putback.current(file)
+                except OSError:
+                    now = "unknown"
+                if now != value:
+                    found.append({"what": f"{key} ({file})", "from": now, "to": value})
         if (percent := self._values.get("cpu_quota_percent")) is not None:
             found.append(
                 {
@@ -99,13 +110,23 @@ class MachineSettings:
             )
         return found
 
-    def _files(self) -> list[tuple[str, Path, str]]:
-        values = self._values
-        return [(key, file, str(values[key])) for key, file in FILES.items() if key in values]
+    def _knobs(self) -> list[str]:
+        """The settings that are files of the machine, in a fixed order."""
+        own = OWN_NETWORK if self.own_network else ()
+        return [key for key in knobs.KNOWN if key in self._values and key not in own]
+
+    @property
+    def congestion_control(self) -> str | None:
+        """TCP's congestion control of the system's own network namespace, if it has one."""
+        value = self._values.get("tcp_congestion_control")
+        return str(value) if value is not None and self.own_network else None
 
     def privileges(self) -> list[str]:
         """What the settings need beyond an ordinary user."""
-        needs = [f"write access to {file} (root)" for _, file, _ in self._files()]
+        needs = []
+        for key in self._knobs():
+            what = f"/{knobs.SINGLE[key]}" if key in knobs.SINGLE else f"the files of {key}"
+            needs.append(f"write access to {what} (root)")
         if "cpu_quota_percent" in self._values:
             needs.append("a writable cgroup with the `cpu` controller (root)")
         if self._policy in REALTIME:
@@ -120,19 +141,13 @@ class MachineSettings:
         Raises:
             TargetUnavailable: one cannot.
         """
-        for key, file, value in self._files():
-            if not file.exists():
-                raise TargetUnavailable(f"this kernel has no {file}, so {key} cannot be set")
-            words = file.read_text().replace("[", "").replace("]", "").split()
-            if value not in words:
-                raise TargetUnavailable(
-                    f"{file} knows {', '.join(words)}, so {key} cannot be {value}"
-                )
-            if putback.current(file) != value and not os.access(file, os.W_OK):
-                raise TargetUnavailable(
-                    f"this user may not write {file}, so {key} cannot be set",
-                    "sudo pentathlon run STUDY",
-                )
+        for key in self._knobs():
+            for file, value in knobs.writes(key, self._values[key]):
+                if putback.current(file) != value and not os.access(file, os.W_OK):
+                    raise TargetUnavailable(
+                        f"this user may not write {file}, so {key} cannot be set",
+                        "sudo pentathlon run STUDY",
+                    )
         if "cpu_quota_percent" in self._values:
             cgroup.find()
         if lack := cpus.missing(self._cpus or ()):
@@ -154,17 +169,20 @@ class MachineSettings:
         Raises:
             TargetUnavailable: the kernel refuses a setting.
         """
-        for key, file, value in self._files():
-            now = putback.current(file)
-            if now == value:
-                continue
-            journal.note(putback.setting(file, now, value))
-            try:
-                file.write_text(value)
-            except OSError as error:
-                raise TargetUnavailable(
-                    f"the kernel refuses {value} for {key} ({file}): {error.strerror}"
-                ) from error
+        for key in self._knobs():
+            for file, value in knobs.writes(key, self._values[key]):
+                now = putback.current(file)
+                if now == value:
+                    continue
+                journal.note(putback.setting(file, now, value))
+                try:
+                    file.write_text(value)
+                except OSError as error:
+                    if key in knobs.PARTIAL:
+                        continue
+                    raise TargetUnavailable(
+                        f"the kernel refuses {value} for {key} ({file}): {error.strerror}"
+                    ) from error
         percent = self._values.get("cpu_quota_percent")
         if percent is None:
             return None

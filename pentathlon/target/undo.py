@@ -75,6 +75,17 @@ class UndoJournal:
         os.write(self._file, json.dumps(entry, sort_keys=True).encode() + b"\n")
         os.fsync(self._file)
 
+    def keep(self) -> None:
+        """Leave the changes as they are until somebody asks for them back (`kept` below)."""
+        if self._file is None:
+            return
+        if not self._entries:
+            self.undo()
+            return
+        self._append({"keep": True})
+        os.close(self._file)
+        self._file = None
+
     def undo(self) -> list[str]:
         """Put every change back, the last one first, and remove the file. May be called again.
 
@@ -102,8 +113,12 @@ def leftovers(state_dir: Path) -> list[Entry]:
     return found
 
 
-def restore_leftovers(state_dir: Path) -> list[str]:
+def restore_leftovers(state_dir: Path, kept: bool = False) -> list[str]:
     """Put back what crashed sessions left changed.
+
+    Args:
+        state_dir: the state directory.
+        kept: put back too what was changed to stay (`UndoJournal.keep`).
 
     Returns:
         One sentence for each change that was put back or found changed by somebody else.
@@ -114,20 +129,28 @@ def restore_leftovers(state_dir: Path) -> list[str]:
     said: list[str] = []
 
     def put_back(path: Path, entries: list[Entry]) -> None:
-        head, *changes = entries
+        head, *changes = (entry for entry in entries if "keep" not in entry)
         same_boot = head.get("boot_id") == boot_id()
         notes = _put_back(changes, str(head.get("token", "")), same_boot=same_boot)
-        said.extend(f"put back after a crash: {putback.text(change)}" for change in changes)
+        how = "put back" if _is_kept(entries) else "put back after a crash"
+        said.extend(f"{how}: {putback.text(change)}" for change in changes)
         said.extend(notes)
         path.unlink(missing_ok=True)
         _sync_directory(path.parent)
 
-    _each_leftover(state_dir, put_back, whole=True)
+    _each_leftover(state_dir, put_back, whole=True, kept=kept)
     return said
 
 
+def _is_kept(entries: list[Entry]) -> bool:
+    return any("keep" in entry for entry in entries)
+
+
 def _each_leftover(
-    state_dir: Path, use: Callable[[Path, list[Entry]], None], whole: bool = False
+    state_dir: Path,
+    use: Callable[[Path, list[Entry]], None],
+    whole: bool = False,
+    kept: bool = False,
 ) -> None:
     for path in sorted((state_dir / "undo").glob("*.jsonl")):
         try:
@@ -143,6 +166,8 @@ def _each_leftover(
             if not entries:
                 # Killed before the first line was whole: nothing had been changed.
                 path.unlink(missing_ok=True)
+                continue
+            if _is_kept(entries) and not kept and entries[0].get("boot_id") == boot_id():
                 continue
             use(path, entries if whole else entries[1:])
         finally:

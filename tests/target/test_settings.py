@@ -93,7 +93,7 @@ def test_placement_is_for_the_agent(local: Make) -> None:
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        ({"swappiness": 10}, 'has the setting "swappiness", which the target "local" does not'),
+        ({"colour": 10}, 'has the setting "colour", which the target "local" does not'),
         ({"scheduler": "fifo"}, 'has the scheduler "fifo"; use'),
         ({"scheduler": "other:3"}, 'has the scheduler "other:3"; use'),
         ({"scheduler": "fifo:10", "cpu_quota_percent": 50}, "leave one of the two out"),

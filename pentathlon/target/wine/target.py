@@ -37,6 +37,7 @@ class WineTarget(Target):
 
     kind: ClassVar[str] = "wine"
     layer: ClassVar[str] = "wine"
+    persistent: ClassVar[bool] = False
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
