@@ -17,23 +17,15 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy import special
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from simulate import Simulation
 
+from pentathlon.evaluate.binomial import clopper_pearson
 from pentathlon.evaluate.verdict import Verdict
 
 SEED = 20030101
-
-
-def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Exact interval for a share."""
-    tail = (1 - confidence) / 2
-    low = 0.0 if hits == 0 else float(special.betaincinv(hits, trials - hits + 1, tail))
-    high = 1.0 if hits == trials else float(special.betaincinv(hits + 1, trials - hits, 1 - tail))
-    return low, high
 
 
 def false_alarms(studies: int, console: Console) -> None:

@@ -277,6 +277,7 @@ def _reading(row: Row, names: Sequence[str]) -> list[str]:
         for name in names
     ]
     title = f"{row.title}, {row.case_text}" if row.case_text else row.title
+    title = title if row.declared else f"{title} (exploratory)"
     cells = [title, *means, unit]
     for name in names[1:]:
         cells += _judgement(row.comparison(name))

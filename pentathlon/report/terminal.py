@@ -255,7 +255,7 @@ def _summaries(group: Sequence[Row], system: str) -> list[Summary]:
 
 def _name(group: Sequence[Row]) -> Text:
     row = group[0]
-    name = Text(row.title)
+    name = Text(row.title if row.declared else f"{row.title} (exploratory)")
     if len(group) == 1:
         return name.append(f": {row.case_text}", style="dim") if row.case_text else name
     rest = _fold_name(row)

@@ -315,7 +315,7 @@ def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
         better="more is better" if row.direction == "higher" else "less is better",
         means=tuple(_mean(row.summary(system.name), divisor) for system in evaluation.systems),
         judgements=tuple(
-            _judgement(one, shared.get(system.name, ()))
+            _judgement(one, shared.get(system.name, ()), declared=row.declared)
             for system in evaluation.systems[1:]
             if (one := row.comparison(system.name)) is not None
         ),
@@ -372,7 +372,7 @@ def _checks(effect: Effect) -> tuple[str, ...]:
     return ("; ".join(said),)
 
 
-def _judgement(one: Comparison, shared: Sequence[str]) -> Judgement:
+def _judgement(one: Comparison, shared: Sequence[str], *, declared: bool = True) -> Judgement:
     effect = one.effect
     interval = ""
     detail = one.reason
@@ -400,6 +400,9 @@ def _judgement(one: Comparison, shared: Sequence[str]) -> Judgement:
         verdict=one.verdict,
         glyph=GLYPHS[one.verdict],
         words=one.words,
-        notes=tuple(note for note in (one.reason, *one.cautions) if note and note not in shared),
+        notes=(
+            *(() if declared else ("exploratory",)),
+            *(note for note in (one.reason, *one.cautions) if note and note not in shared),
+        ),
         detail=detail,
     )
