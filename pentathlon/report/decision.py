@@ -10,6 +10,7 @@ from pentathlon.evaluate.display import percent_text, signed_percent
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
 from pentathlon.evaluate.ratio import delta_log, percent
+from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import between, sentence, speed_words
 
 NEARLY_ALL = 0.995
@@ -147,6 +148,16 @@ def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list
             f"The interval holds at {percent_text(study.confidence * 100)} confidence for this one "
             f"mean, from {everything.blocks} blocks and {everything.rows} rows."
         )
+    unstable = sum(
+        found.verdict is Verdict.UNSTABLE
+        for row in evaluation.rows
+        if (found := row.comparison(whole.system)) is not None
+    )
+    if unstable:
+        told.append(
+            f"{unstable} of the rows are unstable, so the interval is a rough one: the blocks do "
+            "not repeat each other."
+        )
     missing = sum(one.weight for one in whole.left_out)
     if missing > 0.0005:
         told.append(
@@ -175,16 +186,19 @@ def _weights(
     ahead = everything.mean >= 0
     winner, other = (whole.system, reference) if ahead else (reference, whole.system)
     what = f"{len(found.parts)} {found.kind}s"
+    decided = direction(everything) != 0
+    start = "" if decided else "By the means alone, which decide nothing here: "
     if found.smallest_change is None:
-        return [
-            f"No weights of the {what} would put {other} ahead: {winner} has the better mean "
-            f"in each of them."
-        ]
+        text = (
+            f"no weights of the {what} would put {other} ahead, as {winner} has the better mean "
+            "in each of them."
+        )
+        return [f"{start}{text}" if start else f"{text[:1].upper()}{text[1:]}"]
     share = found.share_faster if ahead else 1 - found.share_faster
     sure = found.share_shown_faster if ahead else found.share_shown_slower
     against = found.share_shown_slower if ahead else found.share_shown_faster
     told = [
-        f"{winner} has the better mean under {_share(share)} of all possible weights of the "
+        f"{start}{winner} has the better mean under {_share(share)} of all possible weights of the "
         f"{what}; the difference would be shown under {_share(sure)}, and the opposite under "
         f"{_share(against)}.",
         f"{other} would be ahead if {percent_text(found.smallest_change * 100)} of the weight or "

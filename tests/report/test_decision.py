@@ -1,0 +1,102 @@
+"""The first page: the answer for the stated weights, how sure it is, and what would change it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from synthetic import Item, Maker, same
+
+from pentathlon.evaluate import evaluate
+from pentathlon.report import html
+from pentathlon.report.decision import best_words, decisions, weights_words
+
+CALL = Item("process.getpid", "time", {}, "ns", "lower", 60.0, 0.004)
+READ = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)
+CHASE = Item("arithmetic.operations", "latency", {"op": "add"}, "ns", "lower", 1.0, 0.004)
+
+
+def made(*factors, blocks=10, weights=None, noise=0.3):
+    """Systems a, b, …; a factor is for (process, memory, arithmetic)."""
+    places = {"process": 0, "memory": 1, "arithmetic": 2}
+    named = {"a": same} | {
+        "bcd"[k]: lambda item, own=own: own[places[item.workload.partition(".")[0]]]
+        for k, own in enumerate(factors)
+    }
+    result = Maker(factors=named, chosen=[CALL, READ, CHASE], blocks=blocks, noise=noise).make()
+    study = result.plan.study.model_copy(update={"weights": weights or {}})
+    return dataclasses.replace(result, plan=result.plan.model_copy(update={"study": study}))
+
+
+def words(*factors, **settings):
+    [one, *_] = decisions(evaluate(made(*factors, **settings)))
+    return one
+
+
+def test_a_winner_everywhere_is_said_to_need_no_weights():
+    one = words((1.1, 1.1, 1.1))
+    assert "b is 10" in one.headline
+    assert "faster than a as a whole" in one.headline
+    assert any(
+        text.startswith("No weights of the 3 areas would put a ahead") for text in one.changes
+    )
+    assert any("it dominates" in text for text in one.changes)
+    assert one.sign == 1
+
+
+def test_a_trade_off_says_which_weights_turn_it():
+    one = words((1.2, 0.9, 1.0), weights={"process": 3.0})
+    assert one.headline.startswith("By the stated weights, b is ")
+    text = " ".join(one.changes)
+    assert "a would be ahead if" in text
+    assert "moved to memory" in text
+    assert "without process a ahead" in text
+    assert "Neither is shown to be at least as good in every row" in text
+    assert [part.name for part in one.parts if part.kind == "area"] == [
+        "process", "memory", "arithmetic",
+    ]  # fmt: skip
+
+
+def test_equal_systems_are_said_to_be_equal():
+    one = words((1.0, 1.0, 1.0), blocks=20)
+    assert "equally fast as a whole, within 1" in one.headline
+    assert one.sign == 0
+
+
+def test_what_is_not_known_is_said_not_to_be():
+    one = words((1.0, 1.0, 1.0), blocks=3, noise=4)
+    assert "no difference between b and a as a whole was shown" in one.headline
+    assert all("better mean" not in text or "decide nothing" in text for text in one.changes)
+    one = words((1.5, 1.5, 1.5), blocks=1)
+    assert "single block" in one.headline
+
+
+@pytest.mark.parametrize("weights", [{}, {"process": 2.0, "memory.read": 0.5}])
+def test_the_weights_are_told(weights):
+    told = weights_words(evaluate(made((1.1, 1.0, 1.0), weights=weights)))
+    assert ("process 2, memory.read 0.5" in told) is bool(weights)
+
+
+def test_several_systems_are_ranked_over_all_weights():
+    told = best_words(evaluate(made((1.2, 0.8, 1.0), (0.8, 1.2, 1.0))))
+    assert "b under" in told
+    assert "c under" in told
+
+
+def test_the_page_begins_with_the_decision_and_ends_with_the_tables():
+    result = made((1.2, 0.9, 1.0))
+    evaluation = evaluate(result)
+    page = html.render(evaluation, result)
+    order = [
+        decisions(evaluation)[0].headline,
+        "What would change it",
+        '<article class="answer"',
+        'id="incomparable"',
+        'id="procedure"',
+        'id="inventory"',
+        'id="area-process"',
+        'id="beneath"',
+        'id="samples"',
+    ]
+    places = [page.index(text) for text in order]
+    assert places == sorted(places)
