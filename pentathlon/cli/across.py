@@ -134,8 +134,9 @@ def _table(found: Across, console: Console, full: bool) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold dim")
     table.add_column("indicator", overflow="fold", min_width=16)
-    for name in (found.baseline, found.system):
-        table.add_column(name, justify="right", no_wrap=True)
+    alike = found.baseline == found.system
+    for name, which in ((found.baseline, "first"), (found.system, "second")):
+        table.add_column(f"{name}, {which}" if alike else name, justify="right", no_wrap=True)
     table.add_column("unit", no_wrap=True)
     table.add_column("speed %", justify="right", no_wrap=True)
     table.add_column("interval", justify="right", no_wrap=True)
@@ -150,14 +151,14 @@ def _table(found: Across, console: Console, full: bool) -> None:
         if row.reason:
             verdict.append(f": {row.reason}", style="default not bold")
         table.add_row(
-            name,
+            Text(name),
             *(
                 "–" if mean is None else significant(mean / divisor)
                 for mean in (row.baseline_mean, row.mean)
             ),
             unit,
             "" if row.percent is None else signed_percent(row.percent),
-            interval,
+            Text(interval),
             verdict,
         )
     console.print()

@@ -208,9 +208,9 @@ def _show(judged: Gate) -> None:
         table.add_row(
             row.outcome.value,
             row.system,
-            row.key,
+            Text(row.key),
             "" if row.percent is None else signed_percent(row.percent),
-            interval,
+            Text(interval),
             Text(row.words),
         )
     out.print(table)

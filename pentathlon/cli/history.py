@@ -134,12 +134,12 @@ def _show(line: Timeline) -> None:
             beside = f"{beside}, {kernels}" if beside else kernels
         table.add_row(
             after.started[:19].replace("T", " "),
-            one.key,
+            Text(one.key),
             Text(
                 signed_percent(percent(change.mean)),
                 style="bold cyan" if change.mean > 0 else "bold yellow",
             ),
-            f"[{low}, {high}]".replace("[", r"\["),
+            Text(f"[{low}, {high}]"),
             beside,
         )
     out.print(table)
