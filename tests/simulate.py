@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from pentathlon.evaluate import published
-from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule
+from pentathlon.evaluate.compare import Judge, Judged, Pair
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.model import BootMean, Summary, SystemFacts
+from pentathlon.evaluate.rule import Rule
 
 Noise = Literal["normal", "lognormal", "heavy", "common"]
 

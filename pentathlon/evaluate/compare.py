@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate import comparability, discovery, family, published, ratio
-from pentathlon.evaluate.checks import checks, disagreement
+from pentathlon.evaluate.effects import Tested, contradiction, holds_zero, single, whole_effect
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
 from pentathlon.evaluate.paired import Paired, pair_blocks
+from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.serial import dependence
-from pentathlon.evaluate.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
+from pentathlon.evaluate.spending import Levels
 from pentathlon.evaluate.stability import instability, separated
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 
@@ -24,34 +25,6 @@ FEWEST_BLOCKS = 2
 
 Procedure = Callable[[Values, Values, float], family.Selection]
 """(p values, weights, rate) -> which rows are selected."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What the study declares: the region of equivalence and the confidence."""
-
-    delta_percent: float
-    confidence: float
-    looks: tuple[int, ...] = ()
-    """Blocks after which the study may stop; () for a study with one look."""
-    by_precision: bool = False
-    """The study stops once its intervals are narrow."""
-
-    @property
-    def rate(self) -> float:
-        """Family-wise error rate, and level of the rows' own intervals: 1 − confidence."""
-        return 1.0 - self.confidence
-
-    @property
-    def delta(self) -> float:
-        """Half width of the region of equivalence as a log-ratio."""
-        return ratio.delta_log(self.delta_percent)
-
-    def levels(self, blocks: int) -> Levels:
-        """What the stopping rule costs when so many blocks are done."""
-        if self.by_precision:
-            return BY_PRECISION
-        return levels_at(self.looks, blocks) if self.looks and blocks else ONE_LOOK
 
 
 @dataclass(frozen=True)
@@ -80,19 +53,6 @@ class Judged:
     """Level of an own interval at this look."""
     declared: frozenset[str] = frozenset()
     """Keys of the declared rows."""
-
-
-@dataclass(frozen=True)
-class Tested:
-    """A row with enough paired blocks: its ratios, its level, its claims.
-
-    `level` is that of the family's procedure; `levels` translates it to the look at hand.
-    """
-
-    paired: Paired
-    level: float
-    levels: Levels
-    claims: Claims
 
 
 @dataclass(frozen=True)
@@ -217,7 +177,7 @@ class Judge:
 
     def _verdict(self, pair: Pair, done: Tested, cautions: tuple[str, ...]) -> Comparison:
         """A row with at least two paired blocks."""
-        effect = self._effect(done)
+        effect = whole_effect(done, self.rule)
         verdict, reason = decide(done.claims, effect.mean), ""
         units = done.paired.units
         assert effect.checks is not None
@@ -227,9 +187,9 @@ class Judge:
                 cautions = (*cautions, f"{trouble}, but every block agrees on the direction")
             else:
                 verdict, reason = Verdict.UNSTABLE, trouble
-        elif verdict is Verdict.INCONCLUSIVE and not _holds_zero(effect):
+        elif verdict is Verdict.INCONCLUSIVE and not holds_zero(effect):
             reason = "its own interval excludes 0, but not after allowing for all rows"
-        if (contradicted := self._contradiction(effect, done)) is not None:
+        if (contradicted := contradiction(effect, done, self.rule)) is not None:
             cautions = (*cautions, contradicted)
         return Comparison(
             system=self.system.name,
@@ -239,33 +199,6 @@ class Judge:
             words=words(verdict, self.rule.delta_percent, effect.mde_percent),
             reason=reason,
             cautions=cautions,
-        )
-
-    def _contradiction(self, effect: Effect, done: Tested) -> str | None:
-        if effect.checks is None or effect.low_percent is None or effect.high_percent is None:
-            return None
-        level, units = done.levels.nominal(self.rule.rate), len(done.paired.units)
-        return disagreement(effect.checks, effect.low_percent, effect.high_percent, units, level)
-
-    def _effect(self, done: Tested) -> Effect:
-        paired, sample = done.paired, done.paired.units
-        own, level = done.levels.nominal(self.rule.rate), done.levels.nominal(done.level)
-        low, high = ratio.t_interval(sample, own)
-        adjusted_low, adjusted_high = ratio.t_interval(sample, level)
-        return _single(paired).model_copy(
-            update={
-                "sd": float(np.std(sample, ddof=1)),
-                "low_percent": ratio.percent(low),
-                "high_percent": ratio.percent(high),
-                "adjusted_confidence": 1.0 - done.level,
-                "adjusted_low_percent": ratio.percent(adjusted_low),
-                "adjusted_high_percent": ratio.percent(adjusted_high),
-                "p_different": done.levels.overall(ratio.p_different(sample)),
-                "p_equivalent": done.levels.overall(ratio.p_equivalent(sample, self.rule.delta)),
-                "mde_percent": ratio.percent(ratio.detectable(sample, level)),
-                "nominal_confidence": 1.0 - own,
-                "checks": checks(sample, paired.system, paired.reference, paired.direction, own),
-            }
         )
 
     def _untested(self, pair: Pair, objection: str | None, cautions: tuple[str, ...]) -> Comparison:
@@ -279,7 +212,7 @@ class Judge:
             verdict, reason = Verdict.INCONCLUSIVE, "a boot counted zero, which has no ratio"
         else:
             verdict, paired = Verdict.INCONCLUSIVE, _paired(pair)
-            effect = _single(paired) if len(paired.blocks) else None
+            effect = single(paired) if len(paired.blocks) else None
             reason = (
                 f"{len(paired.blocks)} paired blocks; an interval needs at least {FEWEST_BLOCKS}"
             )
@@ -346,32 +279,3 @@ def _difference(pair: Pair) -> float | None:
         return None
     raw = published.difference_percent(pair.system.summary.mean, pair.reference.summary.mean)
     return raw if np.isfinite(raw) else None
-
-
-def _holds_zero(effect: Effect) -> bool:
-    return (
-        effect.low_percent is not None
-        and effect.high_percent is not None
-        and effect.low_percent <= 0 <= effect.high_percent
-    )
-
-
-def _single(paired: Paired) -> Effect:
-    """The ratio of the blocks without any claim."""
-    mean = float(np.mean(paired.units))
-    return Effect(
-        blocks=len(paired.blocks),
-        log_ratios=tuple(paired.log_ratios.tolist()),
-        mean=mean,
-        sd=None,
-        percent=ratio.percent(mean),
-        low_percent=None,
-        high_percent=None,
-        adjusted_confidence=None,
-        adjusted_low_percent=None,
-        adjusted_high_percent=None,
-        p_different=None,
-        p_equivalent=None,
-        mde_percent=None,
-        installs=paired.installs,
-    )

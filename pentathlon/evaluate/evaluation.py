@@ -12,7 +12,7 @@ from pentathlon.evaluate.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.calibration import Calibration, calibrations, fitting, refuse
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.cold import find_cold
-from pentathlon.evaluate.compare import Judge, Judged, Pair, Rule, counts
+from pentathlon.evaluate.compare import Judge, Judged, Pair, counts
 from pentathlon.evaluate.curves import claimed_caches, find_levels
 from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.estimate import Series, counted, series
@@ -40,6 +40,7 @@ from pentathlon.evaluate.model import (
 from pentathlon.evaluate.model_whole import Guard
 from pentathlon.evaluate.modes import find_modes
 from pentathlon.evaluate.qualify import qualify
+from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.scaling import find_scalings
 from pentathlon.evaluate.sensitivity import best_shares
 from pentathlon.evaluate.several import adjust

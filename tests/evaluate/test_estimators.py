@@ -13,10 +13,11 @@ from simulate import facts, series
 
 from pentathlon.evaluate.binomial import clopper_pearson
 from pentathlon.evaluate.checks import checks, disagreement
-from pentathlon.evaluate.compare import Judge, Pair, Rule
+from pentathlon.evaluate.compare import Judge, Pair
 from pentathlon.evaluate.discovery import step_up
 from pentathlon.evaluate.fieller import ratio_of_means
 from pentathlon.evaluate.order_statistics import median_interval
+from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.serial import dependence, p_serial
 from pentathlon.evaluate.sign_flip import least_p, p_max_t, p_sign_flip
 from pentathlon.evaluate.superiority import cliffs_delta, probability_faster

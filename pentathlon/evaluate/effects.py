@@ -1,0 +1,89 @@
+"""The effect of one row: the ratio of the blocks with its intervals and everything beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pentathlon.evaluate import ratio
+from pentathlon.evaluate.checks import checks, disagreement
+from pentathlon.evaluate.model import Effect
+from pentathlon.evaluate.paired import Paired
+from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.spending import Levels
+from pentathlon.evaluate.verdict import Claims
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A row with enough paired blocks: its ratios, its level, its claims.
+
+    `level` is that of the family's procedure; `levels` translates it to the look at hand.
+    """
+
+    paired: Paired
+    level: float
+    levels: Levels
+    claims: Claims
+
+
+def whole_effect(done: Tested, rule: Rule) -> Effect:
+    """The effect of a row with at least two units of inference."""
+    paired, sample = done.paired, done.paired.units
+    own, level = done.levels.nominal(rule.rate), done.levels.nominal(done.level)
+    low, high = ratio.t_interval(sample, own)
+    adjusted_low, adjusted_high = ratio.t_interval(sample, level)
+    return single(paired).model_copy(
+        update={
+            "sd": float(np.std(sample, ddof=1)),
+            "low_percent": ratio.percent(low),
+            "high_percent": ratio.percent(high),
+            "adjusted_confidence": 1.0 - done.level,
+            "adjusted_low_percent": ratio.percent(adjusted_low),
+            "adjusted_high_percent": ratio.percent(adjusted_high),
+            "p_different": done.levels.overall(ratio.p_different(sample)),
+            "p_equivalent": done.levels.overall(ratio.p_equivalent(sample, rule.delta)),
+            "mde_percent": ratio.percent(ratio.detectable(sample, level)),
+            "nominal_confidence": 1.0 - own,
+            "checks": checks(sample, paired.system, paired.reference, paired.direction, own),
+        }
+    )
+
+
+def contradiction(effect: Effect, done: Tested, rule: Rule) -> str | None:
+    """Where the estimates beside the t interval say otherwise, in words, or None."""
+    if effect.checks is None or effect.low_percent is None or effect.high_percent is None:
+        return None
+    level, units = done.levels.nominal(rule.rate), len(done.paired.units)
+    return disagreement(effect.checks, effect.low_percent, effect.high_percent, units, level)
+
+
+def holds_zero(effect: Effect) -> bool:
+    """Whether the row's own interval leaves no difference possible."""
+    return (
+        effect.low_percent is not None
+        and effect.high_percent is not None
+        and effect.low_percent <= 0 <= effect.high_percent
+    )
+
+
+def single(paired: Paired) -> Effect:
+    """The ratio of the blocks without any claim."""
+    mean = float(np.mean(paired.units))
+    return Effect(
+        blocks=len(paired.blocks),
+        log_ratios=tuple(paired.log_ratios.tolist()),
+        mean=mean,
+        sd=None,
+        percent=ratio.percent(mean),
+        low_percent=None,
+        high_percent=None,
+        adjusted_confidence=None,
+        adjusted_low_percent=None,
+        adjusted_high_percent=None,
+        p_different=None,
+        p_equivalent=None,
+        mde_percent=None,
+        installs=paired.installs,
+    )

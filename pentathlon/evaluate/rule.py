@@ -1,0 +1,36 @@
+"""The rule that a study declares before it is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pentathlon.evaluate import ratio
+from pentathlon.evaluate.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the study declares: the region of equivalence and the confidence."""
+
+    delta_percent: float
+    confidence: float
+    looks: tuple[int, ...] = ()
+    """Blocks after which the study may stop; () for a study with one look."""
+    by_precision: bool = False
+    """The study stops once its intervals are narrow."""
+
+    @property
+    def rate(self) -> float:
+        """Family-wise error rate, and level of the rows' own intervals: 1 − confidence."""
+        return 1.0 - self.confidence
+
+    @property
+    def delta(self) -> float:
+        """Half width of the region of equivalence as a log-ratio."""
+        return ratio.delta_log(self.delta_percent)
+
+    def levels(self, blocks: int) -> Levels:
+        """What the stopping rule costs when so many blocks are done."""
+        if self.by_precision:
+            return BY_PRECISION
+        return levels_at(self.looks, blocks) if self.looks and blocks else ONE_LOOK
