@@ -1,28 +1,26 @@
 """Does a process reach a steady state, and is it the fast one?
 
 Barrett, Bolz-Tereick, Killick, Mount and Tratt 2017, "Virtual machine warmup blows hot and cold"
-(OOPSLA, doi:10.1145/3133876): the iterations of one process are cut into segments by PELT (Killick,
-Fearnhead and Eckley 2012) for changes of mean and variance with the penalty 15 ln n; what counts is
-the order of the segments' levels. Differences from the paper: costs are logarithms, so that one
-tolerance holds for every unit; two segments are alike if their medians differ by less than the
-study's δ or by less than three standard errors; and the tail that must be steady is the last
-quarter, as theirs was 500 of 2000.
+(OOPSLA, doi:10.1145/3133876): the iterations of one process are cut into segments at changes of
+mean and variance with the penalty 15 ln n; what counts is the order of the segments' levels.
+Differences from the paper: costs are logarithms, so that one tolerance holds for every unit; two
+segments are alike if their medians differ by less than the study's δ or by less than three
+standard errors; and the tail that must be steady is the last quarter, as theirs was 500 of 2000.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import ruptures
 
 from pentathlon.evaluate.model_series import Steady
+from pentathlon.evaluate.partition import partition
 
 Values = npt.NDArray[np.float64]
 
@@ -51,11 +49,7 @@ def segments(costs: Values) -> list[int]:
     kept = without_outliers(costs)
     scale = float(np.std(np.diff(costs[kept]))) or 1.0
     signal = (costs[kept] - costs[kept].mean()) / scale
-    with warnings.catch_warnings():
-        # The library says once per call that constant segments are handled, which is wanted here.
-        warnings.simplefilter("ignore", UserWarning)
-        search = ruptures.Pelt(model="normal", min_size=SHORTEST_SEGMENT, jump=1)
-    found = search.fit(signal.reshape(-1, 1)).predict(pen=PENALTY * math.log(len(signal)))
+    found = partition(signal, PENALTY * math.log(len(signal)), SHORTEST_SEGMENT)
     places = np.flatnonzero(kept)
     return [*(int(places[end]) for end in found[:-1]), len(costs)]
 

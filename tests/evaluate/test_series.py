@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 
 import numpy as np
 import polars as pl
 import pytest
+import ruptures
 from scipy import stats
 from synthetic import Item, Maker, Synthetic, same
 
 from pentathlon.evaluate import Verdict, evaluate
 from pentathlon.evaluate.modes import clopper_pearson, slow_boots, unseen_bound
+from pentathlon.evaluate.partition import partition
 from pentathlon.evaluate.steady import FEWEST_ITERATIONS, classify
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
 
@@ -66,6 +69,20 @@ def test_planted_courses_are_classified(steps, kind, steady_from):
         assert found.steady_from is None
     else:
         assert found.steady_from == pytest.approx(steady_from, abs=2)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_cuts_are_those_of_pelt(seed):
+    generator = np.random.default_rng(seed)
+    steps = np.repeat(generator.normal(0, 3, 4), generator.integers(5, 30, 4))
+    signal = generator.normal(0, 1, len(steps)) + steps
+    signal = (signal - signal.mean()) / signal.std()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        search = ruptures.Pelt(model="normal", min_size=5, jump=1)
+    for penalty in (5.0, 20.0, 60.0):
+        theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
+        assert partition(signal, penalty, 5) == theirs
 
 
 @pytest.mark.parametrize("size", [0.002, 0.02])
