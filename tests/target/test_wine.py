@@ -1,6 +1,7 @@
 """Wine with the agent's Windows build; skipped where one of them is missing."""
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,38 @@ def test_the_agent_serves_a_request_and_computes_what_the_host_computes(
     assert sums[0] == sums[1]
     assert len(sums[0]) == 1
     assert not boots()
+    same_machine(opening["system"], host[0]["system"])
+
+
+def same_machine(told: dict[str, Any], host: dict[str, Any]) -> None:
+    """The inventory under Wine is never one of Windows, and agrees with that of the host."""
+    assert told["os"]["name"].startswith("Win32 API on Linux (Wine ")
+    assert told["kernel"]["release"] == told["os"]["name"]
+    assert host["kernel"]["release"] in told["kernel"]["host"]
+    assert told["virtualization"]["kernel"] == "wine"
+    assert set(told) == set(host)
+    for key in ("vendor", "model_name", "family", "model", "stepping", "threads"):
+        assert told["cpu"][key] == host["cpu"][key], key
+    assert told["memory"]["total_bytes"] == pytest.approx(host["memory"]["total_bytes"], rel=0.02)
+    assert told["memory"]["page_bytes"] == host["memory"]["page_bytes"]
+    data = [
+        {(c["level"], c["type"]): c["size_bytes"] for c in of["caches"]}
+        for of in (told, host)
+        if isinstance(of["caches"], list)
+    ]
+    assert all(one == data[0] for one in data)
+    assert all(reason for _, reason in reasons(told))
+
+
+def reasons(tree: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every leaf that is not told, with its reason."""
+    if isinstance(tree, dict) and set(tree) == {"unsupported"}:
+        yield path, tree["unsupported"]
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from reasons(value, f"{path}.{key}")
+    else:
+        assert tree is not None, path
 
 
 def test_files_lie_in_a_scratch_directory_that_is_gone_afterwards(

@@ -4,13 +4,16 @@
 //! zero. Nothing here names a person or an instance of a device: host names, addresses, serial
 //! numbers and user names are not read.
 
+mod hypervisor;
+mod identity;
 pub mod leaf;
 #[cfg(target_os = "linux")]
 pub mod linux;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 pub mod planted;
-#[cfg(unix)]
 pub mod source;
+#[cfg(windows)]
+mod windows;
 
 use serde_json::Value;
 use std::path::Path;
@@ -22,7 +25,13 @@ pub fn collect(scratch: &Path) -> Value {
 }
 
 /// The inventory of the running system; `scratch` is the directory of the file workloads.
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+pub fn collect(scratch: &Path) -> Value {
+    windows::collect(&source::Source::system(), scratch)
+}
+
+/// The inventory of the running system; `scratch` is the directory of the file workloads.
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn collect(_scratch: &Path) -> Value {
     leaf::unsupported(format_args!(
         "not collected on {} yet",

@@ -14,6 +14,8 @@ pub mod disk;
 #[cfg(target_os = "linux")]
 pub mod ethtool;
 #[cfg(target_os = "linux")]
+pub mod event;
+#[cfg(target_os = "linux")]
 pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod futex;

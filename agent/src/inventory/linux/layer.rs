@@ -1,5 +1,6 @@
 //! Which layers lie between this process and the hardware: a hypervisor, another kernel.
 
+use crate::inventory::hypervisor::{self, Hypervisor};
 use crate::inventory::leaf::{Reason, Told};
 use crate::inventory::source::Source;
 use crate::sys::kernel;
@@ -12,16 +13,6 @@ pub struct Layers {
     pub kernel: Kernel,
     /// What the answer rests on.
     pub evidence: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hypervisor {
-    /// The vendor string of CPUID leaf 40000000h.
-    pub vendor: String,
-    /// The word for the layer: `kvm`, `tcg`, `hyper-v`, `vmware`, `xen`, ... or `hypervisor`.
-    pub layer: &'static str,
-    /// Whether it says how much time it takes from its guests (KVM: CPUID 40000001h EAX[5]).
-    pub tells_steal: bool,
 }
 
 /// Which kind of kernel answers the system calls.
@@ -38,7 +29,7 @@ pub enum Kernel {
 impl Layers {
     pub fn detect(source: &Source) -> Self {
         let mut evidence = Vec::new();
-        let hypervisor = hypervisor(source);
+        let hypervisor = hypervisor::detect(source);
         match &hypervisor {
             Ok(Some(found)) if found.vendor.is_empty() => {
                 evidence.push("CPUID says that there is a hypervisor, and not which".to_owned());
@@ -70,46 +61,6 @@ impl Layers {
         };
         outer.into_iter().chain(inner).collect()
     }
-}
-
-fn hypervisor(source: &Source) -> Told<Option<Hypervisor>> {
-    let [_, _, features, _] = source.cpuid(1, 0)?;
-    if features & (1 << 31) == 0 {
-        return Ok(None);
-    }
-    let Ok([_, b, c, d]) = source.cpuid(0x4000_0000, 0) else {
-        return Ok(Some(Hypervisor {
-            vendor: String::new(),
-            layer: "hypervisor",
-            tells_steal: false,
-        }));
-    };
-    let bytes: Vec<u8> = [b, c, d].iter().flat_map(|r| r.to_le_bytes()).collect();
-    let vendor = String::from_utf8_lossy(&bytes)
-        .trim_matches(|c: char| c == '\0' || c == ' ')
-        .to_owned();
-    let layer = match vendor.as_str() {
-        "KVMKVMKVM" | "Linux KVM Hv" => "kvm",
-        "TCGTCGTCGTCG" => "tcg",
-        "Microsoft Hv" => "hyper-v",
-        "VMwareVMware" => "vmware",
-        "XenVMMXenVMM" => "xen",
-        "bhyve bhyve" => "bhyve",
-        "ACRNACRNACRN" => "acrn",
-        "VBoxVBoxVBox" => "virtualbox",
-        _ => "hypervisor",
-    };
-    // Documentation/virt/kvm/x86/cpuid.rst: KVM_FEATURE_STEAL_TIME.
-    let tells_steal = match layer {
-        "kvm" => matches!(source.cpuid(0x4000_0001, 0), Ok([a, ..]) if a & (1 << 5) != 0),
-        "xen" => true,
-        _ => false,
-    };
-    Ok(Some(Hypervisor {
-        vendor,
-        layer,
-        tells_steal,
-    }))
 }
 
 fn kernel(source: &Source, evidence: &mut Vec<String>) -> Kernel {

@@ -11,7 +11,6 @@ mod drivers;
 mod filesystems;
 mod firmware;
 mod graphics;
-mod identity;
 mod kernel;
 pub mod layer;
 mod limits;
@@ -25,6 +24,7 @@ mod smbios;
 mod text;
 mod virtualization;
 
+use super::identity;
 use super::leaf::leaf;
 use super::source::Source;
 use serde_json::{json, Value};

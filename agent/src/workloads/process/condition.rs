@@ -1,13 +1,13 @@
 //! `process.condition`: two threads that wake each other by a condition variable of the C library.
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use super::calls::{nothing_left, Calls};
 use super::entry;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::protocol::Case;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::sys::condition::Turn;
 
 pub struct Condition;
@@ -35,7 +35,7 @@ impl crate::workloads::Workload for Condition {
         }
     }
 
-    #[cfg(unix)]
+    #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let turn = Turn::new(0);
@@ -59,30 +59,30 @@ impl crate::workloads::Workload for Condition {
         })
     }
 
-    #[cfg(not(unix))]
+    #[cfg(not(any(unix, windows)))]
     fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
         entry::elsewhere()
     }
 }
 
 /// Tells the other thread to end; odd, so that it is its turn.
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 const END: u64 = u64::MAX;
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn even(number: u64) -> bool {
     number.is_multiple_of(2)
 }
 
 /// The other thread: raises every odd number.
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn answer(turn: &Turn) -> Result<(), Failure> {
     let odd = |number| !even(number);
     while turn.take(odd, |n| n.saturating_add(1)).map_err(refused)? != END {}
     Ok(())
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn refused(error: std::io::Error) -> Failure {
     Failure::system("a mutex or condition variable", &error)
 }

@@ -1,16 +1,15 @@
 //! `process.exec_static`: starting a static program of ordinary size, by fork and by posix_spawn.
 
+#[cfg(any(unix, windows))]
+use super::calls::{nothing_left, Calls};
 use super::entry;
 #[cfg(unix)]
-use super::{
-    calls::{nothing_left, Calls},
-    refusal,
-};
+use super::refusal;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::protocol::Case;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::session::{EXIT_STATUS, EXIT_VERB};
 #[cfg(unix)]
 use crate::sys::child::{self, Child, Exit};
@@ -75,10 +74,43 @@ impl crate::workloads::Workload for ExecStatic {
         Ok(())
     }
 
-    #[cfg(not(unix))]
+    #[cfg(windows)]
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let program = std::env::current_exe()
+            .map_err(|e| Failure::system("finding the agent's own file", &e))?;
+        for start in context.parameters.clone().texts("start") {
+            let case = Case::new().with("start", start);
+            if start == "fork" {
+                let reason = "Windows has no fork; posix_spawn stands for CreateProcess".into();
+                context.fail(Some(&case), &Failure::Unsupported(reason));
+                continue;
+            }
+            let mut body = Calls::new(|| created(&program), nothing_left);
+            context.measure("time", &case, entry::PER_CALL, &mut body);
+        }
+        Ok(())
+    }
+
+    #[cfg(not(any(unix, windows)))]
     fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
         entry::elsewhere()
     }
+}
+
+/// CreateProcess and WaitForSingleObject by the standard library.
+#[cfg(windows)]
+fn created(program: &std::path::Path) -> Result<bool, Failure> {
+    let status = std::process::Command::new(program)
+        .arg(EXIT_VERB)
+        .stdin(std::process::Stdio::null())
+        .status()
+        .map_err(|e| Failure::system("CreateProcess", &e))?;
+    if status.code() == Some(i32::from(EXIT_STATUS)) {
+        return Ok(true);
+    }
+    Err(Failure::Failed(format!(
+        "the started agent should end with status {EXIT_STATUS} and ended with {status}"
+    )))
 }
 
 #[cfg(unix)]

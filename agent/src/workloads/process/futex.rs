@@ -1,15 +1,15 @@
 //! `process.futex`: two threads that wake each other by the system call that locks are made of.
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use super::calls::{nothing_left, Calls};
 use super::entry;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::protocol::Case;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::sys::futex;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub struct Futex;
@@ -38,7 +38,7 @@ impl crate::workloads::Workload for Futex {
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let number = AtomicU32::new(0);
@@ -62,7 +62,7 @@ impl crate::workloads::Workload for Futex {
         })
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", windows)))]
     fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
         Err(Failure::Unsupported(
             "futex(2) is a system call of Linux; process.condition measures the C library's \
@@ -73,11 +73,11 @@ impl crate::workloads::Workload for Futex {
 }
 
 /// Tells the other thread to end; odd, so that it is its turn.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 const END: u32 = u32::MAX;
 
 /// The number after this one, which is never the mark of the end.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn advanced(value: u32) -> u32 {
     match value.wrapping_add(1) {
         END => 1,
@@ -85,7 +85,7 @@ fn advanced(value: u32) -> u32 {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn hand_over(number: &AtomicU32, value: u32) -> Result<(), Failure> {
     number.store(value, Ordering::Release);
     futex::wake(number)
@@ -93,7 +93,7 @@ fn hand_over(number: &AtomicU32, value: u32) -> Result<(), Failure> {
         .map_err(|e| Failure::system("futex", &e))
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn await_value(number: &AtomicU32, expected: u32) -> Result<(), Failure> {
     loop {
         match number.load(Ordering::Acquire) {
@@ -104,7 +104,7 @@ fn await_value(number: &AtomicU32, expected: u32) -> Result<(), Failure> {
 }
 
 /// The other thread: raises every odd number.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn answer(number: &AtomicU32) -> Result<(), Failure> {
     loop {
         match number.load(Ordering::Acquire) {

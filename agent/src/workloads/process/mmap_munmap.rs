@@ -1,23 +1,23 @@
 //! `process.mmap_munmap`: making a mapping and removing it, with and without touching it.
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use super::calls::{nothing_left, Calls};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use super::directory;
 use super::entry;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::protocol::Case;
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use crate::sys::mmap::{is_mapped, page_bytes, Mapping};
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 use std::io::Write;
 
 pub struct MmapMunmap;
 
 const BACKINGS: &[&str] = &["anonymous", "file"];
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 const NAME: &str = "mapped";
 
 impl crate::workloads::Workload for MmapMunmap {
@@ -75,7 +75,7 @@ impl crate::workloads::Workload for MmapMunmap {
         }
     }
 
-    #[cfg(unix)]
+    #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         let parameters = context.parameters.clone();
@@ -96,13 +96,13 @@ impl crate::workloads::Workload for MmapMunmap {
         Ok(())
     }
 
-    #[cfg(not(unix))]
+    #[cfg(not(any(unix, windows)))]
     fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
         entry::elsewhere()
     }
 }
 
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn measure(
     context: &mut Context<'_>,
     case: &Case,
@@ -144,7 +144,7 @@ fn measure(
 }
 
 /// A file of that length whose pages are in memory: it has just been written.
-#[cfg(unix)]
+#[cfg(any(unix, windows))]
 fn cached_file(length: usize) -> Result<std::fs::File, Failure> {
     let made = std::fs::File::options()
         .read(true)

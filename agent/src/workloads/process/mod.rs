@@ -8,6 +8,7 @@ mod condition;
 mod create_delete;
 mod directory;
 mod entry;
+mod event;
 mod exec_static;
 mod fopen_fclose;
 mod fork_exec;
@@ -45,5 +46,6 @@ pub const WORKLOADS: &[&dyn Workload] = &[
     &condition::Condition,
     &mmap_munmap::MmapMunmap,
     &page_fault::PageFault,
+    &event::EventTrip,
     &call_styles::CallStyles,
 ];

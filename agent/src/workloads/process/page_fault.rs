@@ -69,9 +69,9 @@ impl crate::workloads::Workload for PageFault {
                         scratch directory, in random order with MADV_RANDOM, so that nothing is \
                         read ahead, after posix_fadvise(2) with POSIX_FADV_DONTNEED; what lies \
                         below (a host's cache, a disk's) may still hold the page",
-                windows: "VirtualAlloc and a write (soft fault); a file mapped after being opened \
-                          with FILE_FLAG_NO_BUFFERING, which drops its cached pages (hard fault); \
-                          GetProcessMemoryInfo counts both kinds as one",
+                windows:
+                    "unsupported: the system counts the page faults of a process together, so \
+                          nothing proves of which kind they were",
             },
             test_only: false,
         }

@@ -41,8 +41,8 @@ impl crate::workloads::Workload for Signal {
                         kill(2) with SIGUSR1 to the process itself, which has one thread, so that \
                         the handler runs before the call returns; kill(2) and sigwait(3) of two \
                         processes on the CPUs that the placement gives",
-                windows: "unsupported for install and handle: there are no signals; between: \
-                          SetEvent and WaitForSingleObject of two processes, two named events",
+                windows: "unsupported: there are no signals; process.event measures what wakes a \
+                          thread there",
             },
             test_only: false,
         }
