@@ -4,7 +4,7 @@
 //! zero. Nothing here names a person or an instance of a device: host names, addresses, serial
 //! numbers and user names are not read.
 
-mod hypervisor;
+pub mod hypervisor;
 mod identity;
 pub mod leaf;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! Processor, caches and memory.
 
-use super::told;
+use super::{counted, told};
 use crate::inventory::identity::{self, Identity};
 use crate::inventory::leaf::{leaf, unsupported, Told};
 use crate::inventory::source::Source;
@@ -106,8 +106,9 @@ pub fn memory() -> Value {
     let part =
         |field: fn(&machine::Memory) -> u64| leaf(memory.as_ref().map(field).map_err(Clone::clone));
     let performance = told("GetPerformanceInfo", machine::performance());
-    let counted = |field: fn(&machine::Performance) -> u64| {
-        leaf(performance.as_ref().map(field).map_err(Clone::clone))
+    let kept = |field: fn(&machine::Performance) -> u64| {
+        let asked = performance.as_ref().map(field).map_err(Clone::clone);
+        leaf(asked.and_then(|bytes| counted("GetPerformanceInfo", bytes)))
     };
     let (page_bytes, granularity_bytes, _) = system::native();
     json!({
@@ -122,10 +123,10 @@ pub fn memory() -> Value {
         )),
         "page_bytes": page_bytes,
         "granularity_bytes": granularity_bytes,
-        "cache_bytes": counted(|performance| performance.cache_bytes),
-        "kernel_paged_bytes": counted(|performance| performance.kernel_paged_bytes),
-        "kernel_nonpaged_bytes": counted(|performance| performance.kernel_nonpaged_bytes),
-        "commit_peak_bytes": counted(|performance| performance.commit_peak_bytes),
+        "cache_bytes": kept(|performance| performance.cache_bytes),
+        "kernel_paged_bytes": kept(|performance| performance.kernel_paged_bytes),
+        "kernel_nonpaged_bytes": kept(|performance| performance.kernel_nonpaged_bytes),
+        "commit_peak_bytes": kept(|performance| performance.commit_peak_bytes),
     })
 }
 

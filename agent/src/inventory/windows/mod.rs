@@ -8,7 +8,7 @@ use super::hypervisor;
 use super::leaf::{leaf, unsupported, Reason, Told};
 use super::source::Source;
 use crate::sys::filesystem::{self, Volume};
-use crate::sys::{adapters, machine, system};
+use crate::sys::{adapters, machine, registry, system};
 use serde_json::{json, Map, Value};
 use std::io;
 use std::path::Path;
@@ -39,8 +39,26 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
         "security": not_asked(),
         "power": not_asked(),
         "limits": not_asked(),
-        "load": load(),
+        "load": load(wine.is_some()),
     })
+}
+
+/// A number that is never 0 on a system that tells it.
+fn counted(call: &str, number: u64) -> Told<u64> {
+    match number {
+        0 => Err(Reason::new(format!("{call} says 0"))),
+        number => Ok(number),
+    }
+}
+
+/// A value of the registry.
+fn registered(key: &str, name: &str) -> Told<String> {
+    let what = format!("the registry's {name}");
+    let text = told(&what, registry::string(key, name))?;
+    if text.trim().is_empty() {
+        return Err(Reason::new(format!("{what} is empty")));
+    }
+    Ok(text)
 }
 
 /// What a call of the system answered, or why it did not.
@@ -102,8 +120,8 @@ fn network_devices() -> Value {
         let value = json!({
             "description": adapter.description,
             "mtu_bytes": adapter.mtu_bytes,
-            "receive_bits_per_second": adapter.receive_bits_per_second,
-            "send_bits_per_second": adapter.send_bits_per_second,
+            "receive_bits_per_second": leaf(counted("GetIfTable2", adapter.receive_bits_per_second)),
+            "send_bits_per_second": leaf(counted("GetIfTable2", adapter.send_bits_per_second)),
             "type": adapter.kind,
             "up": adapter.is_up,
         });
@@ -112,15 +130,16 @@ fn network_devices() -> Value {
     Value::Object(adapters.into_iter().map(entry).collect::<Map<_, _>>())
 }
 
-fn load() -> Value {
+fn load(wine: bool) -> Value {
     let performance = told("GetPerformanceInfo", machine::performance());
     let count = |field: fn(&machine::Performance) -> u32| {
         leaf(performance.as_ref().map(field).map_err(Clone::clone))
     };
     let idle_percent = told("GetSystemTimes", machine::times()).and_then(|[idle, kernel, user]| {
-        // Kernel time includes idle time. Wine's idle time does not move.
+        // Kernel time includes idle time.
         match kernel + user {
             0 => Err(Reason::new("GetSystemTimes counts nothing")),
+            _ if wine => Err(Reason::new("idle time does not move under Wine")),
             all => Ok(idle as f64 * 100.0 / all as f64),
         }
     });

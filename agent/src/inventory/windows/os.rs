@@ -1,6 +1,6 @@
 //! Which system this is: Windows by version and build, or Wine by its own.
 
-use super::told;
+use super::registered;
 use crate::inventory::leaf::{leaf, leaf_or, Reason, Told};
 use crate::sys::registry;
 use crate::sys::system::{self, Wine};
@@ -15,10 +15,7 @@ fn label(wine: &Wine) -> String {
 }
 
 fn value(name: &str) -> Told<String> {
-    told(
-        &format!("the registry's {name}"),
-        registry::string(VERSION_KEY, name),
-    )
+    registered(VERSION_KEY, name)
 }
 
 /// "10.0.19043" as RtlGetVersion gives it, with the update's number where there is one.
@@ -88,12 +85,7 @@ pub fn kernel(wine: Option<&Wine>) -> Value {
 }
 
 pub fn firmware() -> Value {
-    let entry = |name: &str| {
-        leaf(told(
-            &format!("the registry's {name}"),
-            registry::string(BIOS_KEY, name),
-        ))
-    };
+    let entry = |name: &str| leaf(registered(BIOS_KEY, name));
     json!({
         "vendor": entry("BIOSVendor"),
         "version": entry("BIOSVersion"),
