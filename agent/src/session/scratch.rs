@@ -16,7 +16,7 @@ const LOCK: &str = "lock";
 pub struct Scratch {
     path: PathBuf,
     /// None where the file system has no locks: then nobody removes the directory but this agent.
-    _lock: Option<File>,
+    lock_file: Option<File>,
 }
 
 impl Scratch {
@@ -32,7 +32,7 @@ impl Scratch {
         let path = parent.join(name);
         std::fs::create_dir(&path)?;
         let scratch = Self {
-            _lock: lock(&path).ok(),
+            lock_file: lock(&path).ok(),
             path,
         };
         if let Ok(own) = std::fs::symlink_metadata(&scratch.path) {
@@ -71,6 +71,10 @@ pub fn clear(scratch: &Path) {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        // Windows removes no file that is open. Who gets the lock now removes the same directory.
+        if cfg!(windows) {
+            drop(self.lock_file.take());
+        }
         std::fs::remove_dir_all(&self.path).ok();
     }
 }

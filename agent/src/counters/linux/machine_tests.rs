@@ -1,6 +1,6 @@
 use super::*;
-use crate::inventory::leaf::Reason;
 use crate::inventory::hypervisor::Hypervisor;
+use crate::inventory::leaf::Reason;
 
 const HOST: &[u8] = b"cpu  12931 7 24994 325825 460 0 54 39 5 0\n\
     cpu0 3528 0 12064 166816 41 0 12 16 0 0\n\
