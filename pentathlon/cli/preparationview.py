@@ -37,6 +37,8 @@ def once(state: RunState, system: str, number: int) -> str:
     software = end.detail.get("software")
     if isinstance(software, dict) and "count" in software:
         return f"{software['count']} packages ({software['manager']}, {software['fnv1a']})"
+    if isinstance(software, dict) and "unsupported" in software:
+        return f"software unsupported: {software['unsupported']}"
     return f"{end.outcome}: {end.reason}" if end.reason else str(end.outcome)
 
 

@@ -83,7 +83,9 @@ class PreparationStep(Table):
 
     @model_validator(mode="after")
     def _own_keys(self) -> PreparationStep:
-        for key in self.model_fields_set - {"do"} - _KEYS[self.do]:
+        # A plan that is read back names every key; what has no value was not named in the file.
+        named = set(self.model_dump(exclude={"do"}, exclude_none=True))
+        for key in sorted(named - _KEYS[self.do]):
             owner = next(do for do, keys in _KEYS.items() if key in keys)
             raise ValueError(f'"{key}" is for the step "{owner}", not for "{self.do}"')
         if self.quiet_s is not None and self.limit_s is not None and self.limit_s < self.quiet_s:

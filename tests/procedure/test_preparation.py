@@ -96,6 +96,12 @@ def test_steps_once_come_before_the_first_boot_and_the_others_are_in_each() -> N
     assert all(len(r["workloads"]) == 1 for r in asked if not r["inventory"] and r["workloads"])
 
 
+def test_a_plan_with_steps_is_read_back_as_it_was() -> None:
+    made = plan(f'["fresh", "record", "train", "idle", {SETTLE}]')
+    assert Plan.from_json(made.canonical()) == made
+    assert Plan.from_json(made.canonical()).hash() == made.hash()
+
+
 def test_what_settling_found_is_kept_and_the_boot_is_measured() -> None:
     bench = Bench(plan(f"[{SETTLE}]"), ScriptedTarget("b", prepared))
     state = bench.run()
