@@ -108,8 +108,7 @@ class QemuTarget(Target):
 
     def accelerator(self) -> list[str]:
         """Words for the accelerator and the CPU."""
-        # Page tables of five levels, which `max` has too, made QEMU 7.2 break kernels now and then.
-        return ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
+        return ["-accel", "tcg,thread=multi", "-cpu", "max"]
 
     def command(self, kernel: Path, archive: Path) -> list[str]:
         """The command line of the virtual machine (qemu(1))."""
