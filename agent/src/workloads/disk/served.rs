@@ -75,8 +75,11 @@ impl Before {
         let device_bytes = place::device_read_bytes()
             .zip(self.device_bytes)
             .map(|(after, before)| after.saturating_sub(before));
-        // What goes past the cache is not answered by it.
-        let cached = if self.direct { Some(0.0) } else { self.cached };
+        // What goes past the cache is not answered by it, where the system is known to have one
+        // that it can tell about.
+        let cached = self
+            .cached
+            .map(|share| if self.direct { 0.0 } else { share });
         Observation {
             served: judge(self.in_memory, asked_bytes, device_bytes, cached),
             asked_bytes,
