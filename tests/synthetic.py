@@ -179,6 +179,9 @@ class Synthetic:
     def histograms(self) -> pl.DataFrame:
         return self.tables.get("histograms", pl.DataFrame(schema=schema.HISTOGRAMS))
 
+    def answers(self) -> pl.DataFrame:
+        return self.tables.get("answers", pl.DataFrame(schema=schema.ANSWERS))
+
     def failures(self) -> pl.DataFrame:
         return self.tables["failures"]
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from pentathlon.evaluate import comparability
 from pentathlon.evaluate.aggregate import find_absolutes, find_whole
+from pentathlon.evaluate.answered import find_answered
 from pentathlon.evaluate.calibration import Calibration, calibrations, fitting, refuse
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.cold import find_cold
@@ -97,7 +98,15 @@ def evaluate(result: ResultLike) -> Evaluation:
     )
     steady = find_steady(samples, rule.delta)
     modes = find_modes(rows, rule.confidence)
-    rows = qualify(rows, facts.reference, steady, modes, excluded)
+    answered = find_answered(result.answers())
+    rows = qualify(
+        rows,
+        facts.reference,
+        steady=steady,
+        modes=modes,
+        excluded=excluded,
+        answered=answered,
+    )
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -137,6 +146,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         steady=steady,
         cold=find_cold(samples, rows, facts.reference, rule.rate),
         modes=modes,
+        answered=answered,
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate

@@ -26,6 +26,9 @@ class ResultLike(Protocol):
     def histograms(self) -> pl.DataFrame:
         """One row per histogram (`pentathlon.store.schema.HISTOGRAMS`)."""
 
+    def answers(self) -> pl.DataFrame:
+        """Who answered reads (`pentathlon.store.schema.ANSWERS`)."""
+
     def failures(self) -> pl.DataFrame:
         """One row per failure (`pentathlon.store.schema.FAILURES`)."""
 

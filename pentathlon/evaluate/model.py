@@ -14,7 +14,7 @@ from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.model_latency import Latency
-from pentathlon.evaluate.model_series import Cold, Excluded, Mode, Steady, Why
+from pentathlon.evaluate.model_series import Answered, Cold, Excluded, Mode, Steady, Why
 from pentathlon.evaluate.model_whole import Absolute, Share, Whole
 from pentathlon.evaluate.verdict import Verdict
 
@@ -284,6 +284,7 @@ class Evaluation(Frozen):
     steady: tuple[Steady, ...] = ()
     cold: tuple[Cold, ...] = ()
     modes: tuple[Mode, ...] = ()
+    answered: tuple[Answered, ...] = ()
     whys: tuple[Why, ...] = ()
     latencies: tuple[Latency, ...] = ()
     absolutes: tuple[Absolute, ...] = ()

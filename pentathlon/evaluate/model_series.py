@@ -72,6 +72,20 @@ class Mode(Frozen):
     """Systems that are slow in just the same blocks: a disturbed machine rather than a mode."""
 
 
+class Answered(Frozen):
+    """Who answered the measured reads of one indicator on one system."""
+
+    key: str
+    system: str
+    reads: dict[str, int]
+    """Answer ("device", "cache", "mixed", "below", "unknown") -> reads, the most frequent first."""
+
+    @property
+    def usual(self) -> str:
+        """The most frequent answer."""
+        return next(iter(self.reads))
+
+
 class Candidate(Frozen):
     """A counter that differs beside a difference of speed."""
 

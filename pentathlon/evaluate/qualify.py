@@ -7,27 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pentathlon.evaluate.answered import answered_cautions
 from pentathlon.evaluate.exclude import cautions
 from pentathlon.evaluate.model import Row
-from pentathlon.evaluate.model_series import Excluded, Mode, Steady
+from pentathlon.evaluate.model_series import Answered, Excluded, Mode, Steady
 from pentathlon.evaluate.steady import steady_caution
 
 
 def qualify(
     rows: Sequence[Row],
     reference: str,
+    *,
     steady: Sequence[Steady],
     modes: Sequence[Mode],
     excluded: Sequence[Excluded],
+    answered: Sequence[Answered],
 ) -> tuple[Row, ...]:
-    """The rows with the cautions that warm-up, modes and exclusions bring."""
+    """The rows with the cautions that warm-up, modes, exclusions and answered reads bring."""
     courses = {(one.key, one.system): one for one in steady}
     slow = {(one.key, one.system): one for one in modes}
+    reads = {(one.key, one.system): one for one in answered}
     found = []
     for row in rows:
         comparisons = []
         for one in row.comparisons:
             said = list(cautions(excluded, one.system))
+            said += answered_cautions(
+                reads.get((row.key, reference)), reads.get((row.key, one.system))
+            )
             for name in (reference, one.system):
                 course, mode = courses.get((row.key, name)), slow.get((row.key, name))
                 if course is not None and (text := steady_caution(course)) is not None:

@@ -211,6 +211,11 @@ class RunState:
         steps = boot.attempt.steps
         return steps[index] if 0 <= index < len(steps) else None
 
+    def current_step(self, record: AgentEvent) -> int | None:
+        """The plan's step that is going on in the event's boot, if there is one."""
+        boot = self.boots.get((record.block, record.system))
+        return None if boot is None or boot.attempt is None else boot.attempt.current
+
     def apply(self, record: Record) -> None:
         """Take one record in."""
         if isinstance(record, AgentEvent):

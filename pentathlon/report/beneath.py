@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pentathlon.evaluate.answered import WORDS
 from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
 from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.evaluate.model_latency import Latency
@@ -269,6 +270,27 @@ def rates(evaluation: Evaluation) -> Sheet | None:
     )
 
 
+def reads(evaluation: Evaluation) -> Sheet | None:
+    """Who answered the reads of disk workloads."""
+    lines = [
+        (row_name(evaluation.row(one.key)), one.system, WORDS[answer], f"{count:,}")
+        for one in evaluation.answered
+        if any(row.key == one.key for row in evaluation.rows)
+        for answer, count in one.reads.items()
+    ]
+    return _shown(
+        Sheet(
+            "reads",
+            "Who answered the reads",
+            "Judged from the pages that the cache held before each timed read and from the bytes "
+            "that the block layer read meanwhile. A rate of the cache is no rate of the disk.",
+            ("Indicator", "System", "Answered by", "Reads"),
+            tuple(lines),
+            frozenset({3}),
+        )
+    )
+
+
 def latencies(evaluation: Evaluation) -> Sheet | None:
     """Percentiles of every distribution."""
     lines = [line for one in evaluation.latencies for line in _latency(one)]
@@ -351,5 +373,5 @@ def incomparable(evaluation: Evaluation) -> tuple[Sheet, ...]:
 
 def beneath(evaluation: Evaluation) -> tuple[Sheet, ...]:
     """The tables after those of the areas."""
-    made = (latencies, modes, warm_up, cold, rates)
+    made = (reads, latencies, modes, warm_up, cold, rates)
     return tuple(one for make in made if (one := make(evaluation)) is not None)

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pentathlon.evaluate.answered import WORDS
 from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
 from pentathlon.evaluate.display import (
     bytes_text,
@@ -73,6 +74,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
                     console.print(tables.table(area, chosen, folded))
     _legend(evaluation, console, full)
     _levels(evaluation, console)
+    _reads(evaluation, console)
     _failures(evaluation, console)
     console.print(
         Text(
@@ -352,6 +354,26 @@ def _level_lines(curve: CurveLevels) -> Iterator[Line]:
         step = curve.boundaries[place]
         found = f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
         yield "–", "–", found, "no claimed cache"
+
+
+def _reads(evaluation: Evaluation, console: Console) -> None:
+    """Who answered the reads, where there were reads that a cache could have answered."""
+    counts: dict[tuple[str, str, str], int] = {}
+    keys = {row.key: row for row in evaluation.rows}
+    for one in evaluation.answered:
+        if (row := keys.get(one.key)) is not None:
+            place = (one.system, one.usual, f"{row.workload} {row.indicator}")
+            counts[place] = counts.get(place, 0) + 1
+    if not counts:
+        return
+    console.print(Text("\nWho answered the reads", style="bold"))
+    for system, usual in dict.fromkeys((system, usual) for system, usual, _ in counts):
+        names = [
+            f"{name} ({number} case{'s' if number > 1 else ''})"
+            for (one, answer, name), number in counts.items()
+            if (one, answer) == (system, usual)
+        ]
+        console.print(Text(f"  {system}: {WORDS[usual]}: {', '.join(names)}"))
 
 
 def _failures(evaluation: Evaluation, console: Console) -> None:

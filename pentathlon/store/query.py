@@ -122,6 +122,10 @@ class Result:
         """All histograms of raw values (`schema.HISTOGRAMS`), to be merged bucket by bucket."""
         return self._tables["histograms"]
 
+    def answers(self) -> pl.DataFrame:
+        """Who answered the reads of disk workloads (`schema.ANSWERS`)."""
+        return self._tables["answers"]
+
     def failures(self) -> pl.DataFrame:
         """Everything that was asked for and not measured (`schema.FAILURES`)."""
         return self._tables["failures"]

@@ -154,9 +154,29 @@ INVENTORY: Final[dict[str, pl.DataType]] = {
 The path starts with "agent.", "clock.", "telemetry." or the section of the system's tree.
 """
 
+ANSWERS: Final[dict[str, pl.DataType]] = {
+    "system": pl.String(),
+    "block": pl.Int32(),
+    "boot": pl.String(),
+    "attempt": pl.Int32(),
+    "workload": pl.String(),
+    "indicator": pl.String(),
+    "case": pl.String(),
+    "key": pl.String(),
+    "served": pl.String(),
+    "reads": pl.Int32(),
+    "counted": pl.Boolean(),
+}
+"""Who answered the measured reads of a case in one process: one row per answer.
+
+served  "device", "cache", "mixed", "below" or "unknown" (docs/disk.md)
+reads   timed reads that were answered so
+"""
+
 TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
     "samples": SAMPLES,
     "histograms": HISTOGRAMS,
+    "answers": ANSWERS,
     "plan": PLAN,
     "failures": FAILURES,
     "inventory": INVENTORY,

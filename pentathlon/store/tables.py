@@ -11,6 +11,7 @@ import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import BootState, RunState
+from pentathlon.store import answers
 from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
@@ -38,7 +39,8 @@ class TableBuilder:
         self._histogram_entries = {(w.id, h.id): h for w in catalog.workloads for h in w.histograms}
         self._samples: dict[str, list[Any]] = {name: [] for name in TABLES["samples"]}
         self._histograms: dict[str, list[Any]] = {name: [] for name in TABLES["histograms"]}
-        self._steps: dict[str, list[int]] = {"samples": [], "histograms": []}
+        self._answers: dict[str, list[Any]] = {name: [] for name in TABLES["answers"]}
+        self._steps: dict[str, list[int]] = {"samples": [], "histograms": [], "answers": []}
         self._inventory: list[dict[str, Any]] = []
         self._cases: dict[str, tuple[str, str]] = {}
 
@@ -55,6 +57,8 @@ class TableBuilder:
                     self._sample(record, record.event)
                 elif kind == "histogram":
                     self._histogram(record)
+                elif kind == "counter" and record.event.get("name") == answers.EVENT:
+                    self._answer(record)
                 elif kind == "inventory":
                     self._inventory += _leaves(record)
             self.state.apply(record)
@@ -64,6 +68,7 @@ class TableBuilder:
         return {
             "samples": self._measured("samples", self._samples),
             "histograms": self._measured("histograms", self._histograms),
+            "answers": self._measured("answers", self._answers),
             "plan": _frame("plan", self._plan_rows()),
             "failures": _frame("failures", self._failure_rows()),
             "inventory": _frame("inventory", self._inventory),
@@ -92,6 +97,31 @@ class TableBuilder:
         if entry is not None:
             for sample in derived(event, entry):
                 self._sample(record, sample)
+
+    def _answer(self, record: AgentEvent) -> None:
+        step = self.state.current_step(record)
+        if step is None:
+            return
+        value = record.event["value"]
+        workload = value["workload"]
+        case, _ = self._case(workload, value["case"])
+        warmup = self.plan.steps[record.system][step].warmup
+        for indicator, tally in answers.tallies(value, warmup):
+            for served, reads in tally.items():
+                row = {
+                    "step": step,
+                    "system": record.system,
+                    "block": record.block,
+                    "boot": boot_id(record.block, record.system, record.attempt),
+                    "attempt": record.attempt,
+                    "workload": workload,
+                    "indicator": indicator,
+                    "case": case,
+                    "key": indicator_key(workload, indicator, case),
+                    "served": served,
+                    "reads": reads,
+                }
+                self._append("answers", self._answers, row)
 
     def _append(self, table: str, columns: dict[str, list[Any]], row: dict[str, Any]) -> None:
         self._steps[table].append(row.pop("step"))

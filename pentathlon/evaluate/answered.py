@@ -1,0 +1,54 @@
+"""Who answered a read: the device, or a cache in front of it.
+
+A rate of the cache is no rate of the disk. Both are results; what they must not be is mistaken for
+each other, or compared with each other unsaid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from pentathlon.evaluate.model_series import Answered
+
+WORDS = {
+    "device": "the device",
+    "cache": "the system's cache",
+    "mixed": "cache and device in turn",
+    "below": "a layer below the system",
+    "unknown": "nobody that the system tells of",
+}
+
+
+def find_answered(table: pl.DataFrame) -> tuple[Answered, ...]:
+    """The answers to the counted reads, by indicator and system (`store.schema.ANSWERS`)."""
+    counts = (
+        table.filter("counted")
+        .group_by("key", "system", "served")
+        .agg(pl.col("reads").sum())
+        .sort("key", "system", "reads", "served", descending=[False, False, True, False])
+    )
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for row in counts.iter_rows(named=True):
+        found.setdefault((row["key"], row["system"]), {})[row["served"]] = row["reads"]
+    return tuple(
+        Answered(key=key, system=system, reads=reads) for (key, system), reads in found.items()
+    )
+
+
+def answered_cautions(reference: Answered | None, other: Answered | None) -> Iterator[str]:
+    """What the answers on two systems say about their comparison."""
+    told = [one for one in (reference, other) if one is not None]
+    if len({one.usual for one in told}) > 1:
+        who = ", ".join(f"{WORDS[one.usual]} on {one.system}" for one in told)
+        yield f"the reads were answered by different parts: {who}"
+    elif told and told[0].usual != "device":
+        yield f"the reads were answered by {WORDS[told[0].usual]}"
+    for one in told:
+        if len(one.reads) > 1:
+            total = sum(one.reads.values())
+            yield (
+                f"{one.reads[one.usual]} of {total} reads on {one.system} were answered by "
+                f"{WORDS[one.usual]}, the others not"
+            )
