@@ -14,7 +14,7 @@ use command::Command;
 use serde_json::{json, Value};
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
-use trial::Trials;
+use trial::{Refusal, Trials};
 
 /// Serves commands until `quit` or the end of the input. Returns the exit status.
 pub fn serve() -> i32 {
@@ -45,7 +45,10 @@ pub fn serve() -> i32 {
         let answered = match serde_json::from_str(&line) {
             Ok(Command::Quit {}) => break,
             Ok(command) => obey(command, &mut trials, &mut out),
-            Err(error) => out.failure(None, &format!("the command is not right: {error}")),
+            Err(error) => {
+                let reason = format!("the command is not right: {error}");
+                out.failure(None, &reason.into())
+            }
         };
         if answered.is_err() {
             return 1;
@@ -67,12 +70,12 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
         Command::Address {
             interface,
             addresses,
-        } => link::address(&interface, &addresses),
+        } => link::address(&interface, &addresses).map_err(Refusal::from),
         Command::Quit {} => unreachable!("handled by the caller"),
     };
     match outcome {
         Ok(event) => out.event(event),
-        Err(reason) => out.failure(Some(&trial), &reason),
+        Err(refusal) => out.failure(Some(&trial), &refusal),
     }
 }
 
@@ -90,9 +93,14 @@ impl Output {
         out.flush()
     }
 
-    fn failure(&mut self, trial: Option<&str>, reason: &str) -> io::Result<()> {
+    fn failure(&mut self, trial: Option<&str>, refusal: &Refusal) -> io::Result<()> {
+        let kind = if refusal.unsupported {
+            "unsupported"
+        } else {
+            "failed"
+        };
         self.event(json!({
-            "event": "error", "kind": "failed", "trial": trial, "reason": reason,
+            "event": "error", "kind": kind, "trial": trial, "reason": refusal.reason,
         }))
     }
 

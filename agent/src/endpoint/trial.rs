@@ -2,12 +2,14 @@
 
 use super::command::{Listen, Send};
 use super::host::Reading;
+use crate::network::outlet::Outlet;
 use crate::network::receive::{self, Inlet, Received};
 use crate::network::records::{Kind, Recorder, Writer};
-use crate::network::send::{self, Outlet, Sent};
+use crate::network::send::{self, Sent};
 use crate::network::{exchange, Timer};
 use serde_json::{json, Value};
 use std::collections::HashMap;
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +19,32 @@ use std::time::Duration;
 
 /// Time between the command and the first packet: the threads are all waiting by then.
 const LEAD_NS: u64 = 20_000_000;
+
+/// Why a command was not obeyed.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The system cannot do what was asked for; else it should have worked.
+    pub unsupported: bool,
+    pub reason: String,
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self {
+            unsupported: false,
+            reason,
+        }
+    }
+}
+
+impl Refusal {
+    fn new(what: &str, error: &io::Error) -> Self {
+        Self {
+            unsupported: error.kind() == io::ErrorKind::Unsupported,
+            reason: format!("{what}: {error}"),
+        }
+    }
+}
 
 /// A file of records.
 #[derive(Debug)]
@@ -53,9 +81,9 @@ impl Trials {
     }
 
     /// Starts the receivers of a trial.
-    pub fn listen(&mut self, listen: &Listen) -> Result<Value, String> {
+    pub fn listen(&mut self, listen: &Listen) -> Result<Value, Refusal> {
         if self.listening.contains_key(&listen.trial) {
-            return Err(format!("the trial '{}' is listening already", listen.trial));
+            return Err(format!("the trial '{}' is listening already", listen.trial).into());
         }
         let session = listen.session.0;
         let over = Arc::new(AtomicBool::new(false));
@@ -69,8 +97,9 @@ impl Trials {
         // Every socket is opened before a thread is started: a refusal leaves nothing behind.
         let mut inlets = Vec::new();
         for flow in &listen.flows {
-            let inlet = Inlet::open(flow).map_err(|e| {
-                format!("flow {} cannot receive at {}: {e}", flow.flow, flow.address)
+            let inlet = Inlet::open(flow, session).map_err(|e| {
+                let what = format!("flow {} cannot receive at {}", flow.flow, flow.address);
+                Refusal::new(&what, &e)
             })?;
             inlets.push((flow.clone(), inlet));
         }
@@ -104,7 +133,7 @@ impl Trials {
     }
 
     /// Ends the receivers of a trial after `quiet_ms`.
-    pub fn finish(&mut self, trial: &str, quiet_ms: u64) -> Result<Value, String> {
+    pub fn finish(&mut self, trial: &str, quiet_ms: u64) -> Result<Value, Refusal> {
         let listening = self
             .listening
             .remove(trial)
@@ -124,17 +153,16 @@ impl Trials {
     }
 
     /// Sends the flows of a trial, to their end.
-    pub fn send(&mut self, send: &Send) -> Result<Value, String> {
+    pub fn send(&mut self, send: &Send) -> Result<Value, Refusal> {
         let session = send.session.0;
         let over = Arc::new(AtomicBool::new(false));
         let (asker, exchange_writer) = self.recorder(&send.trial, 0, Kind::Exchange)?;
         let mut outlets = Vec::new();
         for flow in &send.flows {
             let outlet = Outlet::open(flow).map_err(|e| {
-                format!(
-                    "flow {} cannot reach {} port {}: {e}",
-                    flow.flow, flow.peer, flow.port
-                )
+                let (number, peer, port) = (flow.flow, flow.peer, flow.port);
+                let what = format!("flow {number} cannot be sent to {peer} port {port}");
+                Refusal::new(&what, &e)
             })?;
             let back = flow.echo.then(|| outlet.echoes()).transpose();
             let back = back.map_err(|e| format!("flow {}: {e}", flow.flow))?;

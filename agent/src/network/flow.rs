@@ -18,6 +18,25 @@ pub enum Rung {
     /// One send(2) a packet.
     #[default]
     Send,
+    /// One sendmmsg(2) for the packets that are due, at most 64.
+    Sendmmsg,
+    /// As `sendmmsg`, whole frames by a packet socket past the queueing discipline.
+    Packet,
+    /// Frames that a program makes and paces in the kernel (BPF live frames).
+    Live,
+}
+
+/// How the receiver takes packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reader {
+    /// One recv(2) a packet.
+    #[default]
+    Recv,
+    /// One recvmmsg(2) for the packets that have come, at most 64; they share a time of arrival.
+    Recvmmsg,
+    /// A program at the interface (XDP) writes down each packet and takes it out of the stack.
+    Xdp,
 }
 
 /// What the receiver does with a packet.
@@ -45,6 +64,11 @@ pub struct ReceiveFlow {
     /// Ask again and again instead of sleeping until a packet comes.
     #[serde(default)]
     pub spinning: bool,
+    #[serde(default)]
+    pub reader: Reader,
+    /// How the packets are sent: frames that no stack has made need an interface that takes them.
+    #[serde(default)]
+    pub rung: Rung,
     /// SO_RCVBUF, bytes.
     #[serde(default)]
     pub buffer_bytes: Option<usize>,

@@ -2,11 +2,20 @@
 //! and what is written down of it. Nothing is averaged here: both ends keep one record a packet,
 //! which the experimenter joins by sequence.
 
+pub mod batch;
 pub mod exchange;
 pub mod flow;
+pub mod frame;
+#[cfg(target_os = "linux")]
+pub mod link;
+#[cfg(target_os = "linux")]
+pub mod live;
 pub mod model;
+pub mod outlet;
 pub mod packet;
 pub mod receive;
+#[cfg(target_os = "linux")]
+mod receive_many;
 pub mod records;
 pub mod send;
 mod stream;

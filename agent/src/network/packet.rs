@@ -32,7 +32,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         match self {
             Self::Data => 0,
             Self::Echo => 1,
@@ -66,6 +66,11 @@ impl Id {
     /// `session`: a random number, of which 40 bits are used.
     pub fn new(session: u64, flow: u32) -> Self {
         Self(session << 24 | u64::from(flow % FLOWS))
+    }
+
+    /// As the header holds it.
+    pub fn bytes(self) -> [u8; 8] {
+        self.0.to_be_bytes()
     }
 
     pub fn flow(self) -> u32 {

@@ -1,7 +1,10 @@
 //! The receiver of one flow: every packet of the session is written down as it comes; what is
 //! foreign is counted and dropped.
 
-use super::flow::{Protocol, ReceiveFlow, Role};
+use super::flow::{Protocol, Reader, ReceiveFlow, Role, Rung};
+#[cfg(target_os = "linux")]
+use super::live::{open_for_frames, XdpInlet};
+use super::outlet::unsupported;
 use super::packet::{Header, Id, Kind, LONGEST};
 use super::records::Recorder;
 use super::stream::Messages;
@@ -35,10 +38,22 @@ pub struct Received {
 pub enum Inlet {
     Datagram(UdpSocket),
     Listener(TcpListener),
+    #[cfg(target_os = "linux")]
+    Program(XdpInlet),
+    /// A socket at an interface that a program lets take frames which no stack has made.
+    #[cfg(target_os = "linux")]
+    Frames(UdpSocket, Option<std::os::fd::OwnedFd>),
 }
 
 impl Inlet {
-    pub fn open(flow: &ReceiveFlow) -> io::Result<Self> {
+    /// An error of the kind `Unsupported` says what the system lacks.
+    pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
+        if flow.protocol == Protocol::Tcp && flow.reader != Reader::Recv {
+            return Err(unsupported("streams are read by the reader 'recv' only"));
+        }
+        if !cfg!(target_os = "linux") && flow.reader != Reader::Recv {
+            return Err(unsupported("this reader needs Linux"));
+        }
         let address = SocketAddr::new(flow.address, flow.port);
         let domain = socket2::Domain::for_address(address);
         let kind = match flow.protocol {
@@ -47,10 +62,22 @@ impl Inlet {
         };
         let socket = socket2::Socket::new(domain, kind, None)?;
         if let Some(bytes) = flow.buffer_bytes {
-            socket.set_recv_buffer_size(bytes)?;
+            set_buffer(&socket, bytes)?;
         }
         socket.bind(&address.into())?;
         Ok(match flow.protocol {
+            #[cfg(target_os = "linux")]
+            Protocol::Udp if flow.reader == Reader::Xdp => {
+                if flow.role == Role::Echo {
+                    return Err(unsupported("the reader 'xdp' sends nothing back"));
+                }
+                let id = Id::new(session, flow.flow);
+                Self::Program(XdpInlet::open(socket.into(), id)?)
+            }
+            #[cfg(target_os = "linux")]
+            Protocol::Udp if flow.rung == Rung::Live => {
+                Self::Frames(socket.into(), open_for_frames(flow.address)?)
+            }
             Protocol::Udp => Self::Datagram(socket.into()),
             Protocol::Tcp => {
                 socket.listen(16)?;
@@ -62,6 +89,10 @@ impl Inlet {
     pub fn port(&self) -> io::Result<u16> {
         match self {
             Self::Datagram(socket) => socket.local_addr(),
+            #[cfg(target_os = "linux")]
+            Self::Frames(socket, _) => socket.local_addr(),
+            #[cfg(target_os = "linux")]
+            Self::Program(program) => program.socket.local_addr(),
             Self::Listener(listener) => listener.local_addr(),
         }
         .map(|address| address.port())
@@ -84,7 +115,11 @@ pub fn run(
         received: Received::default(),
     };
     let outcome = match inlet {
-        Inlet::Datagram(socket) => receiver.datagrams(flow, &socket, over),
+        #[cfg(target_os = "linux")]
+        Inlet::Program(program) => receiver.program(flow.spinning, &program, over),
+        Inlet::Datagram(socket) => receiver.socket(flow, &socket, over),
+        #[cfg(target_os = "linux")]
+        Inlet::Frames(socket, _link) => receiver.socket(flow, &socket, over),
         Inlet::Listener(listener) => receiver.connection(flow, &listener, over),
     };
     if let Err(error) = outcome {
@@ -94,30 +129,40 @@ pub fn run(
     receiver.received
 }
 
-struct Receiver {
+pub(super) struct Receiver {
     id: Id,
-    timer: Timer,
+    pub(super) timer: Timer,
     recorder: Recorder,
     received: Received,
 }
 
 impl Receiver {
+    fn socket(
+        &mut self,
+        flow: &ReceiveFlow,
+        socket: &UdpSocket,
+        over: &AtomicBool,
+    ) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if flow.reader == Reader::Recvmmsg {
+            return self.many(flow, socket, over);
+        }
+        self.datagrams(flow, socket, over)
+    }
+
     fn datagrams(
         &mut self,
         flow: &ReceiveFlow,
         socket: &UdpSocket,
         over: &AtomicBool,
     ) -> io::Result<()> {
-        if flow.spinning {
-            socket.set_nonblocking(true)?;
-        } else {
-            socket.set_read_timeout(Some(PATIENCE))?;
-        }
+        set_waiting(flow, socket)?;
         let mut packet = vec![0; LONGEST + 1];
         loop {
             match socket.recv_from(&mut packet) {
                 Ok((length, from)) => {
-                    if self.take(&packet[..length]) && flow.role == Role::Echo {
+                    let now = self.timer.now_ns();
+                    if self.take(now, &packet[..length]) && flow.role == Role::Echo {
                         mark_as_echo(&mut packet);
                         // An echo that finds no room is lost like any other packet.
                         socket.send_to(&packet[..length], from).ok();
@@ -186,7 +231,8 @@ impl Receiver {
             loop {
                 match messages.next() {
                     Ok(Some((_, message))) => {
-                        if self.take(message) {
+                        let now = self.timer.now_ns();
+                        if self.take(now, message) {
                             ours = true;
                             if flow.role == Role::Echo {
                                 back.extend_from_slice(message);
@@ -211,32 +257,44 @@ impl Receiver {
         }
     }
 
-    /// Writes a packet down; false if it is foreign.
+    /// Writes down a packet that came at `now`; false if it is foreign.
     #[inline]
-    fn take(&mut self, packet: &[u8]) -> bool {
-        let now = self.timer.now_ns();
+    pub(super) fn take(&mut self, now: u64, packet: &[u8]) -> bool {
         let header =
             Header::read(packet).filter(|header| header.id == self.id && header.kind == Kind::Data);
         let Some(header) = header else {
             self.received.foreign += 1;
             return false;
         };
+        let truncated = usize::from(header.length) != packet.len();
+        self.write_down(now, header.sequence, packet.len() as u16, truncated);
+        true
+    }
+
+    /// Writes down a packet of the flow.
+    #[inline]
+    pub(super) fn write_down(&mut self, now: u64, sequence: u64, length: u16, truncated: bool) {
         if self.received.packets == 0 {
             self.received.first_ns = now;
         }
         self.received.last_ns = now;
         self.received.packets += 1;
-        self.received.bytes += packet.len() as u64;
-        let truncated = usize::from(header.length) != packet.len();
+        self.received.bytes += u64::from(length);
         self.received.truncated += u64::from(truncated);
-        self.recorder.record(
-            header.sequence,
-            now,
-            0,
-            packet.len() as u16,
-            u16::from(truncated),
-        );
-        true
+        self.recorder
+            .record(sequence, now, 0, length, u16::from(truncated));
+    }
+
+    /// Counts a packet of the flow of which nothing more is known.
+    #[cfg(target_os = "linux")]
+    pub(super) fn lose(&mut self) {
+        self.received.packets += 1;
+        self.recorder.lose();
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn add_foreign(&mut self, packets: u64) {
+        self.received.foreign += packets;
     }
 }
 
@@ -328,7 +386,26 @@ fn stream_echoes(
     }
 }
 
-fn mark_as_echo(packet: &mut [u8]) {
+/// Lets the socket wait as the flow asks for.
+pub(super) fn set_waiting(flow: &ReceiveFlow, socket: &UdpSocket) -> io::Result<()> {
+    if flow.spinning {
+        socket.set_nonblocking(true)
+    } else {
+        socket.set_read_timeout(Some(PATIENCE))
+    }
+}
+
+/// Asks for a buffer beyond the system's limit, which the administrator may have; else what the
+/// limit allows.
+fn set_buffer(socket: &socket2::Socket, bytes: usize) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if crate::sys::socket::force_receive_buffer(std::os::fd::AsFd::as_fd(socket), bytes).is_ok() {
+        return Ok(());
+    }
+    socket.set_recv_buffer_size(bytes)
+}
+
+pub(super) fn mark_as_echo(packet: &mut [u8]) {
     if let Some(header) = Header::read(packet) {
         Header {
             kind: Kind::Echo,
@@ -338,6 +415,6 @@ fn mark_as_echo(packet: &mut [u8]) {
     }
 }
 
-fn is_quiet(error: &io::Error) -> bool {
+pub(super) fn is_quiet(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }

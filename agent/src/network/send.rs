@@ -1,15 +1,15 @@
 //! The sender of one flow: open-loop. A packet is due when its schedule says so, whatever became
 //! of those before it; one that is late is sent at once, and its lateness is written down.
 
-use super::flow::{Protocol, SendFlow};
+use super::batch::{Batch, Slot};
+use super::flow::SendFlow;
 use super::model::{Sampler, Schedule};
-use super::packet::{Header, Id, Kind, HEADER, LONGEST};
-use super::receive::Echoes;
+use super::outlet::Outlet;
+use super::packet::{Id, HEADER, LONGEST};
 use super::records::Recorder;
 use super::Timer;
 use serde::Serialize;
-use std::io::{self, ErrorKind, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::io::{self, ErrorKind};
 
 /// What a sender did, in counts; the records hold the rest.
 #[derive(Debug, Default, Clone, Serialize)]
@@ -28,58 +28,6 @@ pub struct Sent {
     pub broken: Option<String>,
 }
 
-/// Where packets go: a connected socket.
-pub enum Outlet {
-    Datagram(UdpSocket),
-    Stream(TcpStream),
-}
-
-impl Outlet {
-    /// Connects to the receiver.
-    pub fn open(flow: &SendFlow) -> io::Result<Self> {
-        let peer = SocketAddr::new(flow.peer, flow.port);
-        let domain = socket2::Domain::for_address(peer);
-        let kind = match flow.protocol {
-            Protocol::Udp => socket2::Type::DGRAM,
-            Protocol::Tcp => socket2::Type::STREAM,
-        };
-        let socket = socket2::Socket::new(domain, kind, None)?;
-        if let Some(bytes) = flow.buffer_bytes {
-            socket.set_send_buffer_size(bytes)?;
-        }
-        socket.connect(&peer.into())?;
-        Ok(match flow.protocol {
-            Protocol::Udp => Self::Datagram(socket.into()),
-            Protocol::Tcp => {
-                // A message is due when it is due: it does not wait for the next one to fill a
-                // segment (RFC 896).
-                socket.set_tcp_nodelay(true)?;
-                Self::Stream(socket.into())
-            }
-        })
-    }
-
-    /// The same socket, to read echoes from.
-    pub fn echoes(&self) -> io::Result<Echoes> {
-        Ok(match self {
-            Self::Datagram(socket) => Echoes::Datagram(socket.try_clone()?),
-            Self::Stream(stream) => Echoes::Stream(stream.try_clone()?),
-        })
-    }
-
-    #[inline]
-    fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Datagram(socket) => socket.send(packet).map(|_| ()),
-            Self::Stream(stream) => stream.write_all(packet),
-        }
-    }
-
-    fn is_stream(&self) -> bool {
-        matches!(self, Self::Stream(_))
-    }
-}
-
 /// Sends one flow from `start_ns` on.
 pub fn run(
     flow: &SendFlow,
@@ -88,14 +36,9 @@ pub fn run(
     start_ns: u64,
     timer: &Timer,
     outlet: &mut Outlet,
-    mut recorder: Recorder,
+    recorder: Recorder,
 ) -> Result<Sent, String> {
-    let mut schedule = Schedule::new(&flow.gap, seed, flow.flow)?;
-    let mut sizes = Sampler::new(&flow.size, seed, u64::from(flow.flow) << 8)?;
-    let id = Id::new(session, flow.flow);
     let end_ns = start_ns + (flow.duration_s * 1e9) as u64;
-    let most = flow.packets.unwrap_or(u64::MAX);
-    let mut packet = vec![0_u8; LONGEST];
     let mut random = Sampler::new(
         &super::model::Model::Uniform {
             minimum: 0.0,
@@ -104,75 +47,180 @@ pub fn run(
         seed,
         u64::from(flow.flow) << 8 | 9,
     )?;
-    packet.fill_with(|| random.draw() as u8);
-    let mut sent = Sent::default();
+    let mut packets = Packets::new(flow, seed, start_ns)?;
+    let id = Id::new(session, flow.flow);
+    #[cfg(target_os = "linux")]
+    if let Outlet::Live(live) = outlet {
+        let fill = || random.draw() as u8;
+        let times = (start_ns, end_ns);
+        return live
+            .run(id, times, packets, timer, recorder, fill)
+            .map_err(|e| e.to_string());
+    }
+    let mut batch = Batch::new(outlet.headroom(), || random.draw() as u8);
+    let mut sender = Sender {
+        outlet,
+        recorder,
+        sent: Sent::default(),
+    };
     timer.wait_until(start_ns);
-    let mut sequence = 0;
-    while sequence < most {
-        let due = start_ns + schedule.next_ns();
-        let length = (sizes.draw().round() as usize).clamp(HEADER, LONGEST);
-        let due = if schedule.unpaced() {
-            timer.now_ns()
-        } else {
-            due
-        };
+    while let Some(due) = packets.next_due(timer) {
+        // A generator that falls behind for good ends at the planned time, not much later: what
+        // was not sent by then shows as missing packets.
         if due >= end_ns {
             break;
         }
         let now = timer.wait_until(due);
-        // A generator that falls behind for good ends at the planned time, not much later: what
-        // was not sent by then shows as missing packets.
         if now >= end_ns {
             break;
         }
-        let late_ns = u32::try_from(now - due).unwrap_or(u32::MAX);
-        Header {
-            id,
-            sequence,
-            intended_ns: due,
-            late_ns,
-            length: length as u16,
-            kind: Kind::Data,
-        }
-        .write(&mut packet);
-        let outcome = outlet.send(&packet[..length]);
-        let code = match &outcome {
-            Ok(()) => 0,
-            Err(error) => error.raw_os_error().unwrap_or(-1).unsigned_abs() as u16,
-        };
-        recorder.record(sequence, due, late_ns, length as u16, code);
-        if sequence == 0 {
-            sent.first_ns = now;
-        }
-        sent.last_ns = now;
-        sent.worst_late_ns = sent.worst_late_ns.max(now - due);
-        sequence += 1;
-        match outcome {
-            Ok(()) => {
-                sent.packets += 1;
-                sent.bytes += length as u64;
-            }
-            Err(error) if outlet.is_stream() => {
-                sent.refused += 1;
-                sent.broken = Some(format!("the connection broke: {error}"));
-                break;
-            }
-            // A datagram that the system has no room for is lost, as it would be in the network.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::ConnectionRefused | ErrorKind::WouldBlock | ErrorKind::OutOfMemory
-                ) || error.raw_os_error() == Some(libc::ENOBUFS) =>
-            {
-                sent.refused += 1;
-            }
-            Err(error) => {
-                sent.refused += 1;
-                sent.broken = Some(format!("a packet of {length} B could not be sent: {error}"));
-                break;
-            }
+        batch.clear();
+        packets.fill(&mut batch, sender.outlet.most(), now.min(end_ns - 1));
+        batch.stamp(id, now);
+        sender.outlet.prepare(&mut batch);
+        if !sender.hand_over(&batch, now) {
+            break;
         }
     }
-    sent.lost_records = recorder.finish();
-    Ok(sent)
+    sender.sent.lost_records = sender.recorder.finish();
+    Ok(sender.sent)
+}
+
+/// The packets of a flow in their order: when each is due, and how long it is.
+pub struct Packets {
+    schedule: Schedule,
+    sizes: Sampler,
+    start_ns: u64,
+    sequence: u64,
+    most: u64,
+    /// When the packet `sequence` is due; none if as soon as possible.
+    due_ns: Option<u64>,
+}
+
+impl Packets {
+    pub fn new(flow: &SendFlow, seed: u64, start_ns: u64) -> Result<Self, String> {
+        let mut packets = Self {
+            schedule: Schedule::new(&flow.gap, seed, flow.flow)?,
+            sizes: Sampler::new(&flow.size, seed, u64::from(flow.flow) << 8)?,
+            start_ns,
+            sequence: 0,
+            most: flow.packets.unwrap_or(u64::MAX),
+            due_ns: None,
+        };
+        packets.plan();
+        Ok(packets)
+    }
+
+    fn plan(&mut self) {
+        let due = self.schedule.next_ns();
+        self.due_ns = (!self.schedule.unpaced()).then_some(self.start_ns + due);
+    }
+
+    /// Packets of the flow, at most.
+    pub fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Takes one packet, whenever it is due, but before `end_ns`: its due time, or none if it is to
+    /// be sent as soon as possible.
+    #[cfg(target_os = "linux")]
+    pub fn take(&mut self, end_ns: u64) -> Option<Option<u64>> {
+        if self.sequence >= self.most || self.due_ns.is_some_and(|due| due >= end_ns) {
+            return None;
+        }
+        let due = self.due_ns;
+        self.sequence += 1;
+        self.plan();
+        Some(due)
+    }
+
+    /// When the next packet is due; none after the last one.
+    #[inline]
+    fn next_due(&self, timer: &Timer) -> Option<u64> {
+        (self.sequence < self.most).then(|| self.due_ns.unwrap_or_else(|| timer.now_ns()))
+    }
+
+    /// Takes the packets that are due at `now_ns`, no more than `most`; none is taken early to
+    /// make a batch longer.
+    #[inline]
+    fn fill(&mut self, batch: &mut Batch, most: usize, now_ns: u64) {
+        while self.sequence < self.most && batch.slots().len() < most && batch.has_room() {
+            let due = self.due_ns.unwrap_or(now_ns);
+            if due > now_ns {
+                break;
+            }
+            let length = (self.sizes.draw().round() as usize).clamp(HEADER, LONGEST);
+            batch.add(self.sequence, due, length);
+            self.sequence += 1;
+            self.plan();
+        }
+    }
+}
+
+struct Sender<'a> {
+    outlet: &'a mut Outlet,
+    recorder: Recorder,
+    sent: Sent,
+}
+
+impl Sender<'_> {
+    /// Sends every packet of the batch once, and writes each down; false if the flow is over.
+    #[inline]
+    fn hand_over(&mut self, batch: &Batch, now: u64) -> bool {
+        let mut at = 0;
+        while at < batch.slots().len() {
+            match self.outlet.send(batch, at) {
+                Ok(took) => {
+                    for slot in &batch.slots()[at..at + took] {
+                        self.write_down(slot, now, 0);
+                        self.sent.packets += 1;
+                        self.sent.bytes += slot.length as u64;
+                    }
+                    at += took;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let slot = &batch.slots()[at];
+                    let code = error.raw_os_error().unwrap_or(-1).unsigned_abs() as u16;
+                    self.write_down(slot, now, code);
+                    self.sent.refused += 1;
+                    if let Some(end) = self.end_of(&error, slot.length) {
+                        self.sent.broken = Some(end);
+                        return false;
+                    }
+                    at += 1;
+                }
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn write_down(&mut self, slot: &Slot, now: u64, code: u16) {
+        let late = slot.late_ns(now);
+        let length = slot.length as u16;
+        self.recorder
+            .record(slot.sequence, slot.due_ns, late, length, code);
+        if slot.sequence == 0 {
+            self.sent.first_ns = now;
+        }
+        self.sent.last_ns = now;
+        self.sent.worst_late_ns = self.sent.worst_late_ns.max(now - slot.due_ns);
+    }
+
+    /// Why the flow cannot go on after this error; none if it can. A datagram that the system has
+    /// no room for is lost, as it would be in the network.
+    fn end_of(&self, error: &io::Error, length: usize) -> Option<String> {
+        let passing = matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused | ErrorKind::WouldBlock | ErrorKind::OutOfMemory
+        ) || error.raw_os_error() == Some(libc::ENOBUFS);
+        if self.outlet.is_stream() {
+            Some(format!("the connection broke: {error}"))
+        } else if passing {
+            None
+        } else {
+            Some(format!("a packet of {length} B could not be sent: {error}"))
+        }
+    }
 }

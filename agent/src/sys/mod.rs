@@ -3,6 +3,8 @@
 
 #[cfg(target_os = "linux")]
 pub mod address;
+#[cfg(target_os = "linux")]
+pub mod bpf;
 #[cfg(unix)]
 pub mod child;
 #[cfg(unix)]
@@ -28,6 +30,10 @@ pub mod interface;
 pub mod kernel;
 #[cfg(unix)]
 pub mod mmap;
+#[cfg(target_os = "linux")]
+pub mod mmsg;
+#[cfg(target_os = "linux")]
+pub mod packet;
 #[cfg(unix)]
 pub mod pages;
 #[cfg(unix)]
@@ -37,10 +43,14 @@ pub mod process;
 #[cfg(target_os = "linux")]
 pub mod qdisc;
 pub mod region;
+#[cfg(target_os = "linux")]
+pub mod route;
 #[cfg(unix)]
 pub mod rusage;
 #[cfg(unix)]
 pub mod signal;
+#[cfg(target_os = "linux")]
+pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod statfs;
 pub mod stdio;

@@ -75,6 +75,23 @@ pub fn send(process: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// The calling thread's number.
+#[cfg(target_os = "linux")]
+pub fn this_thread() -> i32 {
+    // SAFETY: gettid has no arguments and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Sends [`SIGNAL`] to a thread of this process; an error if it has ended.
+#[cfg(target_os = "linux")]
+pub fn send_to_thread(number: i32) -> io::Result<()> {
+    // SAFETY: plain integers; the process is our own.
+    match unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), number, SIGNAL) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Keeps [`SIGNAL`] back until it is waited for; dropped, a signal that is still kept back is taken
 /// and the mask is as it was.
 pub struct Blocked {

@@ -81,8 +81,18 @@ class Endpoint:
 
 def _check(event: dict[str, Any]) -> None:
     if event["event"] == "error":
-        raise CommandError(str(event.get("reason", "no reason given")))
+        raise CommandError(
+            str(event.get("reason", "no reason given")), str(event.get("kind", "failed"))
+        )
 
 
 class CommandError(TargetError):
-    """An endpoint could not do what it was told; it is still there for the next command."""
+    """An endpoint could not do what it was told; it is still there for the next command.
+
+    Attributes:
+        kind: `unsupported` if its system lacks what was asked for, else `failed`.
+    """
+
+    def __init__(self, reason: str, kind: str = "failed") -> None:
+        super().__init__(reason)
+        self.kind = kind

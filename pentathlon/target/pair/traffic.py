@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pentathlon.target.pair import ladder
 from pentathlon.target.pair.endpoint import CommandError, Endpoint, Records
 from pentathlon.target.pair.trial import Task
 from pentathlon.traffic import clocks, join, metrics, models, records
@@ -44,10 +45,11 @@ class Trial:
 def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[str, Any]]:
     """Every case of the task: `sample` events for what each trial yields, or an `error`."""
     parameters = task.parameters
-    for protocol, version, size in itertools.product(
-        parameters["protocols"], parameters["ip_versions"], parameters["size_bytes"]
-    ):
-        case = {"protocol": protocol, "ip_version": version, "size_bytes": size}
+    for protocol, version, size, rung in itertools.product(
+        parameters["protocols"], parameters["ip_versions"], parameters["size_bytes"],
+        parameters["rung"],
+    ):  # fmt: skip
+        case = {"protocol": protocol, "ip_version": version, "size_bytes": size, "rung": rung}
         yield task.progress("case", case)
         if reason := first.refused.get(version) or second.refused.get(version):
             yield task.error("unsupported", f"IP version {version}: {reason}", case)
@@ -65,7 +67,7 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
                         checksum="0x1", counters={},
                     )  # fmt: skip
         except (CommandError, InvalidTrial) as error:
-            kind = "invalid" if isinstance(error, InvalidTrial) else "failed"
+            kind = "invalid" if isinstance(error, InvalidTrial) else error.kind
             yield task.error(kind, str(error), case)
 
 
@@ -80,7 +82,13 @@ def _trial(task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint) 
     common = {"trial": name, "session": task.session[:16]}
     flow = {"flow": 0, "protocol": case["protocol"]}
     ready = second.listen(
-        common | {"address": address, "flows": [flow | {"address": address, "role": "echo"}]}
+        common
+        | {
+            "address": address,
+            "flows": [
+                flow | {"address": address} | ladder.receiving(case["rung"], parameters["receiver"])
+            ],
+        }
     )
     sent = first.send(
         common
@@ -97,6 +105,7 @@ def _trial(task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint) 
                     "gap": {"of": models.parse(parameters["packet_rate"]), "rate": True},
                     "duration_s": parameters["duration_s"],
                     "echo": True,
+                    "rung": case["rung"],
                 }
             ],
         },

@@ -86,6 +86,11 @@ impl Recorder {
         });
     }
 
+    /// Counts a packet that is known to have been there, and no more.
+    pub fn lose(&mut self) {
+        self.lost += 1;
+    }
+
     /// Writes down two times as they are.
     pub fn pair(&mut self, first: u64, second: u64) {
         self.push(0, 0, |_| Record {

@@ -26,6 +26,7 @@ impl crate::workloads::Workload for Traffic {
                 factor("protocol", "protocol", None, "category"),
                 factor("ip_version", "IP version", None, "category"),
                 factor("size_bytes", "packet size", Some("B"), "linear"),
+                factor("rung", "sent by", None, "category"),
             ],
             indicators: vec![
                 indicator("throughput", "Throughput", "kbit/s", Direction::Higher),
@@ -46,7 +47,8 @@ impl crate::workloads::Workload for Traffic {
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: Semantics {
-                linux: "send(2) and recv(2) on ordinary sockets, TCP with TCP_NODELAY",
+                linux: "send(2) and recv(2) on ordinary sockets, TCP with TCP_NODELAY; other \
+                        rungs of the ladder by the interfaces that they name",
                 windows: "send and recv on ordinary sockets, TCP with TCP_NODELAY",
             },
             test_only: false,
@@ -117,6 +119,28 @@ fn parameters() -> Vec<Parameter> {
              `constant V`, `uniform MIN MAX`, `exponential MEAN`, ...; `constant 0` sends as fast \
              as the system takes packets",
         ),
+        Parameter {
+            choices: Some(vec!["send", "sendmmsg", "packet", "live"]),
+            ..plain(
+                "rung",
+                Type::Texts,
+                json!(["send"]),
+                None,
+                "how packets are handed to the system; each measures another layer",
+            )
+        },
+        Parameter {
+            choices: Some(vec!["blocking", "spinning", "xdp"]),
+            ..plain(
+                "receiver",
+                Type::Text,
+                json!("blocking"),
+                None,
+                "whether the receiver sleeps until a packet comes, asks again and again, or is a \
+                 program at the interface (`xdp`, which sends nothing back); with rungs other \
+                 than `send` it takes many packets at once",
+            )
+        },
         Parameter {
             minimum: Some(0.05),
             maximum: Some(3600.0),

@@ -1,0 +1,290 @@
+//! The programs of the rung `live`: what runs in the kernel for each frame. `docs/network.md` says
+//! in words what they do.
+
+use super::assembler::Register::{R0, R1, R10, R2, R3, R4, R5, R6, R7, R8, R9};
+use super::assembler::{
+    Assembler,
+    Condition::{Equal, Greater, GreaterOrEqual, NotEqual},
+    Helper, Operation, Register,
+    Width::{Byte, Double, Half, Word},
+};
+use crate::network::frame::{self, Template, HEADERS_4};
+use crate::network::packet::{Id, Kind, HEADER};
+
+pub const XDP_DROP: i32 = 1;
+pub const XDP_PASS: i32 = 2;
+
+/// Words of the sender's state, shared with the process.
+pub mod sending {
+    /// Packets that were sent; the program counts.
+    pub const SENT: usize = 0;
+    /// Packets whose slots the process has filled.
+    pub const PLANNED: usize = 1;
+    /// The kernel's clock less the endpoint's, ns.
+    pub const OFFSET: usize = 2;
+    /// No packet leaves later than this, ns on the kernel's clock.
+    pub const END: usize = 3;
+    pub const WORDS: u32 = 4;
+    /// A slot: when the packet is due, or 0 for at once; when it was sent. Kernel's clock.
+    pub const DUE: usize = 0;
+    pub const LEFT: usize = 1;
+    pub const SLOT_WORDS: u32 = 2;
+}
+
+/// Words of the receiver's state.
+pub mod receiving {
+    pub const CAME: usize = 0;
+    pub const FOREIGN: usize = 1;
+    pub const WORDS: u32 = 2;
+    /// A slot: time on the kernel's clock; sequence; both lengths; its number from 1, written last.
+    pub const TIME: usize = 0;
+    pub const SEQUENCE: usize = 1;
+    /// Payload bytes as UDP tells, and as our header tells in the 16 bits above.
+    pub const LENGTHS: usize = 2;
+    pub const TURN: usize = 3;
+    pub const SLOT_WORDS: u32 = 4;
+}
+
+/// What the sending program is assembled from.
+pub struct Sending<'a> {
+    pub state: i32,
+    pub slots: i32,
+    /// Slots less one; a power of two less one.
+    pub mask: u32,
+    pub interface: u32,
+    pub id: Id,
+    /// The first frame, whose bytes behind our header stay as they are.
+    pub frame: &'a [u8],
+    pub template: &'a Template,
+}
+
+/// What the receiving program is assembled from.
+pub struct Receiving {
+    pub state: i32,
+    pub slots: i32,
+    pub mask: u32,
+    pub id: Id,
+    /// Headers in front of ours.
+    pub headers: usize,
+    /// The address that packets are sent to, as in the frame.
+    pub address: Vec<u8>,
+    pub port: u16,
+}
+
+fn word(index: usize) -> i16 {
+    8 * index as i16
+}
+
+/// The address of the slot of packet `number`, in R0; leaves for `missing` if there is none.
+/// Calls a function: R1 to R5 are lost.
+fn slot(code: &mut Assembler, number: Register, mask: u32, map: i32, missing: &'static str) {
+    code.set(R1, number);
+    code.compute(Operation::And, R1, mask as i32);
+    code.store(Word, R10, -4, R1);
+    code.set_map(R1, map);
+    code.set(R2, R10);
+    code.compute(Operation::Add, R2, -4);
+    code.call(Helper::MapLookup);
+    code.jump_if(Equal, R0, 0, missing);
+}
+
+/// `register ^= register >> bits`.
+fn fold(code: &mut Assembler, register: Register, spare: Register) {
+    for bits in [32, 16, 8] {
+        code.set(spare, register);
+        code.compute(Operation::ShiftRight, spare, bits);
+        code.compute(Operation::Xor, register, spare);
+    }
+    code.compute(Operation::And, register, 0xff);
+}
+
+/// Sends the next packet if it is due; else the frame is dropped and comes again at once, so the
+/// program paces itself by being run. Every header is written anew: pages are used again.
+pub fn sender(of: &Sending<'_>) -> Vec<u8> {
+    let headers = of.template.headers();
+    let ours = headers as i16;
+    let mut code = Assembler::default();
+    let mut lengths = of.frame.to_vec();
+    of.template.write_lengths(&mut lengths);
+    let mut constant = [0; HEADER];
+    constant[0..8].copy_from_slice(&of.id.bytes());
+    constant[28..30].copy_from_slice(&((of.frame.len() - headers) as u16).to_be_bytes());
+    constant[30] = Kind::Data.number();
+    let check = constant.iter().fold(0xa5, |all, byte| all ^ byte);
+    let sum = of.template.fixed_sum(of.frame.len() - headers)
+        + frame::sum(&constant)
+        + frame::sum(&of.frame[headers + HEADER..]);
+
+    code.set(R6, R1);
+    code.set_value(R7, of.state);
+    code.call(Helper::KtimeGetNs);
+    code.set(R8, R0);
+    code.load(Double, R1, R7, word(sending::END));
+    code.jump_if(GreaterOrEqual, R8, R1, "drop");
+    code.load(Double, R9, R7, word(sending::SENT));
+    code.load(Double, R1, R7, word(sending::PLANNED));
+    code.jump_if(GreaterOrEqual, R9, R1, "drop");
+    slot(&mut code, R9, of.mask, of.slots, "drop");
+    code.load(Double, R1, R0, word(sending::DUE));
+    code.jump_if(NotEqual, R1, 0, "paced");
+    code.set(R1, R8);
+    code.label("paced");
+    code.jump_if(Greater, R1, R8, "drop");
+    // The frame is as long as it was given, which the kernel's checker wants to see.
+    code.load(Word, R4, R6, 0);
+    code.load(Word, R5, R6, 4);
+    code.set(R3, R4);
+    code.compute(Operation::Add, R3, (headers + HEADER) as i32);
+    code.jump_if(Greater, R3, R5, "drop");
+    code.store(Double, R0, word(sending::LEFT), R8);
+    code.set(R3, R9);
+    code.compute(Operation::Add, R3, 1);
+    code.store(Double, R7, word(sending::SENT), R3);
+    // R3 = lateness, at most 2^32 - 1; R1 = intended time on the endpoint's clock.
+    code.set(R3, R8);
+    code.compute(Operation::Sub, R3, R1);
+    code.set_lower(R2, -1);
+    code.jump_if(GreaterOrEqual, R2, R3, "late");
+    code.set(R3, R2);
+    code.label("late");
+    code.load(Double, R2, R7, word(sending::OFFSET));
+    code.compute(Operation::Sub, R1, R2);
+    code.store_bytes(R4, 0, &lengths[..headers]);
+    code.store_bytes(R4, ours, &constant[..8]);
+    code.big_endian(R9, 64);
+    code.store(Double, R4, ours + 8, R9);
+    code.big_endian(R1, 64);
+    code.store(Double, R4, ours + 16, R1);
+    code.big_endian(R3, 32);
+    code.store(Word, R4, ours + 24, R3);
+    code.store_bytes(R4, ours + 28, &constant[28..31]);
+    code.set(R0, R9);
+    code.compute(Operation::Xor, R0, R1);
+    code.compute(Operation::Xor, R0, R3);
+    fold(&mut code, R0, R2);
+    code.compute(Operation::Xor, R0, i32::from(check));
+    code.store(Byte, R4, ours + 31, R0);
+    // R5 = the sum for the checksum of UDP; the check byte is the upper one of its word.
+    code.set_wide(R5, sum);
+    code.compute(Operation::ShiftLeft, R0, 8);
+    code.compute(Operation::Add, R5, R0);
+    code.compute(Operation::Add, R5, R3);
+    for register in [R9, R1] {
+        code.set_lower(R2, register);
+        code.compute(Operation::Add, R5, R2);
+        code.compute(Operation::ShiftRight, register, 32);
+        code.compute(Operation::Add, R5, register);
+    }
+    for _ in 0..3 {
+        code.set(R2, R5);
+        code.compute(Operation::ShiftRight, R2, 16);
+        code.compute(Operation::And, R5, 0xffff);
+        code.compute(Operation::Add, R5, R2);
+    }
+    code.compute(Operation::Xor, R5, 0xffff);
+    code.jump_if(NotEqual, R5, 0, "sum");
+    code.set(R5, 0xffff);
+    code.label("sum");
+    code.store(Half, R4, ours - 2, R5);
+    code.set(R1, of.interface as i32);
+    code.set(R2, 0);
+    code.call(Helper::Redirect);
+    code.exit();
+    code.label("drop");
+    code.set(R0, XDP_DROP);
+    code.exit();
+    code.finish()
+}
+
+/// Writes down every packet of the flow and takes it out of the stack; counts and takes out what
+/// comes to the flow's port and is not of it; passes on everything else.
+pub fn receiver(of: &Receiving) -> Vec<u8> {
+    let ours = of.headers as i16;
+    let udp = ours - 8;
+    let four = of.headers == HEADERS_4;
+    let mut code = Assembler::default();
+    let memory = |bytes: [u8; 2]| i32::from(u16::from_le_bytes(bytes));
+    code.set(R6, R1);
+    code.set_value(R7, of.state);
+    code.load(Word, R4, R6, 0);
+    code.load(Word, R5, R6, 4);
+    code.set(R3, R4);
+    code.compute(Operation::Add, R3, of.headers as i32);
+    code.jump_if(Greater, R3, R5, "pass");
+    let kind: u16 = if four { 0x0800 } else { 0x86dd };
+    code.load(Half, R1, R4, 12);
+    code.jump_if(NotEqual, R1, memory(kind.to_be_bytes()), "pass");
+    if four {
+        // No options, no fragments.
+        code.load(Byte, R1, R4, 14);
+        code.jump_if(NotEqual, R1, 0x45, "pass");
+        code.load(Half, R1, R4, 20);
+        code.compute(Operation::And, R1, memory([0x3f, 0xff]));
+        code.jump_if(NotEqual, R1, 0, "pass");
+    }
+    code.load(Byte, R1, R4, if four { 23 } else { 20 });
+    code.jump_if(NotEqual, R1, 17, "pass");
+    let address = if four { 30 } else { 38 };
+    for (index, part) in of.address.chunks_exact(4).enumerate() {
+        code.load(Word, R1, R4, address + 4 * index as i16);
+        let number = u32::from_le_bytes(part.try_into().expect("4 bytes"));
+        code.set_lower(R2, number as i32);
+        code.jump_if(NotEqual, R1, R2, "pass");
+    }
+    code.load(Half, R1, R4, udp + 2);
+    code.jump_if(NotEqual, R1, memory(of.port.to_be_bytes()), "pass");
+    code.compute(Operation::Add, R3, HEADER as i32);
+    code.jump_if(Greater, R3, R5, "foreign");
+    code.load(Double, R1, R4, ours);
+    code.set_wide(R2, u64::from_le_bytes(of.id.bytes()));
+    code.jump_if(NotEqual, R1, R2, "foreign");
+    code.load(Double, R9, R4, ours + 8);
+    code.compute(Operation::Xor, R1, R9);
+    for at in [16, 24] {
+        code.load(Double, R2, R4, ours + at);
+        code.compute(Operation::Xor, R1, R2);
+    }
+    fold(&mut code, R1, R2);
+    code.jump_if(NotEqual, R1, 0xa5, "foreign");
+    code.load(Byte, R1, R4, ours + 30);
+    code.jump_if(NotEqual, R1, i32::from(Kind::Data.number()), "foreign");
+    code.big_endian(R9, 64);
+    code.load(Half, R8, R4, ours + 28);
+    code.big_endian(R8, 16);
+    code.compute(Operation::ShiftLeft, R8, 16);
+    code.load(Half, R1, R4, udp + 4);
+    code.big_endian(R1, 16);
+    code.compute(Operation::Sub, R1, 8);
+    code.compute(Operation::And, R1, 0xffff);
+    code.compute(Operation::Add, R8, R1);
+    code.set(R6, 1);
+    code.fetch_add(R7, word(receiving::CAME), R6);
+    slot(&mut code, R6, of.mask, of.slots, "take");
+    code.set(R7, R0);
+    code.call(Helper::KtimeGetNs);
+    code.store(Double, R7, word(receiving::TIME), R0);
+    code.store(Double, R7, word(receiving::SEQUENCE), R9);
+    code.store(Double, R7, word(receiving::LENGTHS), R8);
+    code.compute(Operation::Add, R6, 1);
+    code.store(Double, R7, word(receiving::TURN), R6);
+    code.label("take");
+    code.set(R0, XDP_DROP);
+    code.exit();
+    code.label("foreign");
+    code.set(R6, 1);
+    code.fetch_add(R7, word(receiving::FOREIGN), R6);
+    code.set(R0, XDP_DROP);
+    code.exit();
+    code.label("pass");
+    code.set(R0, XDP_PASS);
+    code.exit();
+    code.finish()
+}
+
+/// Says the same of every frame.
+pub fn verdict(verdict: i32) -> Vec<u8> {
+    let mut code = Assembler::default();
+    code.set(R0, verdict);
+    code.exit();
+    code.finish()
+}

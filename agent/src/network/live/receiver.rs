@@ -1,0 +1,142 @@
+//! Reads what the receiving program wrote down.
+
+use super::programs::{self, receiving};
+use super::{check_order_of_bytes, clock_offset, refused};
+use crate::network::frame::{HEADERS_4, HEADERS_6};
+use crate::network::outlet::unsupported;
+use crate::network::packet::Id;
+use crate::network::receive::Receiver;
+use crate::sys::bpf::{Array, Program};
+use crate::sys::route;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Slots between the program and this process: at 10 million packets a second, 100 ms.
+const SLOTS: u32 = 1 << 20;
+
+/// How often slots are emptied by a receiver that sleeps.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// The flow's own socket, which holds its port and gets what the program passes on, and the
+/// program on the interface that has the flow's address.
+pub struct XdpInlet {
+    pub socket: UdpSocket,
+    state: Array,
+    slots: Array,
+    _link: OwnedFd,
+}
+
+/// The interface that has an address.
+fn interface_of(address: IpAddr) -> io::Result<u32> {
+    route::interface_of(address)?
+        .ok_or_else(|| unsupported(format!("no interface has the address {address}")))
+}
+
+/// Attaches a program that passes everything on, so that the interface takes frames that were not
+/// made by a stack; none if another program is there already.
+pub fn open_for_frames(address: IpAddr) -> io::Result<Option<OwnedFd>> {
+    let program = Program::load(&programs::verdict(programs::XDP_PASS))
+        .map_err(refused("a program for arriving frames"))?;
+    match program.attach(interface_of(address)?) {
+        Ok(link) => Ok(Some(link)),
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(None),
+        Err(error) => Err(refused("a program on the interface")(error)),
+    }
+}
+
+impl XdpInlet {
+    pub fn open(socket: UdpSocket, id: Id) -> io::Result<Self> {
+        check_order_of_bytes()?;
+        let own = socket.local_addr()?;
+        let state = Array::new(1, receiving::WORDS).map_err(refused("a shared map"))?;
+        let slots = Array::new(SLOTS, receiving::SLOT_WORDS).map_err(refused("a shared map"))?;
+        let (headers, address) = match own {
+            SocketAddr::V4(own) => (HEADERS_4, own.ip().octets().to_vec()),
+            SocketAddr::V6(own) => (HEADERS_6, own.ip().octets().to_vec()),
+        };
+        let program = Program::load(&programs::receiver(&programs::Receiving {
+            state: state.number(),
+            slots: slots.number(),
+            mask: SLOTS - 1,
+            id,
+            headers,
+            address,
+            port: own.port(),
+        }))
+        .map_err(refused("the receiving program"))?;
+        let link = program
+            .attach(interface_of(own.ip())?)
+            .map_err(refused("a program on the interface"))?;
+        Ok(Self {
+            socket,
+            state,
+            slots,
+            _link: link,
+        })
+    }
+}
+
+impl Receiver {
+    /// Receives until `over`.
+    pub(in crate::network) fn program(
+        &mut self,
+        spinning: bool,
+        inlet: &XdpInlet,
+        over: &AtomicBool,
+    ) -> io::Result<()> {
+        let mut passed = vec![0; crate::network::packet::LONGEST + 1];
+        inlet.socket.set_nonblocking(true)?;
+        let (state, slots) = (inlet.state.words(), inlet.slots.words());
+        let mut read = 0;
+        loop {
+            let last = over.load(Ordering::Acquire);
+            let offset = clock_offset(&self.timer);
+            let until = state[receiving::CAME].load(Ordering::Acquire);
+            while read < until {
+                let at = (read % u64::from(SLOTS)) as usize * receiving::SLOT_WORDS as usize;
+                let turn = slots[at + receiving::TURN].load(Ordering::Acquire);
+                if turn <= read && !last {
+                    break; // The program has not finished this one.
+                }
+                let time = slots[at + receiving::TIME].load(Ordering::Relaxed);
+                let sequence = slots[at + receiving::SEQUENCE].load(Ordering::Relaxed);
+                let lengths = slots[at + receiving::LENGTHS].load(Ordering::Relaxed);
+                std::sync::atomic::fence(Ordering::Acquire);
+                let still = slots[at + receiving::TURN].load(Ordering::Relaxed);
+                read += 1;
+                if turn == read && still == read {
+                    let length = lengths as u16;
+                    let cut = (lengths >> 16) as u16 != length;
+                    self.write_down(time.wrapping_sub(offset), sequence, length, cut);
+                } else {
+                    // A later packet has taken the slot: this one came, but is not written down.
+                    self.lose();
+                }
+            }
+            // What the program passed on is foreign, or came in a form that it leaves alone.
+            loop {
+                match inlet.socket.recv(&mut passed) {
+                    Ok(length) => {
+                        let now = self.timer.now_ns();
+                        self.take(now, &passed[..length]);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if last {
+                self.add_foreign(state[receiving::FOREIGN].load(Ordering::Relaxed));
+                return Ok(());
+            }
+            if spinning {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep(PERIOD);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Where a sender's packets go: an ordinary socket, or a lower layer of the system.
+
+use super::batch::{self, Batch};
+use super::flow::{Protocol, Rung, SendFlow};
+#[cfg(target_os = "linux")]
+use super::link::Link;
+#[cfg(target_os = "linux")]
+use super::live::LiveOutlet;
+use super::receive::Echoes;
+use std::io::{self, ErrorKind, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+
+/// A connected way to the receiver.
+pub enum Outlet {
+    Datagram(UdpSocket),
+    Stream(TcpStream),
+    #[cfg(target_os = "linux")]
+    Many(UdpSocket),
+    #[cfg(target_os = "linux")]
+    Frames(UdpSocket, Link),
+    #[cfg(target_os = "linux")]
+    Live(LiveOutlet),
+}
+
+impl Outlet {
+    /// Connects to the receiver. An error of the kind `Unsupported` says what the system lacks.
+    pub fn open(flow: &SendFlow) -> io::Result<Self> {
+        if flow.protocol == Protocol::Tcp && flow.rung != Rung::Send {
+            return Err(unsupported(
+                "streams are sent by the rung 'send' only: the others take datagrams",
+            ));
+        }
+        let socket = connect(flow)?;
+        match (flow.protocol, flow.rung) {
+            (Protocol::Tcp, _) => {
+                // A message is due when it is due: it does not wait for the next one to fill a
+                // segment (RFC 896).
+                socket.set_tcp_nodelay(true)?;
+                Ok(Self::Stream(socket.into()))
+            }
+            (Protocol::Udp, Rung::Send) => Ok(Self::Datagram(socket.into())),
+            #[cfg(target_os = "linux")]
+            (Protocol::Udp, Rung::Sendmmsg) => Ok(Self::Many(socket.into())),
+            #[cfg(target_os = "linux")]
+            (Protocol::Udp, Rung::Packet) => {
+                let socket = socket.into();
+                let link = Link::open(&socket, &flow.size)?;
+                if let Some(bytes) = flow.buffer_bytes {
+                    link.socket.socket.set_send_buffer_size(bytes)?;
+                }
+                Ok(Self::Frames(socket, link))
+            }
+            #[cfg(target_os = "linux")]
+            (Protocol::Udp, Rung::Live) => {
+                Ok(Self::Live(LiveOutlet::open(socket.into(), &flow.size)?))
+            }
+            #[cfg(not(target_os = "linux"))]
+            (Protocol::Udp, _) => Err(unsupported("this rung needs Linux")),
+        }
+    }
+
+    /// The socket of the flow, to read echoes from.
+    pub fn echoes(&self) -> io::Result<Echoes> {
+        Ok(match self {
+            Self::Datagram(socket) => Echoes::Datagram(socket.try_clone()?),
+            Self::Stream(stream) => Echoes::Stream(stream.try_clone()?),
+            #[cfg(target_os = "linux")]
+            Self::Many(socket) | Self::Frames(socket, _) => Echoes::Datagram(socket.try_clone()?),
+            #[cfg(target_os = "linux")]
+            Self::Live(live) => Echoes::Datagram(live.socket.try_clone()?),
+        })
+    }
+
+    /// Packets that are handed over together, at most.
+    pub fn most(&self) -> usize {
+        match self {
+            Self::Datagram(_) | Self::Stream(_) => 1,
+            #[cfg(target_os = "linux")]
+            Self::Many(_) | Self::Frames(..) | Self::Live(_) => batch::MOST,
+        }
+    }
+
+    /// Bytes in front of each packet that the outlet writes itself.
+    pub fn headroom(&self) -> usize {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Frames(_, link) => link.template.headers(),
+            _ => 0,
+        }
+    }
+
+    /// Finishes a batch whose packets have their own headers.
+    #[inline]
+    pub fn prepare(&self, batch: &mut Batch) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Frames(_, link) => {
+                for index in 0..batch.slots().len() {
+                    link.template.write(batch.frame(index));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Hands over the packets from `from` on; how many of them the system took, at least one. The
+    /// error is that of the first.
+    #[inline]
+    pub fn send(&mut self, batch: &Batch, from: usize) -> io::Result<usize> {
+        match self {
+            Self::Datagram(socket) => socket.send(batch.packet(from)).map(|_| 1),
+            Self::Stream(stream) => stream.write_all(batch.packet(from)).map(|()| 1),
+            #[cfg(target_os = "linux")]
+            Self::Many(socket) => {
+                let left = batch.slots().len() - from;
+                crate::sys::mmsg::send(std::os::fd::AsFd::as_fd(socket), left, |index| {
+                    batch.packet(from + index)
+                })
+            }
+            // The kernel runs a program of this rung; it does not come here.
+            #[cfg(target_os = "linux")]
+            Self::Live(_) => Err(unsupported("live frames are sent by their program")),
+            #[cfg(target_os = "linux")]
+            Self::Frames(_, link) => {
+                let left = batch.slots().len() - from;
+                crate::sys::mmsg::send(
+                    std::os::fd::AsFd::as_fd(&link.socket.socket),
+                    left,
+                    |index| batch.framed(from + index),
+                )
+            }
+        }
+    }
+
+    pub fn is_stream(&self) -> bool {
+        matches!(self, Self::Stream(_))
+    }
+}
+
+/// The flow's socket, connected.
+fn connect(flow: &SendFlow) -> io::Result<socket2::Socket> {
+    let peer = SocketAddr::new(flow.peer, flow.port);
+    let kind = match flow.protocol {
+        Protocol::Udp => socket2::Type::DGRAM,
+        Protocol::Tcp => socket2::Type::STREAM,
+    };
+    let socket = socket2::Socket::new(socket2::Domain::for_address(peer), kind, None)?;
+    if let Some(bytes) = flow.buffer_bytes {
+        socket.set_send_buffer_size(bytes)?;
+    }
+    socket.connect(&peer.into())?;
+    Ok(socket)
+}
+
+/// What the system, or the way to the receiver, cannot do.
+pub fn unsupported(reason: impl Into<String>) -> io::Error {
+    io::Error::new(ErrorKind::Unsupported, reason.into())
+}

@@ -1,0 +1,18 @@
+"""The sending ladder as the experimenter asks for it: which receiver belongs to which rung."""
+
+from __future__ import annotations
+
+from typing import Any
+
+BUFFER_BYTES = 8 << 20
+"""Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
+
+
+def receiving(rung: str, receiver: str) -> dict[str, Any]:
+    """What the receiver of a flow is told, by the flow's rung and the study's `receiver`."""
+    told: dict[str, Any] = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}
+    if receiver == "xdp":
+        told |= {"reader": "xdp", "role": "receive"}
+    elif rung != "send":
+        told |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
+    return told
