@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from simulate import Simulation
 
-from pentathlon.evaluate.binomial import clopper_pearson
+from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.verdict import Verdict
 
 SEED = 20030101

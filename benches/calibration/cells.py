@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.binomial import clopper_pearson
+from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.study.stopping import DEFAULT_LOOKS, PRECISION_MINIMUM
 
 from .noise import NOISES, Noise

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from pentathlon.evaluate import serial, stability
-from pentathlon.evaluate.ratio import delta_log
-from pentathlon.evaluate.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
+from pentathlon.evaluate.beneath import serial, stability
+from pentathlon.evaluate.estimators.ratio import delta_log
+from pentathlon.evaluate.planning.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
 
 Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

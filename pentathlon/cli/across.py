@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli.exits import InputError
-from pentathlon.evaluate.across import Across, compare_results, side
 from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
+from pentathlon.evaluate.results.across import Across, compare_results, side
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report.answer import sentence
 from pentathlon.report.terminal import STYLES

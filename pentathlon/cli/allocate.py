@@ -14,9 +14,9 @@ from rich.table import Table
 
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out, seconds
-from pentathlon.evaluate.allocation import FEWEST_BLOCKS, Allocation, Costs, allocate
 from pentathlon.evaluate.estimate import counted, series
-from pentathlon.evaluate.paired import pair_blocks
+from pentathlon.evaluate.estimators.paired import pair_blocks
+from pentathlon.evaluate.planning.allocation import FEWEST_BLOCKS, Allocation, Costs, allocate
 from pentathlon.procedure.records import BootEnd, BootStart
 from pentathlon.store.journal import read_journal
 from pentathlon.store.query import Result

@@ -26,7 +26,7 @@ from pentathlon.study.write import to_toml
 from pentathlon.target.undo import default_state_dir
 
 if TYPE_CHECKING:
-    from pentathlon.evaluate.calibration import Calibration
+    from pentathlon.evaluate.planning.calibration import Calibration
 
 HELP = """Measure one system under two names: the noise floor of this machine and its false alarms.
 
@@ -103,7 +103,7 @@ def _ready(study: Path | None, system: str | None, blocks: int) -> Ready:
 
 def _keep(result: Result) -> None:
     from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
-    from pentathlon.evaluate.calibration import calibrate as judge  # noqa: PLC0415
+    from pentathlon.evaluate.planning.calibration import calibrate as judge  # noqa: PLC0415
 
     try:
         made = judge(evaluate(result), utc_now())

@@ -15,7 +15,7 @@ from pentathlon.cli.screen import err, out
 from pentathlon.store.query import Result, load_result
 
 if TYPE_CHECKING:
-    from pentathlon.evaluate.gate import Entry, Gate
+    from pentathlon.evaluate.results.gate import Entry, Gate
 
 HELP = """Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed.
 
@@ -74,7 +74,7 @@ def gate(
 
 
 def _status(judged: Gate) -> Exit:
-    from pentathlon.evaluate.gate import Outcome  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415  loads SciPy
 
     return {
         Outcome.PASS: Exit.OK,
@@ -94,8 +94,8 @@ def _judge(
     by_delta: bool,
 ) -> Gate:
     from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
-    from pentathlon.evaluate import gate as gates  # noqa: PLC0415
-    from pentathlon.evaluate.across import compare_results, side  # noqa: PLC0415
+    from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
+    from pentathlon.evaluate.results.across import compare_results, side  # noqa: PLC0415
 
     judged = found.study.evaluation
     size = judged.delta_percent if delta is None else delta
@@ -146,7 +146,7 @@ def _judge(
 
 def _failures(found: Result, only: list[str]) -> list[Entry]:
     """What was asked for and failed for good, which may have no row of its own."""
-    from pentathlon.evaluate.gate import Entry, Verdict, matches  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.gate import Entry, Verdict, matches  # noqa: PLC0415  loads SciPy
 
     told: dict[tuple[str, str], str] = {}
     names = {system.name for system in found.study.systems}
@@ -172,7 +172,7 @@ def _failures(found: Result, only: list[str]) -> list[Entry]:
 
 def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
     """The result with another δ and with the chosen indicators alone, which are its family."""
-    from pentathlon.evaluate.gate import matches  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
     evaluation = found.study.evaluation.model_copy(
         update={"delta_percent": delta, "declared": None}
@@ -182,7 +182,7 @@ def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
 
 def _show(judged: Gate) -> None:
     from pentathlon.evaluate.display import percent_text, signed_percent  # noqa: PLC0415
-    from pentathlon.evaluate.gate import Outcome  # noqa: PLC0415
+    from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
 
     counts = [f"{len(judged.of(one))} {one.value}" for one in Outcome if judged.of(one)]
     head = Text(f"{judged.outcome.value}", style="bold")

@@ -16,7 +16,7 @@ from pentathlon.store.directory import RESULTS
 from pentathlon.store.query import Result, list_results, load_result, newest
 
 if TYPE_CHECKING:
-    from pentathlon.evaluate.timeline import Timeline
+    from pentathlon.evaluate.results.timeline import Timeline
 
 HELP = """Find since when a system is faster or slower, over several results.
 
@@ -45,7 +45,7 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> None:
     with domain_errors():
-        from pentathlon.evaluate.timeline import point, timeline  # noqa: PLC0415  loads SciPy
+        from pentathlon.evaluate.results.timeline import point, timeline  # noqa: PLC0415  loads SciPy
 
         found = _results(results or [])
         last = max(found, key=lambda one: (one.summary().started, str(one.path)))
@@ -72,7 +72,7 @@ def _results(paths: list[Path]) -> list[Result]:
 
 
 def _document(line: Timeline) -> dict[str, object]:
-    from pentathlon.evaluate.ratio import percent  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415  loads SciPy
 
     return {
         "system": line.system,
@@ -102,7 +102,7 @@ def _document(line: Timeline) -> dict[str, object]:
 
 def _show(line: Timeline) -> None:
     from pentathlon.evaluate.display import signed_percent  # noqa: PLC0415  loads SciPy
-    from pentathlon.evaluate.ratio import percent  # noqa: PLC0415
+    from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415
 
     changing = [one for one in line.courses if one.changes]
     out.print(Text(f"{line.system} over {len(line.points)} results", style="bold"))

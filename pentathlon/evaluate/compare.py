@@ -8,15 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate import comparability, discovery, family, published, ratio
+from pentathlon.evaluate import comparability, published
+from pentathlon.evaluate.beneath.serial import dependence
+from pentathlon.evaluate.beneath.stability import instability, separated
 from pentathlon.evaluate.effects import Tested, contradiction, holds_zero, single, whole_effect
 from pentathlon.evaluate.estimate import Series
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
+from pentathlon.evaluate.families import discovery, family
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
-from pentathlon.evaluate.paired import Paired, pair_blocks
+from pentathlon.evaluate.planning.spending import Levels
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.serial import dependence
-from pentathlon.evaluate.spending import Levels
-from pentathlon.evaluate.stability import instability, separated
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 
 Values = npt.NDArray[np.float64]

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate import ratio
-from pentathlon.evaluate.checks import checks, disagreement
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.checks import checks, disagreement
+from pentathlon.evaluate.estimators.paired import Paired
 from pentathlon.evaluate.model import Effect
-from pentathlon.evaluate.paired import Paired
+from pentathlon.evaluate.planning.spending import Levels
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.spending import Levels
 from pentathlon.evaluate.verdict import Claims
 
 

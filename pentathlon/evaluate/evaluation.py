@@ -8,16 +8,19 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from pentathlon.evaluate import comparability
-from pentathlon.evaluate.aggregate import find_absolutes, find_whole
-from pentathlon.evaluate.answered import find_answered
-from pentathlon.evaluate.calibration import Calibration, calibrations, fitting, refuse
+from pentathlon.evaluate.beneath.answered import find_answered
+from pentathlon.evaluate.beneath.cold import find_cold
+from pentathlon.evaluate.beneath.exclude import exclude
+from pentathlon.evaluate.beneath.latency import find_latencies
+from pentathlon.evaluate.beneath.modes import find_modes
+from pentathlon.evaluate.beneath.qualify import qualify
+from pentathlon.evaluate.beneath.steady import find_steady
+from pentathlon.evaluate.beneath.why import find_why
 from pentathlon.evaluate.cases import case_text, order
-from pentathlon.evaluate.cold import find_cold
 from pentathlon.evaluate.compare import Judge, Judged, Pair, counts
-from pentathlon.evaluate.curves import claimed_caches, find_levels
 from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.estimate import Series, counted, series
-from pentathlon.evaluate.exclude import exclude
+from pentathlon.evaluate.estimators.several import adjust
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -26,8 +29,8 @@ from pentathlon.evaluate.facts import (
     study_facts,
     system_facts,
 )
-from pentathlon.evaluate.guard import guards
-from pentathlon.evaluate.latency import find_latencies
+from pentathlon.evaluate.levels.curves import claimed_caches, find_levels
+from pentathlon.evaluate.levels.scaling import find_scalings
 from pentathlon.evaluate.model import (
     AreaCount,
     Comparison,
@@ -39,15 +42,12 @@ from pentathlon.evaluate.model import (
     SystemFacts,
 )
 from pentathlon.evaluate.model_whole import Guard
-from pentathlon.evaluate.modes import find_modes
-from pentathlon.evaluate.qualify import qualify
+from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
+from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.scaling import find_scalings
-from pentathlon.evaluate.sensitivity import best_shares
-from pentathlon.evaluate.several import adjust
-from pentathlon.evaluate.steady import find_steady
 from pentathlon.evaluate.titles import Titles
-from pentathlon.evaluate.why import find_why
+from pentathlon.evaluate.whole.aggregate import find_absolutes, find_whole
+from pentathlon.evaluate.whole.sensitivity import best_shares
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pentathlon.evaluate import ratio
-from pentathlon.evaluate.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.planning.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
 
 
 @dataclass(frozen=True)

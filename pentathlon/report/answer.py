@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.display import percent_text, significant
-from pentathlon.evaluate.guard import emptied_by
 from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row
+from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
 
 HUGE = 2.0

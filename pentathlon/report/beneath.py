@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pentathlon.evaluate.answered import WORDS
+from pentathlon.evaluate.beneath.answered import WORDS
+from pentathlon.evaluate.beneath.modes import unseen_bound
+from pentathlon.evaluate.beneath.qualify import mode_words
+from pentathlon.evaluate.beneath.steady import NOT_ASSESSED
 from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
 from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.evaluate.model_latency import Latency
-from pentathlon.evaluate.modes import unseen_bound
-from pentathlon.evaluate.qualify import mode_words
-from pentathlon.evaluate.steady import NOT_ASSESSED
 
 MOST_WHY = 12
 

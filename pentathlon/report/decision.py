@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from pentathlon.evaluate.aggregate import direction
 from pentathlon.evaluate.display import percent_text, signed_percent
+from pentathlon.evaluate.estimators.ratio import delta_log, percent
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
-from pentathlon.evaluate.ratio import delta_log, percent
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.whole.aggregate import direction
 from pentathlon.report.answer import between, sentence, speed_words
 
 NEARLY_ALL = 0.995

@@ -13,8 +13,8 @@ from typing import Any
 import polars as pl
 
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
-from pentathlon.evaluate.curves import claimed_caches
 from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
+from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import sweeps

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pentathlon.evaluate.answered import WORDS
+from pentathlon.evaluate.beneath.answered import WORDS
 from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
 from pentathlon.evaluate.display import (
     bytes_text,

@@ -1,7 +1,7 @@
 """Where calibrations of this machine lie: in the state directory, and copied beside results.
 
 A copy in the result directory makes its judgement reproducible wherever it is read. The files hold
-what `pentathlon.evaluate.calibration` makes of a result; this module only keeps them.
+what `pentathlon.evaluate.planning.calibration` makes of a result; this module only keeps them.
 """
 
 from __future__ import annotations

@@ -12,12 +12,19 @@ from scipy import stats
 from synthetic import Item, Maker, Synthetic, same
 
 from pentathlon.evaluate import Verdict, evaluate
-from pentathlon.evaluate.across import Across, compare_results, side
-from pentathlon.evaluate.gate import Outcome, delta_log, gate, matches, of_across, of_evaluation
-from pentathlon.evaluate.guard import emptied_by
-from pentathlon.evaluate.history import courses
-from pentathlon.evaluate.timeline import EVERYTHING, point, timeline
-from pentathlon.evaluate.welch import paired, welch
+from pentathlon.evaluate.estimators.welch import paired, welch
+from pentathlon.evaluate.results.across import Across, compare_results, side
+from pentathlon.evaluate.results.gate import (
+    Outcome,
+    delta_log,
+    gate,
+    matches,
+    of_across,
+    of_evaluation,
+)
+from pentathlon.evaluate.results.guard import emptied_by
+from pentathlon.evaluate.results.history import courses
+from pentathlon.evaluate.results.timeline import EVERYTHING, point, timeline
 
 SPIN = Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.004)
 RATE = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)

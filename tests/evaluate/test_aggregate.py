@@ -11,8 +11,8 @@ import pytest
 from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
-from pentathlon.evaluate.aggregate import weighted_geometric_mean
-from pentathlon.evaluate.weights import Place, row_weights
+from pentathlon.evaluate.whole.aggregate import weighted_geometric_mean
+from pentathlon.evaluate.whole.weights import Place, row_weights
 from pentathlon.study.model import Study
 
 CALL = Item("process.getpid", "time", {}, "ns", "lower", 60.0, 0.004)

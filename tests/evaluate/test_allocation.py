@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pentathlon.evaluate.allocation import Costs, allocate, components
+from pentathlon.evaluate.planning.allocation import Costs, allocate, components
 
 BOOT, PROCESS, ITERATION = 0.01, 0.006, 0.02
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from pentathlon.evaluate.answered import answered_cautions, find_answered
+from pentathlon.evaluate.beneath.answered import answered_cautions, find_answered
 from pentathlon.evaluate.model_series import Answered
 from pentathlon.store.schema import ANSWERS
 

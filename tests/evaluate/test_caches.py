@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import KIB, MIB, step_curve
 
-from pentathlon.evaluate.caches import find_steps
+from pentathlon.evaluate.levels.caches import find_steps
 
 SIZES = 2.0 ** np.arange(10, 30)
 CAPACITIES = (48 * KIB, 2 * MIB, 24 * MIB)

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from scipy import stats
 from simulate import facts, series
 
-from pentathlon.evaluate.binomial import clopper_pearson
-from pentathlon.evaluate.checks import checks, disagreement
+from pentathlon.evaluate.beneath.serial import dependence, p_serial
 from pentathlon.evaluate.compare import Judge, Pair
-from pentathlon.evaluate.discovery import step_up
-from pentathlon.evaluate.fieller import ratio_of_means
-from pentathlon.evaluate.order_statistics import median_interval
+from pentathlon.evaluate.estimators.binomial import clopper_pearson
+from pentathlon.evaluate.estimators.checks import checks, disagreement
+from pentathlon.evaluate.estimators.fieller import ratio_of_means
+from pentathlon.evaluate.estimators.order_statistics import median_interval
+from pentathlon.evaluate.estimators.sign_flip import least_p, p_max_t, p_sign_flip
+from pentathlon.evaluate.estimators.superiority import cliffs_delta, probability_faster
+from pentathlon.evaluate.families.discovery import step_up
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.serial import dependence, p_serial
-from pentathlon.evaluate.sign_flip import least_p, p_max_t, p_sign_flip
-from pentathlon.evaluate.superiority import cliffs_delta, probability_faster
 from pentathlon.evaluate.verdict import Verdict
 
 samples = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=6, max_size=12)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pentathlon.evaluate.family import step_down, workload_weights
+from pentathlon.evaluate.families.family import step_down, workload_weights
 
 
 def test_a_worked_example():

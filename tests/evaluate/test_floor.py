@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
-from pentathlon.evaluate.calibration import Calibration, calibrate
+from pentathlon.evaluate.planning.calibration import Calibration, calibrate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.study.twins import DEFAULT, twins
 from pentathlon.study.write import to_toml

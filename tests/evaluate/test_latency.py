@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pentathlon.evaluate.latency import corrected, empty, find_latencies
+from pentathlon.evaluate.beneath.latency import corrected, empty, find_latencies
 from pentathlon.store import schema
 from pentathlon.study.catalog import Catalog, parse_catalog
 

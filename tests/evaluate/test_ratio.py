@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pentathlon.evaluate import ratio
+from pentathlon.evaluate.estimators import ratio
 
 SAMPLE = np.array([0.031, 0.028, 0.035, 0.030, 0.027])
 samples = st.lists(st.floats(-0.5, 0.5), min_size=2, max_size=12).map(np.array)

@@ -7,7 +7,7 @@ import pytest
 from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
-from pentathlon.evaluate.scaling import least_squares
+from pentathlon.evaluate.levels.scaling import least_squares
 
 
 def test_an_exact_line():

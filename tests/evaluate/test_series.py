@@ -14,9 +14,9 @@ from scipy import stats
 from synthetic import Item, Maker, Synthetic, same
 
 from pentathlon.evaluate import Verdict, evaluate
-from pentathlon.evaluate.modes import clopper_pearson, slow_boots, unseen_bound
+from pentathlon.evaluate.beneath.modes import clopper_pearson, slow_boots, unseen_bound
+from pentathlon.evaluate.beneath.steady import FEWEST_ITERATIONS, classify
 from pentathlon.evaluate.partition import partition
-from pentathlon.evaluate.steady import FEWEST_ITERATIONS, classify
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
 
 SPIN = Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.004)

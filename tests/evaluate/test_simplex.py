@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from pentathlon.evaluate import simplex
+from pentathlon.evaluate.whole import simplex
 
 scores = st.lists(st.floats(-3, 3, allow_nan=False).map(lambda x: round(x, 3)), min_size=2,
                   max_size=6)  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from pentathlon.evaluate.spending import ONE_LOOK, bounds, levels_at, spent
+from pentathlon.evaluate.planning.spending import ONE_LOOK, bounds, levels_at, spent
 
 # Two-sided 5 %, equally spaced looks, O'Brien-Fleming-type spending: Reboussin, DeMets, Kim and
 # Lan 2000 ("Computations for group sequential boundaries"), as printed by WinLD, ldbounds and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pentathlon.evaluate.stability import instability, separated
+from pentathlon.evaluate.beneath.stability import instability, separated
 
 
 def test_two_groups_of_blocks_are_named():

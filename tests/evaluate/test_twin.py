@@ -9,10 +9,10 @@ from simulate import facts, series
 from benches.calibration.noise import NOISES
 from benches.calibration.twin import judge, judge_precision, log_ratios
 from pentathlon.evaluate.compare import Judge, Pair
+from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.model import Comparison
-from pentathlon.evaluate.ratio import percent
+from pentathlon.evaluate.planning.stopping import decided
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.stopping import decided
 from pentathlon.evaluate.verdict import Verdict
 
 LOOKS = (10, 15, 20, 30)

@@ -2,20 +2,20 @@
 
 The study lets code and data grow together past the cache and takes the size at which the bandwidth
 drops. Here the code itself grows, so a knee is the capacity of a cache for instructions. The steps
-are found as those of the data caches are (`pentathlon.evaluate.caches`): rises that begin at the
-capacity, with the profile of their fit as the interval.
+are found as those of the data caches are (`pentathlon.evaluate.levels.caches`): rises that begin at
+the capacity, with the profile of their fit as the interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pentathlon.evaluate.caches import FEWEST_POINTS, Step, find_steps
 from pentathlon.evaluate.cases import case_text
-from pentathlon.evaluate.curves import Cache, check
 from pentathlon.evaluate.derived.model import CodeSize, Knee
 from pentathlon.evaluate.derived.series import Curve, every
 from pentathlon.evaluate.display import bytes_text
+from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, find_steps
+from pentathlon.evaluate.levels.curves import Cache, check
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import CacheCheck
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pentathlon.evaluate.curves import claimed_caches
 from pentathlon.evaluate.derived.code_size import find_code_sizes
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.derived.read_ahead import find_read_ahead
 from pentathlon.evaluate.derived.regions import PAGE, Machine, find_regions
 from pentathlon.evaluate.derived.sub_looping import find_optima
 from pentathlon.evaluate.facts import MEMORY_PATHS, Inventory
+from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Row
 
 

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.caches import WILKS_95
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import ReadAhead
 from pentathlon.evaluate.derived.series import Curve, Values, curve, curves
 from pentathlon.evaluate.display import bytes_text
+from pentathlon.evaluate.levels.caches import WILKS_95
 from pentathlon.evaluate.model import Row
 
 WORKLOAD, INDICATOR = "disk.order", "rate"

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.caches import FEWEST_POINTS, Step, find_steps
 from pentathlon.evaluate.cases import SIZE, case_text
-from pentathlon.evaluate.curves import Cache
 from pentathlon.evaluate.derived.model import LevelLatency, Mean, Region, Regions
 from pentathlon.evaluate.derived.series import Curve, Values, curve, curves, mean_of
 from pentathlon.evaluate.display import bytes_text
+from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, find_steps
+from pentathlon.evaluate.levels.curves import Cache
 from pentathlon.evaluate.model import Row
 
 WORKLOAD, READ, WRITE = "memory.regions", "read", "write"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate import ratio
 from pentathlon.evaluate.cases import number, without
 from pentathlon.evaluate.derived.model import Mean
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row, Scalar
 
 Values = npt.NDArray[np.float64]

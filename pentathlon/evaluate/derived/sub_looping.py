@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pentathlon.evaluate import ratio
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import OptimumPiece
 from pentathlon.evaluate.derived.series import Curve, Values, every, mean_of
 from pentathlon.evaluate.display import bytes_text, percent_text
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row
 
 WORKLOAD, INDICATOR = "memory.sub_looping", "time"

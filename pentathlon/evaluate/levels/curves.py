@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.caches import Step, find_steps
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.facts import Inventory
+from pentathlon.evaluate.levels.caches import Step, find_steps
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import Boundary, CacheCheck, CurveLevels
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import ruptures
 from scipy import special
 
-from pentathlon.evaluate import family
+from pentathlon.evaluate.families import family
 
 Values = npt.NDArray[np.float64]
 

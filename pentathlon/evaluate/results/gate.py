@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from pentathlon.evaluate import family
-from pentathlon.evaluate.across import Across
+from pentathlon.evaluate.estimators.ratio import delta_log
+from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.evaluation import evaluate
+from pentathlon.evaluate.families import family
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.ratio import delta_log
+from pentathlon.evaluate.results.across import Across
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.evaluate.welch import paired
 
 __all__ = ["Entry", "Gate", "Outcome", "Verdict", "delta_log", "evaluate", "gate", "matches"]
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from pentathlon.evaluate import ratio
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_whole import (
     Absolute,
@@ -30,10 +30,10 @@ from pentathlon.evaluate.model_whole import (
     Whole,
     Without,
 )
-from pentathlon.evaluate.sensitivity import sensitivity
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.evaluate.weighed import Values, Weighed, block_means, complete, parts_of
-from pentathlon.evaluate.weights import Place, row_weights
+from pentathlon.evaluate.whole.sensitivity import sensitivity
+from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, complete, parts_of
+from pentathlon.evaluate.whole.weights import Place, row_weights
 
 UNUSED = (Verdict.INVALID, Verdict.NOT_MEASURED)
 

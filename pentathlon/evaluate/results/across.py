@@ -11,21 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate import family, ratio
+from pentathlon.evaluate.beneath.exclude import exclude
+from pentathlon.evaluate.beneath.stability import instability
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.comparability import checksum_objection
 from pentathlon.evaluate.estimate import Series, counted, series
-from pentathlon.evaluate.exclude import exclude
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.welch import Estimate, welch
 from pentathlon.evaluate.facts import ResultLike, case_of, inventories, study_facts, system_facts
+from pentathlon.evaluate.families import family
 from pentathlon.evaluate.frozen import Frozen
-from pentathlon.evaluate.guard import REFUSED, Parameters, differing, guards
 from pentathlon.evaluate.model import SystemFacts
 from pentathlon.evaluate.model_whole import Guard
+from pentathlon.evaluate.results.guard import REFUSED, Parameters, differing, guards
 from pentathlon.evaluate.rule import Rule
-from pentathlon.evaluate.stability import instability
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
-from pentathlon.evaluate.welch import Estimate, welch
 
 FEWEST_BOOTS = 2
 

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 from hdrh.histogram import HdrHistogram
 
-from pentathlon.evaluate import ratio
 from pentathlon.evaluate.cases import case_text, number
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.facts import case_of
 from pentathlon.evaluate.model_latency import Latency, Percentile, Ratio
 from pentathlon.study.catalog import Catalog, Histogram

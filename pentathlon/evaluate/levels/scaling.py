@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate import ratio
 from pentathlon.evaluate.cases import REPETITIONS, case_text, number, without
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row, Scaling
 
 Values = npt.NDArray[np.float64]

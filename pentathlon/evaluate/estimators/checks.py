@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate import ratio
+from pentathlon.evaluate.beneath.serial import p_serial
 from pentathlon.evaluate.display import significant
-from pentathlon.evaluate.fieller import ratio_of_means
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.fieller import ratio_of_means
+from pentathlon.evaluate.estimators.order_statistics import median_interval
+from pentathlon.evaluate.estimators.sign_flip import least_p, p_sign_flip
+from pentathlon.evaluate.estimators.superiority import cliffs_delta, probability_faster
 from pentathlon.evaluate.model import Checks
-from pentathlon.evaluate.order_statistics import median_interval
-from pentathlon.evaluate.serial import p_serial
-from pentathlon.evaluate.sign_flip import least_p, p_sign_flip
-from pentathlon.evaluate.superiority import cliffs_delta, probability_faster
 
 Values = npt.NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.across import Side, side
 from pentathlon.evaluate.comparability import layer_caution
 from pentathlon.evaluate.facts import ResultLike
-from pentathlon.evaluate.guard import differing
-from pentathlon.evaluate.history import FEWEST_POINTS, Course, courses
-from pentathlon.evaluate.weights import Place, row_weights
+from pentathlon.evaluate.results.across import Side, side
+from pentathlon.evaluate.results.guard import differing
+from pentathlon.evaluate.results.history import FEWEST_POINTS, Course, courses
+from pentathlon.evaluate.whole.weights import Place, row_weights
 
 EVERYTHING = "everything"
 """Key of the weighted mean over all rows that every result has."""

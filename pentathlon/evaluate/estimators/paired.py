@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate import ratio
 from pentathlon.evaluate.estimate import Series
+from pentathlon.evaluate.estimators import ratio
 
 Values = npt.NDArray[np.float64]
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from pentathlon.evaluate.beneath.stability import GAP_OVER_RANGE, SMALLEST_GAP
 from pentathlon.evaluate.model import Row, Summary
 from pentathlon.evaluate.model_series import Mode
-from pentathlon.evaluate.stability import GAP_OVER_RANGE, SMALLEST_GAP
 
 Values = npt.NDArray[np.float64]
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from pentathlon.evaluate import family, ratio
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.families import family
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Cold
 

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from pentathlon.evaluate import ratio
-from pentathlon.evaluate.binomial import clopper_pearson
 from pentathlon.evaluate.comparability import MEMORY_TOLERANCE
 from pentathlon.evaluate.compare import Judged
 from pentathlon.evaluate.display import percent_text
+from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Comparison, Evaluation, SystemFacts
 from pentathlon.evaluate.verdict import Verdict, words

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.ratio import t_quantile
+from pentathlon.evaluate.estimators.ratio import t_quantile
 
 Values = npt.NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pentathlon.evaluate.answered import answered_cautions
-from pentathlon.evaluate.exclude import cautions
+from pentathlon.evaluate.beneath.answered import answered_cautions
+from pentathlon.evaluate.beneath.exclude import cautions
+from pentathlon.evaluate.beneath.steady import steady_caution
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Answered, Excluded, Mode, Steady
-from pentathlon.evaluate.steady import steady_caution
 
 
 def qualify(

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from pentathlon.evaluate.estimate import Series
+from pentathlon.evaluate.estimators.paired import pair_blocks
+from pentathlon.evaluate.estimators.sign_flip import p_max_t
 from pentathlon.evaluate.model import Comparison
-from pentathlon.evaluate.paired import pair_blocks
-from pentathlon.evaluate.sign_flip import p_max_t
 
 FEWEST_BLOCKS = 2
 

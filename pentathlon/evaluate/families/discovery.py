@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.family import Selection
+from pentathlon.evaluate.families.family import Selection
 
 Values = npt.NDArray[np.float64]
 

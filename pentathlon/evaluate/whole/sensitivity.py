@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pentathlon.evaluate import ratio, simplex
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model_whole import Member, Sensitivity, Share, Turn, Whole
-from pentathlon.evaluate.weighed import Values, Weighed, block_means, parts_of
+from pentathlon.evaluate.whole import simplex
+from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, parts_of
 
 
 def sensitivity(kept: Sequence[Weighed], blocks: Sequence[int], rate: float) -> Sensitivity | None:

@@ -1,0 +1,1 @@
+"""What lies beneath the means: warm-up, modes, exclusions, distributions, who answered."""

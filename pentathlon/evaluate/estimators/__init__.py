@@ -1,0 +1,1 @@
+"""One difference between two systems, estimated in several ways."""

@@ -1,0 +1,1 @@
+"""Many indicators judged at once."""

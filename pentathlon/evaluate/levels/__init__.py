@@ -1,0 +1,1 @@
+"""What curves over sizes and repetitions show."""

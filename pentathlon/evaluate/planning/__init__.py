@@ -1,0 +1,1 @@
+"""How much to measure, when to stop, and what a machine cannot tell."""

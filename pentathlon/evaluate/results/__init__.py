@@ -1,0 +1,1 @@
+"""Several results: guards, gates, and one system over time."""

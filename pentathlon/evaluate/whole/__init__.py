@@ -1,0 +1,1 @@
+"""A comparison as a whole: weighted means over areas and suites."""
