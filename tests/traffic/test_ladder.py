@@ -2,7 +2,8 @@
 
 import secrets
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,21 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     # A new link loses packets until its ends know each other; that is not what is tested here.
     for version in (4, 6):
         Trial(made, {"packets": 5000}, {}, version).run()
+    segment(made, False)
     yield made
     hosts.stop(made)
+
+
+def segment(pair: Pair, on: bool) -> None:
+    """Whether super-packets go over the link as they are; without ethtool they do."""
+    try:
+        enter, ethtool = launch.need("nsenter", "util-linux"), launch.need("ethtool", "ethtool")
+    except TargetUnavailable:
+        return
+    words = ["--net", "--", str(ethtool), "-K", "pent0", "tx-udp-segmentation"]
+    target = ["--target", str(pair[0].session.pid)]
+    state = "on" if on else "off"
+    subprocess.run([str(enter), *target, *words, state], check=True, capture_output=True)
 
 
 class Trial:
@@ -81,7 +95,7 @@ class Trial:
             ],
         }
 
-    def run(self) -> None:
+    def run(self, before_the_end: Callable[[], object] = lambda: None) -> None:
         try:
             answer = self.pair[0].send(self.common | self.sending, 20)
         except CommandError:
@@ -89,6 +103,7 @@ class Trial:
             raise
         self.sent = answer["flows"][0]
         self.came_back = answer["echoes"]
+        before_the_end()
         self.received = self.pair[1].finish(self.name, 200)["flows"][0]
         files = self.pair[0].fetch(self.name) + self.pair[1].fetch(self.name)
         self.files = {file.kind: records.packets(file.data) for file in files
@@ -108,7 +123,7 @@ def arrived(trial: Trial) -> None:
     assert (sent.late_ns >= 0).all()
 
 
-RUNGS = ["send", "sendmmsg", "packet", "live"]
+RUNGS = ["send", "sendmmsg", "gso", "packet", "live"]
 READERS = [
     {"reader": reader, "spinning": spinning}
     for reader in ("recv", "recvmmsg")
@@ -116,10 +131,10 @@ READERS = [
 ] + [{"reader": "xdp"}]
 
 
-def supported(trial: Trial) -> None:
+def supported(trial: Trial, before_the_end: Callable[[], object] = lambda: None) -> None:
     """Run the trial, or skip with the kernel's reason."""
     try:
-        trial.run()
+        trial.run(before_the_end)
     except CommandError as error:
         if error.kind == "unsupported":
             pytest.skip(str(error))
@@ -192,6 +207,7 @@ FLOOD = """
 import socket, sys
 peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 ours = bytearray.fromhex(sys.argv[3])
+print("ready", flush=True)
 for n in range(500):
     peer.sendto(b"x" * (n % 100), (sys.argv[1], int(sys.argv[2])))
     peer.sendto(ours, (sys.argv[1], int(sys.argv[2])))
@@ -213,10 +229,12 @@ def another_session() -> str:
 def test_a_foreign_flood_changes_a_counter_only(pair: Pair, reader: dict[str, Any]) -> None:
     trial = Trial(pair, {"rung": "sendmmsg"}, reader)
     enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[0].session.pid)]
-    words = ["--net", "--", "python3", "-c", FLOOD, trial.address, str(trial.port)]
-    flood = subprocess.Popen([*enter, *words, another_session()])
-    supported(trial)
-    assert flood.wait(20) == 0
+    words = ["--net", "--", sys.executable, "-c", FLOOD, trial.address, str(trial.port)]
+    with subprocess.Popen([*enter, *words, another_session()], stdout=subprocess.PIPE) as flood:
+        assert flood.stdout is not None
+        assert flood.stdout.readline() == b"ready\n"
+        supported(trial, lambda: flood.wait(20))
+    assert flood.returncode == 0
     arrived(trial)
     assert trial.received["foreign"] == 1000
 
@@ -225,6 +243,15 @@ def test_frames_longer_than_the_link_takes_are_unsupported(pair: Pair) -> None:
     trial = Trial(pair, {"rung": "packet", "size": {"model": "constant", "value": 1536}}, {})
     with pytest.raises(CommandError, match="MTU of pent0 is 1500 B") as refused:
         trial.run()
+    assert refused.value.kind == "unsupported"
+
+
+def test_super_packets_are_no_packets(pair: Pair) -> None:
+    segment(pair, True)
+    trial = Trial(pair, {"rung": "gso"}, {})
+    with pytest.raises(CommandError, match="pent0 is a virtual device") as refused:
+        trial.run()
+    segment(pair, False)
     assert refused.value.kind == "unsupported"
 
 

@@ -8,7 +8,7 @@ pub const MOST: usize = 64;
 /// A batch that is longer than this takes no further packet, bytes.
 const FULL: usize = 256 * 1024;
 
-/// Packets begin at multiples of a cache line.
+/// Packets begin at multiples of a cache line, where they need not lie side by side.
 const ALIGNMENT: usize = 64;
 
 /// One packet of a batch.
@@ -25,17 +25,20 @@ pub struct Batch {
     bytes: Vec<u8>,
     slots: Vec<Slot>,
     headroom: usize,
+    alignment: usize,
 }
 
 impl Batch {
     /// `fill` makes the bytes that lie behind the packets' headers.
-    pub fn new(headroom: usize, fill: impl FnMut() -> u8) -> Self {
+    /// `together`: no byte lies between two packets.
+    pub fn new(headroom: usize, together: bool, fill: impl FnMut() -> u8) -> Self {
         let mut bytes = vec![0; FULL + headroom + LONGEST + ALIGNMENT];
         bytes.fill_with(fill);
         Self {
             bytes,
             slots: Vec::with_capacity(MOST),
             headroom,
+            alignment: if together { 1 } else { ALIGNMENT },
         }
     }
 
@@ -53,7 +56,7 @@ impl Batch {
 
     fn end(&self) -> usize {
         self.slots.last().map_or(0, |slot| {
-            (slot.start + slot.length).next_multiple_of(ALIGNMENT)
+            (slot.start + slot.length).next_multiple_of(self.alignment)
         })
     }
 
@@ -91,6 +94,13 @@ impl Batch {
         &self.bytes[slot.start..slot.start + slot.length]
     }
 
+    /// The packets from `from` to `to` less one; they must lie together.
+    #[inline]
+    pub fn together(&self, from: usize, to: usize) -> &[u8] {
+        let last = self.slots[to - 1];
+        &self.bytes[self.slots[from].start..last.start + last.length]
+    }
+
     /// The packet with the room in front of it.
     #[inline]
     pub fn frame(&mut self, index: usize) -> &mut [u8] {
@@ -120,7 +130,7 @@ mod tests {
 
     #[test]
     fn packets_of_a_batch_do_not_touch() {
-        let mut batch = Batch::new(62, || 0x5a);
+        let mut batch = Batch::new(62, false, || 0x5a);
         let lengths = [32, 33, 1472, 64, 65_507, 32];
         for (sequence, length) in lengths.into_iter().enumerate() {
             assert!(batch.has_room());
@@ -140,8 +150,20 @@ mod tests {
     }
 
     #[test]
+    fn packets_that_lie_together_are_one_piece() {
+        let mut batch = Batch::new(0, true, || 0x5a);
+        for sequence in 0..5 {
+            batch.add(sequence, 0, 33);
+        }
+        batch.stamp(Id::new(7, 3), 0);
+        let all: Vec<u8> = (1..4).flat_map(|n| batch.packet(n).to_vec()).collect();
+        assert_eq!(batch.together(1, 4), all);
+        assert_eq!(all.len(), 99);
+    }
+
+    #[test]
     fn a_batch_is_full_by_packets_or_by_bytes() {
-        let mut batch = Batch::new(0, || 0);
+        let mut batch = Batch::new(0, false, || 0);
         for sequence in 0..MOST as u64 {
             assert!(batch.has_room());
             batch.add(sequence, 0, 32);

@@ -20,6 +20,8 @@ pub enum Rung {
     Send,
     /// One sendmmsg(2) for the packets that are due, at most 64.
     Sendmmsg,
+    /// One send(2) for the packets that are due, which the system cuts apart (UDP_SEGMENT).
+    Gso,
     /// As `sendmmsg`, whole frames by a packet socket past the queueing discipline.
     Packet,
     /// Frames that a program makes and paces in the kernel (BPF live frames).

@@ -1,14 +1,22 @@
 //! From this host's end of a flow to the frames that carry it: interface, link addresses, ports.
 
+use super::batch;
 use super::frame::{Ends, Template, HEADERS_4, HEADERS_6};
 use super::model::Model;
 use super::outlet::unsupported;
+use super::packet::{HEADER, LONGEST};
+use crate::sys::ethtool::Ethtool;
 use crate::sys::packet::FrameSocket;
+use crate::sys::socket::set;
 use crate::sys::{interface, route};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
+
+/// The feature of devices that cut super-packets themselves, and drivers whose devices do not.
+const SEGMENTATION: &str = "tx-udp-segmentation";
+const VIRTUAL: [&str; 5] = ["veth", "tun", "bridge", "macvlan", "dummy"];
 
 /// How often, and how long apart, the next hop's link address is asked for.
 const TRIES: u32 = 50;
@@ -59,6 +67,39 @@ impl Link {
             template: Template::new(&ends),
         })
     }
+}
+
+/// Lets the system cut what is sent into packets of one length; gives how many it cuts at most.
+///
+/// A virtual device that is said to segment passes super-packets on as they are, and what goes
+/// over it are not packets: that is refused.
+pub fn segment(socket: &UdpSocket, size: &Model) -> io::Result<usize> {
+    let Model::Constant { value } = *size else {
+        return Err(unsupported("the rung 'gso' sends packets of one size only"));
+    };
+    let peer = socket.peer_addr()?;
+    let name = name(route::to(peer.ip())?.interface)?;
+    let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
+    check_size(socket, &name, size, headers)?;
+    let ethtool = Ethtool::open()?;
+    // A device without a driver is loopback.
+    let is_virtual = match ethtool.driver(&name) {
+        Ok(info) => VIRTUAL.contains(&info.driver.as_str()),
+        Err(_) => true,
+    };
+    let features = ethtool.features(&name).unwrap_or_default();
+    let segments = features.contains(&(SEGMENTATION.to_owned(), true));
+    if segments && is_virtual {
+        return Err(unsupported(format!(
+            "{name} is a virtual device that passes super-packets on, which are not packets: \
+             switch it off with 'ethtool -K {name} {SEGMENTATION} off'"
+        )));
+    }
+    let length = (value.round() as usize).max(HEADER);
+    let segment = i32::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
+    set(socket.as_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, &segment)
+        .map_err(|e| unsupported(format!("the kernel does not segment UDP: {e}")))?;
+    Ok((LONGEST / length).clamp(1, batch::MOST))
 }
 
 /// Frames are not fragmented: the largest known packet must fit.

@@ -1,9 +1,11 @@
 //! Where a sender's packets go: an ordinary socket, or a lower layer of the system.
 
-use super::batch::{self, Batch};
+#[cfg(target_os = "linux")]
+use super::batch;
+use super::batch::Batch;
 use super::flow::{Protocol, Rung, SendFlow};
 #[cfg(target_os = "linux")]
-use super::link::Link;
+use super::link::{self, Link};
 #[cfg(target_os = "linux")]
 use super::live::LiveOutlet;
 use super::receive::Echoes;
@@ -18,6 +20,9 @@ pub enum Outlet {
     Many(UdpSocket),
     #[cfg(target_os = "linux")]
     Frames(UdpSocket, Link),
+    /// With the packets that one call takes.
+    #[cfg(target_os = "linux")]
+    Segmented(UdpSocket, usize),
     #[cfg(target_os = "linux")]
     Live(LiveOutlet),
 }
@@ -42,6 +47,12 @@ impl Outlet {
             #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Sendmmsg) => Ok(Self::Many(socket.into())),
             #[cfg(target_os = "linux")]
+            (Protocol::Udp, Rung::Gso) => {
+                let socket = socket.into();
+                let most = link::segment(&socket, &flow.size)?;
+                Ok(Self::Segmented(socket, most))
+            }
+            #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Packet) => {
                 let socket = socket.into();
                 let link = Link::open(&socket, &flow.size)?;
@@ -65,7 +76,9 @@ impl Outlet {
             Self::Datagram(socket) => Echoes::Datagram(socket.try_clone()?),
             Self::Stream(stream) => Echoes::Stream(stream.try_clone()?),
             #[cfg(target_os = "linux")]
-            Self::Many(socket) | Self::Frames(socket, _) => Echoes::Datagram(socket.try_clone()?),
+            Self::Many(socket) | Self::Segmented(socket, _) | Self::Frames(socket, _) => {
+                Echoes::Datagram(socket.try_clone()?)
+            }
             #[cfg(target_os = "linux")]
             Self::Live(live) => Echoes::Datagram(live.socket.try_clone()?),
         })
@@ -75,6 +88,8 @@ impl Outlet {
     pub fn most(&self) -> usize {
         match self {
             Self::Datagram(_) | Self::Stream(_) => 1,
+            #[cfg(target_os = "linux")]
+            Self::Segmented(_, most) => *most,
             #[cfg(target_os = "linux")]
             Self::Many(_) | Self::Frames(..) | Self::Live(_) => batch::MOST,
         }
@@ -99,7 +114,9 @@ impl Outlet {
                     link.template.write(batch.frame(index));
                 }
             }
-            _ => {}
+            _ => {
+                let _ = batch;
+            }
         }
     }
 
@@ -121,6 +138,11 @@ impl Outlet {
             #[cfg(target_os = "linux")]
             Self::Live(_) => Err(unsupported("live frames are sent by their program")),
             #[cfg(target_os = "linux")]
+            Self::Segmented(socket, _) => {
+                let all = batch.slots().len();
+                socket.send(batch.together(from, all)).map(|_| all - from)
+            }
+            #[cfg(target_os = "linux")]
             Self::Frames(_, link) => {
                 let left = batch.slots().len() - from;
                 crate::sys::mmsg::send(
@@ -129,6 +151,15 @@ impl Outlet {
                     |index| batch.framed(from + index),
                 )
             }
+        }
+    }
+
+    /// Whether the packets of a batch must lie together.
+    pub fn is_segmented(&self) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Segmented(..) => true,
+            _ => false,
         }
     }
 

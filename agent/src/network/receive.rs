@@ -1,7 +1,9 @@
 //! The receiver of one flow: every packet of the session is written down as it comes; what is
 //! foreign is counted and dropped.
 
-use super::flow::{Protocol, Reader, ReceiveFlow, Role, Rung};
+#[cfg(target_os = "linux")]
+use super::flow::Rung;
+use super::flow::{Protocol, Reader, ReceiveFlow, Role};
 #[cfg(target_os = "linux")]
 use super::live::{open_for_frames, XdpInlet};
 use super::outlet::unsupported;

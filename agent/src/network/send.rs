@@ -57,7 +57,9 @@ pub fn run(
             .run(id, times, packets, timer, recorder, fill)
             .map_err(|e| e.to_string());
     }
-    let mut batch = Batch::new(outlet.headroom(), || random.draw() as u8);
+    let mut batch = Batch::new(outlet.headroom(), outlet.is_segmented(), || {
+        random.draw() as u8
+    });
     let mut sender = Sender {
         outlet,
         recorder,

@@ -8,6 +8,11 @@ BUFFER_BYTES = 8 << 20
 """Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
 
 
+def meaningless(rung: str) -> frozenset[str]:
+    """Indicators that the rung does not yield: packets cut from one piece leave together."""
+    return frozenset({"jitter", "ditg_jitter"}) if rung == "gso" else frozenset()
+
+
 def receiving(rung: str, receiver: str) -> dict[str, Any]:
     """What the receiver of a flow is told, by the flow's rung and the study's `receiver`."""
     told: dict[str, Any] = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}

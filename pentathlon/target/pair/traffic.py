@@ -58,6 +58,8 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
             for phase, iteration in task.phases():
                 trial = _trial(task, case, first, second)
                 for name, value in _values(trial, parameters).items():
+                    if name in ladder.meaningless(rung):
+                        continue
                     unit, direction = UNITS[name]
                     yield task.sample(
                         indicator=name, case=case, unit=unit, direction=direction, phase=phase,

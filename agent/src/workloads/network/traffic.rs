@@ -120,7 +120,7 @@ fn parameters() -> Vec<Parameter> {
              as the system takes packets",
         ),
         Parameter {
-            choices: Some(vec!["send", "sendmmsg", "packet", "live"]),
+            choices: Some(vec!["send", "sendmmsg", "gso", "packet", "live"]),
             ..plain(
                 "rung",
                 Type::Texts,
