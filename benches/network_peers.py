@@ -7,10 +7,12 @@ also what the kernel does in interrupts) over packets received. On a machine tha
 this time is too long for all. With --lossless the highest rate without a lost packet is searched
 by halving, for each tool that can be asked for a rate and knows what arrived.
 
-iperf3 sends with `-u -l 64 -b 0`, D-ITG with logs at both ends, as our records are, sockperf in
-its throughput mode, which does not tell what arrived. Peers are Debian's packages iperf3, d-itg and
-sockperf, taken from the directory that PENTATHLON_PEERS names, or from PATH; what is missing is
-named. Exit status: 0 compared, 1 no peer was found or nothing ran. Needs root.
+Receivers have a buffer of 8 MiB or of what net.core.rmem_max allows, whichever is less; D-ITG,
+which cannot be told, has net.core.rmem_default. iperf3 sends with `-u -l 64 -b 0`, D-ITG with logs
+at both ends, as our records are, sockperf in its throughput mode, which does not tell what arrived.
+Peers are Debian's packages iperf3, d-itg and sockperf, taken from the directory that
+PENTATHLON_PEERS names, or from PATH; what is missing is named. Exit status: 0 compared, 1 no peer
+was found or nothing ran. Needs root.
 
     python benches/network_peers.py --rounds 5 --seconds 2
 """
@@ -57,6 +59,12 @@ RUNGS = (
     ("live", "blocking"),
     ("live", "xdp"),
 )
+
+
+def buffer_bytes() -> int:
+    """The receivers' buffer, in bytes (SO_RCVBUF)."""
+    allowed = int(Path("/proc/sys/net/core/rmem_max").read_text())
+    return min(ladder.BUFFER_BYTES, allowed)
 
 
 class Failed(Exception):
@@ -140,7 +148,7 @@ def ours(made: Bed, rung: str, receiver: str) -> Tool:
         common = {"trial": secrets.token_hex(4), "session": secrets.token_hex(8)}
         flow = {"flow": 0, "protocol": "udp"}
         told = ladder.receiving(rung, receiver) | {"role": "receive"}
-        told["buffer_bytes"] = ladder.BUFFER_BYTES
+        told["buffer_bytes"] = buffer_bytes()
         ready = second.listen(
             common | {"address": made.address, "flows": [flow | {"address": made.address} | told]}
         )
@@ -173,6 +181,7 @@ def iperf3(made: Bed, program: str) -> Tool:
         bits = str(int(rate * SIZE * 8))
         with serving(made.inside(1, program, "-s", "-1")):
             words = ["-c", made.address, "-u", "-l", str(SIZE), "-b", bits, "-t", f"{seconds:.0f}"]
+            words += ["-w", str(buffer_bytes())]
             said = json.loads(output(made.inside(0, program, *words, "-J"), seconds))
         if "error" in said:
             raise Failed(f"iperf3: {said['error']}")
@@ -212,7 +221,8 @@ def sockperf(made: Bed, program: str) -> Tool:
     """The throughput mode of sockperf, which does not say what arrived."""
 
     def run(rate: float, seconds: float) -> Turn:
-        with serving(made.inside(1, program, "sr", "-i", made.address)):
+        room = ["--buffer-size", str(buffer_bytes())]
+        with serving(made.inside(1, program, "sr", "-i", made.address, *room)):
             words = ["throughput", "-i", made.address, "-m", str(SIZE), "-t", f"{seconds:.0f}"]
             words += ["--mps", str(int(rate))] if rate else []
             said = output(made.inside(0, program, *words), seconds)

@@ -160,8 +160,7 @@ impl Trials {
         let mut outlets = Vec::new();
         for flow in &send.flows {
             let outlet = Outlet::open(flow).map_err(|e| {
-                let (number, peer, port) = (flow.flow, flow.peer, flow.port);
-                let what = format!("flow {number} cannot be sent to {peer} port {port}");
+                let what = format!("flow {} cannot be sent to {}", flow.flow, flow.peer);
                 Refusal::new(&what, &e)
             })?;
             let back = flow.echo.then(|| outlet.echoes()).transpose();

@@ -92,29 +92,37 @@ def _trial(task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint) 
             ],
         }
     )
-    sent = first.send(
-        common
-        | {
-            "seed": task.seed,
-            "quiet_ms": QUIET_MS,
-            "exchange": {"address": address, "port": ready["exchange_port"]},
-            "flows": [
-                flow
-                | {
-                    "peer": address,
-                    "port": ready["flows"][0]["port"],
-                    "size": {"model": "constant", "value": case["size_bytes"]},
-                    "gap": {"of": models.parse(parameters["packet_rate"]), "rate": True},
-                    "duration_s": parameters["duration_s"],
-                    "echo": True,
-                    "rung": case["rung"],
-                }
-            ],
-        },
-        parameters["duration_s"],
-    )
+    try:
+        sent = first.send(
+            common
+            | {
+                "seed": task.seed,
+                "quiet_ms": QUIET_MS,
+                "exchange": {"address": address, "port": ready["exchange_port"]},
+                "flows": [
+                    flow
+                    | {
+                        "peer": address,
+                        "port": ready["flows"][0]["port"],
+                        "size": {"model": "constant", "value": case["size_bytes"]},
+                        "gap": {"of": models.parse(parameters["packet_rate"]), "rate": True},
+                        "duration_s": parameters["duration_s"],
+                        "echo": True,
+                        "rung": case["rung"],
+                    }
+                ],
+            },
+            parameters["duration_s"],
+        )
+    except CommandError:
+        # The receivers wait for their end; nobody wants their records.
+        second.finish(name, 0)
+        second.fetch(name)
+        raise
     received = second.finish(name, QUIET_MS)
     files = _by_kind(first.fetch(name)) | _by_kind(second.fetch(name))
+    if broken := sent["flows"][0]["broken"]:
+        raise InvalidTrial(f"the sender stopped before its time: {broken}")
     return Trial(sent, received, files)
 
 
