@@ -173,6 +173,6 @@ mod tests {
         while batch.has_room() {
             batch.add(0, 0, LONGEST);
         }
-        assert_eq!(batch.slots().len(), 5);
+        assert_eq!(batch.slots().len(), 4);
     }
 }
