@@ -1,5 +1,6 @@
 //! What an endpoint can be told.
 
+use super::jobs::Work;
 use crate::network::flow::{ReceiveFlow, SendFlow};
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -22,6 +23,12 @@ pub enum Command {
         interface: String,
         addresses: Vec<Network>,
     },
+    /// Switches the forwarding of packets between interfaces; answered by `forwarding`.
+    Forward { on: bool },
+    /// Starts work in the background under a name; answered by `started`.
+    Start { job: String, what: Work },
+    /// Ends such work; answered by `stopped` with what it yielded.
+    Stop { job: String },
     /// Ends the endpoint; answered by `done`.
     Quit {},
 }
@@ -103,7 +110,11 @@ impl Command {
             | Self::Send(Send { trial, .. })
             | Self::Finish { trial, .. }
             | Self::Fetch { trial } => trial,
-            Self::Address { .. } | Self::Quit {} => "",
+            Self::Address { .. }
+            | Self::Forward { .. }
+            | Self::Start { .. }
+            | Self::Stop { .. }
+            | Self::Quit {} => "",
         }
     }
 }

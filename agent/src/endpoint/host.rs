@@ -36,7 +36,7 @@ impl Reading {
 
 /// The lines of a table `name[:] number number ...` that begin with `prefix`, as differences; none
 /// if the system has no such table. Lines that did not change are left out, but for CPUs.
-fn delta_rows(before: &Option<String>, after: &Option<String>, prefix: &str) -> Value {
+pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix: &str) -> Value {
     let (Some(before), Some(after)) = (before, after) else {
         return Value::Null;
     };

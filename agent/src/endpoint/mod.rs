@@ -3,7 +3,9 @@
 //! holds its standard input and output drives it, and only data sockets are opened.
 
 mod command;
+mod forward;
 mod host;
+mod jobs;
 mod link;
 mod trial;
 
@@ -11,6 +13,7 @@ use crate::clock::{self, Calibration};
 use crate::network::Timer;
 use crate::session::Scratch;
 use command::Command;
+use jobs::Jobs;
 use serde_json::{json, Value};
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -29,6 +32,7 @@ pub fn serve() -> i32 {
     };
     let mut out = Output { epoch_ns };
     let mut trials = Trials::new(Timer::start(&calibration), scratch.path().to_path_buf());
+    let mut jobs = Jobs::new(calibration.clone(), scratch.path().to_path_buf());
     let opening = json!({
         "event": "endpoint",
         "agent": crate::build::this(),
@@ -44,6 +48,9 @@ pub fn serve() -> i32 {
         }
         let answered = match serde_json::from_str(&line) {
             Ok(Command::Quit {}) => break,
+            Ok(Command::Start { job, what }) => out.answer(jobs.start(&job, what)),
+            Ok(Command::Stop { job }) => out.answer(jobs.stop(&job)),
+            Ok(Command::Forward { on }) => out.answer(forward::switch(on)),
             Ok(command) => obey(command, &mut trials, &mut out),
             Err(error) => {
                 let reason = format!("the command is not right: {error}");
@@ -71,7 +78,10 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
             interface,
             addresses,
         } => link::address(&interface, &addresses).map_err(Refusal::from),
-        Command::Quit {} => unreachable!("handled by the caller"),
+        Command::Start { .. }
+        | Command::Stop { .. }
+        | Command::Forward { .. }
+        | Command::Quit {} => unreachable!("handled by the caller"),
     };
     match outcome {
         Ok(event) => out.event(event),
@@ -91,6 +101,12 @@ impl Output {
         serde_json::to_writer(&mut out, &event)?;
         out.write_all(b"\n")?;
         out.flush()
+    }
+
+    /// The answer to a command that belongs to no trial.
+    fn answer(&mut self, outcome: Result<Value, String>) -> io::Result<()> {
+        let error = |reason| json!({"event": "error", "kind": "failed", "reason": reason});
+        self.event(outcome.unwrap_or_else(error))
     }
 
     fn failure(&mut self, trial: Option<&str>, refusal: &Refusal) -> io::Result<()> {

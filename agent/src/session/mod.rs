@@ -1,6 +1,7 @@
 //! One session: the request is read, every workload runs in processes of its own, events are
 //! passed on.
 
+mod background;
 #[cfg(target_os = "linux")]
 pub mod guest;
 #[cfg(unix)]
@@ -12,6 +13,8 @@ mod scratch;
 mod supervisor;
 mod worker;
 
+pub use background::Worker;
+pub use placement::apply as place;
 pub use scratch::{also_remove, Scratch};
 pub use supervisor::serve;
 pub use worker::work;

@@ -269,7 +269,7 @@ fn remove_named(assignment: &Assignment) {
 }
 
 /// Starts this very program as a worker, in a process group of its own.
-fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
+pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
     let program = std::env::current_exe().or_else(|_| {
         std::env::args_os()
             .next()

@@ -3,6 +3,7 @@
 pub mod arithmetic;
 mod cpu;
 pub mod disk;
+mod forwarding;
 pub mod memory;
 mod network;
 pub mod process;
@@ -57,6 +58,7 @@ pub fn all() -> Vec<&'static dyn Workload> {
         process::WORKLOADS,
         disk::WORKLOADS,
         network::WORKLOADS,
+        forwarding::WORKLOADS,
         test::WORKLOADS,
     ]
     .concat()

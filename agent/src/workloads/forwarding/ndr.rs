@@ -1,0 +1,132 @@
+//! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
+
+use super::{common, frames, indicator, limits, plain, refuse, SEMANTICS};
+use crate::catalog::{self, Direction, Factor, Parameter, Type};
+use crate::measure::{Context, Failure};
+use serde_json::json;
+use Direction::{Higher, Lower};
+
+pub struct Ndr;
+
+impl crate::workloads::Workload for Ndr {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "forwarding.ndr",
+            area: "forwarding",
+            title: "Forwarding rate without loss",
+            summary:
+                "Searches for the highest rate at which no packet is lost, and for the one at \
+                      which no more than a given share is, by halving with repeated trials; then \
+                      measures the round-trip time at 50, 90 and 100 % of the former.",
+            source: "RFC 2544 §24 and §26.1 to 26.2; salah2010 §3.1",
+            parameters: parameters(),
+            factors: vec![
+                factor("criterion", "criterion", None, "category"),
+                factor("load_percent", "load", Some("%"), "linear"),
+                factor("frame_bytes", "frame", Some("B"), "linear"),
+                factor("competitor", "competitor", None, "category"),
+                factor("steering", "steering", None, "category"),
+                factor("routes", "routes", None, "linear"),
+            ],
+            indicators: vec![
+                indicator("rate", "Highest rate that passes", "1/s", Higher),
+                indicator("rate_above", "Lowest rate that fails", "1/s", Higher),
+                indicator("round_trip", "Round-trip time, mean", "us", Lower),
+                indicator("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+            ],
+            checksum: "1: every packet that counts carried the session's id and an unharmed header",
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(3600.0)
+    }
+
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        refuse()
+    }
+}
+
+fn parameters() -> Vec<Parameter> {
+    let mut parameters = vec![
+        // RFC 2544, section 9.1, with 78 in the place of 64.
+        frames(json!([78, 128, 256, 512, 1024, 1280, 1518])),
+        limits(
+            1.0,
+            20_000.0,
+            plain(
+                "highest_kpps",
+                Type::Number,
+                json!(400.0),
+                Some("1000/s"),
+                "where the search begins, in thousands of packets per second",
+            ),
+        ),
+        limits(
+            0.1,
+            50.0,
+            plain(
+                "resolution_percent",
+                Type::Number,
+                json!(2.0),
+                Some("%"),
+                "the search ends when the rates that pass and fail are so close, of `highest_kpps`",
+            ),
+        ),
+        limits(
+            0.0,
+            50.0,
+            plain(
+                "partial_percent",
+                Type::Number,
+                json!(0.5),
+                Some("%"),
+                "loss that the partial-drop rate allows",
+            ),
+        ),
+        limits(
+            1.0,
+            20.0,
+            plain(
+                "trials",
+                Type::Integer,
+                json!(3),
+                None,
+                "trials of a rate: it passes if most of them do",
+            ),
+        ),
+        limits(
+            0.1,
+            3600.0,
+            plain(
+                "duration_s",
+                Type::Number,
+                json!(1.0),
+                Some("s"),
+                "length of a trial; RFC 2544 takes 60 s",
+            ),
+        ),
+    ];
+    parameters.extend(common());
+    parameters
+}
+
+fn factor(
+    name: &'static str,
+    title: &'static str,
+    unit: Option<&'static str>,
+    scale: &'static str,
+) -> Factor {
+    Factor {
+        name,
+        title,
+        unit,
+        scale,
+    }
+}

@@ -1,0 +1,138 @@
+//! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
+
+use super::{common, frames, indicator, limits, plain, refuse, SEMANTICS};
+use crate::catalog::{self, Direction, Factor, Parameter, Type};
+use crate::measure::{Context, Failure};
+use serde_json::json;
+use Direction::{Higher, Lower};
+
+pub struct Sweep;
+
+/// salah2010 goes to 700 Kpps with a generator in the kernel; sockets do not.
+const LOADS: [u64; 11] = [10, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400];
+
+impl crate::workloads::Workload for Sweep {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "forwarding.sweep",
+            area: "forwarding",
+            title: "IP forwarding over offered load",
+            summary: "A generator sends packets through the system at a fixed rate and receives \
+                      them at its other side, with or without a competitor for the system's CPU. \
+                      The generator writes down every packet.",
+            source: "salah2010 §2 and §3, Fig. 2 to 6",
+            parameters: parameters(),
+            factors: factors(),
+            indicators: vec![
+                indicator("throughput", "Throughput", "1/s", Higher),
+                indicator("lost", "Packets lost", "%", Lower),
+                indicator("round_trip", "Round-trip time, mean", "us", Lower),
+                indicator("round_trip_median", "Round-trip time, median", "us", Lower),
+                indicator("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                indicator("ping_round_trip", "ICMP echo time, mean", "us", Lower),
+                indicator("cpu_available", "CPU available (soaker)", "%", Higher),
+                indicator("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
+                indicator("softirq_rate", "Receive soft interrupts", "1/s", Lower),
+                indicator("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
+                indicator("interrupts_out", "Interrupts, sending side", "1/s", Lower),
+                indicator("competitor_speed", "Competitor's speed", "%", Higher),
+            ],
+            checksum: "1: every packet that counts carried the session's id and an unharmed header",
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[
+            "throughput",
+            "lost",
+            "cpu_available",
+            "cpu_idle",
+            "softirq_rate",
+            "interrupts_in",
+            "interrupts_out",
+            "competitor_speed",
+        ]
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(3600.0)
+    }
+
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        refuse()
+    }
+}
+
+fn parameters() -> Vec<Parameter> {
+    let mut parameters = vec![
+        limits(
+            1.0,
+            20_000.0,
+            plain(
+                "offered_kpps",
+                Type::Integers,
+                json!(LOADS),
+                Some("1000/s"),
+                "offered loads, in thousands of packets per second",
+            ),
+        ),
+        frames(json!([78])),
+        limits(
+            0.2,
+            3600.0,
+            plain(
+                "duration_s",
+                Type::Number,
+                json!(5.0),
+                Some("s"),
+                "length of a trial; the study takes 30 s",
+            ),
+        ),
+        limits(
+            0.0,
+            60.0,
+            plain(
+                "lead_s",
+                Type::Number,
+                json!(2.0),
+                Some("s"),
+                "how long before the flow the competitor starts",
+            ),
+        ),
+        Parameter {
+            choices: Some(vec!["idle", "other", "none"]),
+            ..plain(
+                "soaker",
+                Type::Text,
+                json!("idle"),
+                None,
+                "scheduling policy of the soaker that measures the CPU that is left: `idle` takes \
+                 what nobody wants, `other` competes; `none`: it does not run",
+            )
+        },
+    ];
+    parameters.extend(common());
+    parameters
+}
+
+fn factors() -> Vec<Factor> {
+    let factor = |name, title, unit, scale| Factor {
+        name,
+        title,
+        unit,
+        scale,
+    };
+    vec![
+        factor("offered_kpps", "offered load", Some("1000/s"), "linear"),
+        factor("frame_bytes", "frame", Some("B"), "linear"),
+        factor("competitor", "competitor", None, "category"),
+        factor("steering", "steering", None, "category"),
+        factor("routes", "routes", None, "linear"),
+    ]
+}
