@@ -50,6 +50,18 @@ class Endpoint:
             version = next(v for v, a in self.addresses.items() if a == refused["address"])
             self.refused[version] = refused["reason"]
 
+    def tell(self, command: dict[str, Any], answer: str) -> dict[str, Any]:
+        """Give a command that takes no time; its answering event."""
+        return self._last(command, answer, ANSWER_S)
+
+    def start(self, job: str, what: dict[str, Any]) -> None:
+        """Start work in the background under a name (docs/protocol.md)."""
+        self._last({"do": "start", "job": job, "what": what}, "started", ANSWER_S)
+
+    def finish_job(self, job: str) -> dict[str, Any]:
+        """End such work; the `stopped` event."""
+        return self._last({"do": "stop", "job": job}, "stopped", ANSWER_S)
+
     def listen(self, command: dict[str, Any]) -> dict[str, Any]:
         """Open a trial's receivers; the `ready` event with their ports."""
         return self._last({"do": "listen", **command}, "ready", ANSWER_S)

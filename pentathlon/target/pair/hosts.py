@@ -144,7 +144,7 @@ def join_by_veth(first: int, second: int) -> None:
     enter = str(launch.need("nsenter", "util-linux"))
 
     def inside(pid: int, *words: str) -> None:
-        _run([enter, "--target", str(pid), *_user(pid), "--net", "--", ip, *words])
+        _run([enter, "--target", str(pid), *user_words(pid), "--net", "--", ip, *words])
 
     names = ("pent0", "pent1")
     peer = ["peer", "name", names[1], "netns", str(second)]
@@ -157,7 +157,7 @@ def join_by_veth(first: int, second: int) -> None:
         inside(pid, "link", "set", name, "up")
 
 
-def _user(pid: int) -> list[str]:
+def user_words(pid: int) -> list[str]:
     """Enter the process's user namespace too, where that is not ours."""
     own = Path("/proc/self/ns/user").readlink()
     other = Path(f"/proc/{pid}/ns/user").readlink()

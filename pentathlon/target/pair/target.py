@@ -8,6 +8,9 @@ from typing import Any
 
 from pentathlon.target.contract import Session, Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
+from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, remarks, uml_bed
+from pentathlon.target.forwarding.ndr import run_ndr
+from pentathlon.target.forwarding.sweep import run_sweep
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
@@ -19,6 +22,12 @@ DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]
     "network.traffic": run_traffic,
 }
 """Workload between two hosts -> what drives it."""
+
+THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
+    "forwarding.sweep": run_sweep,
+    "forwarding.ndr": run_ndr,
+}
+"""Workload through a host -> what drives it."""
 
 
 class PairTarget(Target):
@@ -42,10 +51,18 @@ class PairTarget(Target):
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
                 'cannot have; use "local", "netns" or "uml"'
             )
+        self.bed: BedMaker | None = None
+        if isinstance(inner, UmlTarget):
+            self.bed = uml_bed(inner, peer_cpus)
+        elif isinstance(inner, LocalTarget) and inner.kind == "netns":
+            self.bed = netns_bed(inner, peer_cpus)
+        self.forwarding_remarks = remarks(*places(inner.cpus, peer_cpus))
         self.__dict__.update(kind=inner.kind, layer=inner.layer)
 
     def describe(self) -> dict[str, Any]:
-        return self.inner.describe() | {"peer": True}
+        own = self.inner.describe()
+        remarks = [f"forwarding: {remark}" for remark in self.forwarding_remarks]
+        return own | {"peer": True, "notes": [*own.get("notes", []), *remarks]}
 
     def privileges(self) -> list[str]:
         return self.inner.privileges()
@@ -67,7 +84,7 @@ class PairTarget(Target):
         except BaseException:
             first.stop()
             raise
-        session = PairSession(self.name, first, pair)
+        session = PairSession(self.name, first, pair, self.bed, timeout_s)
         session.boot_seconds = time.monotonic() - started
         return session
 
@@ -78,21 +95,35 @@ def _another(cpus: Sequence[int] | None) -> tuple[int, ...]:
     return (free[-1],) if free else tuple(cpus or ())
 
 
+def _between(description: dict[str, Any]) -> bool:
+    return description["id"] in DRIVERS or description["id"] in THROUGH
+
+
 class PairSession(Session):
     """One boot of both hosts."""
 
-    def __init__(self, name: str, first: Session, pair: tuple[Endpoint, Endpoint]) -> None:
+    def __init__(
+        self,
+        name: str,
+        first: Session,
+        pair: tuple[Endpoint, Endpoint],
+        bed: BedMaker | None,
+        timeout_s: float,
+    ) -> None:
         self.name = name
         self.boot_seconds = 0.0
         self.boot_log = first.boot_log
         self._first = first
         self._pair = pair
+        self._make_bed = bed
+        self._bed: Bed | None = None
+        self._timeout_s = timeout_s
 
     def run(
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
     ) -> Iterator[dict[str, Any]]:
         tasks = request["workloads"]
-        alone = [place for place, task in enumerate(tasks) if task["id"] not in DRIVERS]
+        alone = [place for place, task in enumerate(tasks) if not _between(task)]
         own = request | {"workloads": [tasks[place] for place in alone]}
         done: dict[str, Any] = {}
         for event in self._first.run(own, idle_timeout_s, total_timeout_s):
@@ -105,10 +136,10 @@ class PairSession(Session):
         started = time.monotonic()
         samples = errors = 0
         for place, description in enumerate(tasks):
-            if description["id"] not in DRIVERS:
+            if not _between(description):
                 continue
             task = Task(place, len(tasks), request["session"], request["seed"], description)
-            for event in self._between(task):
+            for event in self._drive(task):
                 samples += event["event"] == "sample"
                 errors += event["event"] == "error"
                 yield event
@@ -119,16 +150,26 @@ class PairSession(Session):
             "errors": done.get("errors", 0) + errors,
         }
 
-    def _between(self, task: Task) -> Iterator[dict[str, Any]]:
+    def _drive(self, task: Task) -> Iterator[dict[str, Any]]:
         yield task.progress("start")
         try:
-            yield from DRIVERS[task.id](task, *self._pair)
+            if drive := DRIVERS.get(task.id):
+                yield from drive(task, *self._pair)
+            elif self._make_bed is None:
+                yield task.error(
+                    "unsupported", 'forwarding is measured on targets "netns" and "uml"'
+                )
+            else:
+                # Made when it is first needed: most studies of two hosts forward nothing.
+                self._bed = self._bed or self._make_bed(self._timeout_s)
+                yield from THROUGH[task.id](task, self._bed)
         except CommandError as error:
             yield task.error("failed", str(error))
         yield task.progress("end")
 
     def stop(self) -> None:
+        bed = [self._bed.forwarder, self._bed.generator] if self._bed else []
         try:
-            hosts.stop(self._pair)
+            hosts.stop([*self._pair, *bed])
         finally:
             self._first.stop()

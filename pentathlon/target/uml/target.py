@@ -149,8 +149,8 @@ class UmlTarget(Target):
         """The command line of the guest (kernel documentation, virt/uml).
 
         Args:
-            device: a network device, as the kernel's command line names it; the guest is then one
-                host of a pair, and its agent serves an endpoint's commands.
+            device: network devices, as the kernel's command line names them, with blanks between;
+                the guest is then one host of several, and its agent serves an endpoint's commands.
         """
         return [
             *[str(launch.need("setarch", "util-linux")), "x86_64", "-R", str(kernel)],
@@ -159,7 +159,7 @@ class UmlTarget(Target):
             # A regular file would not do: the kernel waits with epoll(7), which refuses it.
             *[f"init=/{guest.AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
             *[f"uml_dir={own}", "umid=guest", *self.arguments],
-            *([device, "--", "init", "endpoint"] if device else ["--", "init"]),
+            *([*device.split(), "--", "init", "endpoint"] if device else ["--", "init"]),
         ]
 
     def boot(self, timeout_s: float) -> Session:

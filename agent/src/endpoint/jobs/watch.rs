@@ -18,6 +18,7 @@ struct Snapshot {
     interfaces: Option<String>,
     softnet: Option<String>,
     lines: Option<String>,
+    protocols: Option<String>,
 }
 
 impl Snapshot {
@@ -29,6 +30,7 @@ impl Snapshot {
             interfaces: read("/proc/net/dev"),
             softnet: read("/proc/net/softnet_stat").map(|text| named_softnet(&text)),
             lines: read("/proc/interrupts").map(|text| named_interrupts(&text)),
+            protocols: read("/proc/net/snmp").map(|text| named_protocols(&text)),
         }
     }
 
@@ -40,6 +42,7 @@ impl Snapshot {
             "interfaces": delta_rows(&before.interfaces, &self.interfaces, ""),
             "softnet": delta_rows(&before.softnet, &self.softnet, ""),
             "lines": delta_rows(&before.lines, &self.lines, ""),
+            "protocols": delta_rows(&before.protocols, &self.protocols, ""),
         })
     }
 }
@@ -95,6 +98,24 @@ fn named_interrupts(text: &str) -> String {
     })
 }
 
+/// `/proc/net/snmp` has a line of names and a line of numbers for each protocol: here a line
+/// `PROTOCOL.NAME number` for each counter, such as `Udp.RcvbufErrors`.
+fn named_protocols(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut rows = String::new();
+    for pair in lines.chunks_exact(2) {
+        let mut names = pair[0].split_whitespace();
+        let mut numbers = pair[1].split_whitespace();
+        let (Some(protocol), Some(_)) = (names.next(), numbers.next()) else {
+            continue;
+        };
+        for (name, number) in names.zip(numbers) {
+            rows += &format!("{}.{name} {number}\n", protocol.trim_end_matches(':'));
+        }
+    }
+    rows
+}
+
 pub fn start(period_ms: u64, over: &Arc<AtomicBool>) -> JoinHandle<Outcome> {
     let over = Arc::clone(over);
     let period = Duration::from_millis(period_ms.max(1));
@@ -135,6 +156,13 @@ mod tests {
         let mut lines: Vec<_> = named.lines().collect();
         lines.sort_unstable();
         assert_eq!(lines, ["ERR 0", "LOC 100 200", "eth0 15 1", "rtc0 3 4"]);
+    }
+
+    #[test]
+    fn protocols_have_a_line_for_each_counter() {
+        let text = "Ip: Forwarding Drops\nIp: 1 7\nUdp: RcvbufErrors\nUdp: 9\n";
+        let named = named_protocols(text);
+        assert_eq!(named, "Ip.Forwarding 1\nIp.Drops 7\nUdp.RcvbufErrors 9\n");
     }
 
     #[test]

@@ -1,0 +1,148 @@
+"""One trial: a flow through the forwarder, and what became of its packets."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pentathlon.target.forwarding import counters
+from pentathlon.target.forwarding.bed import BACK, Bed
+from pentathlon.target.pair.trial import Task
+from pentathlon.traffic import join, metrics, models, records
+
+QUIET_MS = 200
+"""Time after the last packet in which late ones are waited for, ms."""
+
+OVERHEAD_BYTES = 14 + 20 + 8 + 4
+"""Of a frame: Ethernet, IPv4 and UDP headers, check sequence."""
+
+SHORT_OF_LOAD = 0.99
+"""A generator that sent less than this share of what was asked has missed its schedule."""
+
+RECEIVER_SHARE = 0.01
+"""Most that the receiver itself may lose of what was sent."""
+
+BUFFER_BYTES = 4 << 20
+
+
+class InvalidTrial(Exception):
+    """The trial ran, and what it yielded is not a measurement; one sentence."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What became of one flow.
+
+    Attributes:
+        sent: packets that the generator sent.
+        forwarded: packets that came back, with those that the receiver's queues then lost.
+        sending_rate: packets/s that were sent.
+        throughput: packets/s that came back.
+        trips: times from sending to return; None: nothing came back.
+    """
+
+    sent: int
+    forwarded: int
+    sending_rate: float
+    throughput: float
+    trips: metrics.Delay | None
+
+    @property
+    def lost_ratio(self) -> float:
+        """Share of the packets sent that the forwarder did not forward (salah2010 §2.2)."""
+        return max(0.0, 1 - self.forwarded / self.sent)
+
+
+def run_flow(
+    bed: Bed,
+    task: Task,
+    *,
+    packet_rate: float,
+    frame_bytes: int,
+) -> Flow:  # fmt: skip
+    """Send one flow of constant rate through the forwarder.
+
+    Args:
+        task: its parameters `duration_s` and `lateness_limit_ms` hold.
+        packet_rate: offered load, packets/s.
+        frame_bytes: length of the Ethernet frame with its check sequence.
+
+    Raises:
+        InvalidTrial: the generator missed its schedule, or lost packets itself.
+        TargetError: an endpoint failed.
+    """
+    name = secrets.token_hex(4)
+    duration_s = task.parameters["duration_s"]
+    generator = bed.generator
+    common = {"trial": name, "session": task.session[:16]}
+    flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
+    inlet = {"address": BACK, "role": "receive", "buffer_bytes": BUFFER_BYTES}
+    generator.start(f"watch-{name}", {"work": "watch", "period_ms": 60_000})
+    try:
+        ready = generator.listen(common | {"address": "127.0.0.1", "flows": [flow | inlet]})
+        rate = models.parse(f"constant {packet_rate:g}")
+        outlet = {
+            "peer": BACK,
+            "port": ready["flows"][0]["port"],
+            "size": {"model": "constant", "value": frame_bytes - OVERHEAD_BYTES},
+            "gap": {"of": rate, "rate": True},
+            "duration_s": duration_s,
+        }
+        exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
+        order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}
+        try:
+            generator.send(order, duration_s)
+        finally:
+            generator.finish(name, QUIET_MS)
+    finally:
+        watched = generator.finish_job(f"watch-{name}")
+    files = {file.kind: file.data for file in generator.fetch(name)}
+    lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
+    return judge(
+        join.join(records.packets(files["sent"]), records.packets(files["received"])),
+        lost_here, packet_rate, duration_s, task.parameters["lateness_limit_ms"],
+    )  # fmt: skip
+
+
+def judge(
+    both: join.Joined, lost_here: int, packet_rate: float, duration_s: float, limit_ms: float
+) -> Flow:
+    """What a flow's records say; both ends have one clock.
+
+    Args:
+        lost_here: packets that the receiver's own queues lost.
+        packet_rate: offered load, packets/s.
+
+    Raises:
+        InvalidTrial: see `run_flow`.
+    """
+    gone = (both.length > 0) & ~both.refused
+    sent = int(gone.sum())
+    wanted = packet_rate * duration_s
+    if sent < SHORT_OF_LOAD * wanted - 1:
+        raise InvalidTrial(
+            f"the generator missed its schedule: it sent {sent} of {wanted:.0f} packets "
+            f"({100 * sent / wanted:.3g} %)"
+        )
+    late = (both.sent_ns - both.intended_ns)[gone]
+    late_ms = float(np.quantile(late, 0.99)) * 1e-6
+    if late_ms > limit_ms:
+        raise InvalidTrial(
+            f"the generator missed its schedule: 1 % of the packets left more than "
+            f"{late_ms:.3g} ms late, and {limit_ms:g} ms are allowed"
+        )
+    if lost_here > RECEIVER_SHARE * sent:
+        raise InvalidTrial(
+            f"the receiver lost {lost_here} of {sent} packets itself: what the forwarder did with "
+            "this load cannot be told"
+        )
+    arrived = both.arrived & gone
+    arrivals = both.arrival_ns[both.first_arrival[arrived]]
+    trips = metrics.delays(metrics.seconds_of(arrivals - both.sent_ns[arrived]))
+    # Both ends use one timer, so the flow's length is from the first sending to its planned end.
+    forwarded = min(sent, int(arrived.sum()) + lost_here)
+    length_s = max(duration_s, float(both.sent_ns[gone].max() - both.sent_ns[gone].min()) * 1e-9)
+    return Flow(sent, forwarded, sent / length_s, forwarded / length_s, trips)

@@ -1,0 +1,62 @@
+"""What has to be done inside another network namespace: run there as a program of its own.
+
+It uses the standard library alone, so that it needs no more than an interpreter:
+
+    inside.py offload INTERFACE CODE VALUE    an ethtool switch (linux/ethtool.h)
+    inside.py sockets FD INTERFACE...         a packet socket (packet(7)) for each interface, sent
+                                              over the socket FD
+"""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import socket
+import struct
+import sys
+
+SIOCETHTOOL = 0x8946
+EVERY_PROTOCOL = 0x0003
+SOL_PACKET = 263
+PACKET_IGNORE_OUTGOING = 23
+SO_RCVBUFFORCE, SO_SNDBUFFORCE = 33, 32
+BUFFER_BYTES = 4 << 20
+
+
+def offload(interface: str, code: int, value: int) -> None:
+    """Set one of the switches that have a code of their own, such as ETHTOOL_SGRO."""
+    body = array.array("I", [code, value])
+    address, _ = body.buffer_info()
+    request = struct.pack("16sP16x", interface.encode(), address)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, SIOCETHTOOL, request)
+
+
+def sockets(channel: int, interfaces: list[str]) -> None:
+    """Open the sockets and hand them over."""
+    opened = []
+    for interface in interfaces:
+        one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        one.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+        one.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES)
+        one.bind((interface, EVERY_PROTOCOL))
+        opened.append(one)
+    with socket.socket(fileno=channel) as out:
+        socket.send_fds(out, [b"."], [one.fileno() for one in opened])
+
+
+def main() -> None:
+    """Do what the arguments say; an error is told in one line."""
+    what, *rest = sys.argv[1:]
+    try:
+        if what == "offload":
+            offload(rest[0], int(rest[1], 0), int(rest[2]))
+        else:
+            sockets(int(rest[0]), rest[1:])
+    except OSError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""`forwarding.ndr`: the highest rate without loss, that with little, and the delays below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pentathlon.target.forwarding import beside, search
+from pentathlon.target.forwarding.bed import Bed, Unsupported
+from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
+from pentathlon.target.forwarding.sweep import set_up, settings
+from pentathlon.target.pair.endpoint import CommandError
+from pentathlon.target.pair.trial import Task
+
+LOADS = (50, 90, 100)
+"""Of the rate without loss, % (as RFC 2544, section 26.2, asks for the delay at that rate)."""
+
+
+def run_ndr(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
+    """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
+    for case in settings(task.parameters):
+        yield task.progress("case", case)
+        try:
+            set_up(bed, case)
+            with beside.competing(bed, task.parameters | {"lead_s": 2.0}, case["competitor"]):
+                for phase, iteration in task.phases():
+                    yield from _search(task, bed, case, phase, iteration)
+        except Unsupported as error:
+            yield task.error("unsupported", str(error), case)
+        except (CommandError, InvalidTrial) as error:
+            kind = "invalid" if isinstance(error, InvalidTrial) else "failed"
+            yield task.error(kind, str(error), case)
+
+
+def _search(
+    task: Task, bed: Bed, setting: dict[str, Any], phase: str, iteration: int
+) -> Iterator[dict[str, Any]]:
+    parameters = task.parameters
+    highest = 1e3 * parameters["highest_kpps"]
+    tried: dict[float, list[float]] = {}
+
+    def offer(rate: float) -> float:
+        try:
+            return _flow(task, bed, setting, rate).lost_ratio
+        except InvalidTrial as error:
+            raise search.CannotOffer(str(error)) from error
+
+    def sample(indicator: str, unit: str, direction: str, value: float, **factors: Any) -> Any:
+        return task.sample(
+            indicator=indicator, case={**factors, **setting}, unit=unit, direction=direction,
+            phase=phase, iteration=iteration, value=value, batch=1,
+            elapsed_ns=int(parameters["duration_s"] * 1e9), checksum="0x1", counters={},
+        )  # fmt: skip
+
+    without_loss = 0.0
+    for criterion, allowed in (("no loss", 0.0), ("little", parameters["partial_percent"] / 100)):
+        found = search.highest_rate(
+            offer,
+            highest,
+            highest * parameters["resolution_percent"] / 100,
+            allowed=allowed,
+            trials=parameters["trials"],
+            tried=tried,
+        )
+        case = {"criterion": criterion, **setting}
+        if found.failed is None:
+            reason = found.reason or f"the search began at {highest:g} packets/s, which passed"
+            yield task.error(
+                "invalid",
+                f"the limit is above {found.passed:.6g} packets/s, and no more was offered: "
+                f"{reason}",
+                case,
+            )
+        elif not found.passed:
+            yield task.error(
+                "invalid", f"even {found.failed:.6g} packets/s did not pass", case
+            )  # fmt: skip
+        else:
+            yield sample("rate", "1/s", "higher", found.passed, criterion=criterion)
+            yield sample("rate_above", "1/s", "higher", found.failed, criterion=criterion)
+        if criterion == "no loss":
+            without_loss = found.passed
+    for percent in LOADS if without_loss else ():
+        trips = _flow(task, bed, setting, without_loss * percent / 100).trips
+        if trips is None:
+            continue
+        yield sample("round_trip", "us", "lower", 1e6 * trips.mean, load_percent=percent)
+        if "p99" in trips.quantiles:
+            value = 1e6 * trips.quantiles["p99"]
+            yield sample("round_trip_p99", "us", "lower", value, load_percent=percent)
+
+
+def _flow(task: Task, bed: Bed, setting: dict[str, Any], rate: float) -> Flow:
+    return run_flow(bed, task, packet_rate=rate, frame_bytes=setting["frame_bytes"])

@@ -1,0 +1,101 @@
+"""The highest rate at which a device loses no more than is allowed, by repeated trials.
+
+RFC 2544, section 26.1, asks for the highest rate without loss and leaves the search to the tester;
+halving is the usual one. One trial of a busy machine may lose a packet to something else, so each
+rate is tried several times and passes by majority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Trial = Callable[[float], float]
+"""Packets/s offered -> share of them lost; raises where the load cannot be offered."""
+
+
+class CannotOffer(Exception):
+    """The generator cannot offer this load; one sentence."""
+
+
+@dataclass
+class Found:
+    """Where the device's limit lies.
+
+    Attributes:
+        passed: highest rate that passed, packets/s; 0: none did.
+        failed: lowest rate that failed; None: none did, the limit is above all that was offered.
+        reason: why no higher load was offered, if the generator is what set the limit.
+        tried: rate -> losses of its trials, in their order.
+    """
+
+    passed: float
+    failed: float | None
+    reason: str | None = None
+    tried: dict[float, list[float]] = field(default_factory=dict)
+
+
+def highest_rate(
+    trial: Trial,
+    highest: float,
+    resolution: float,
+    *,
+    allowed: float = 0.0,
+    trials: int = 3,
+    tried: dict[float, list[float]] | None = None,
+) -> Found:
+    """Search between 0 and `highest`.
+
+    Args:
+        trial: offers a rate once.
+        highest: rate to begin with, packets/s.
+        resolution: the search ends when the rates that pass and fail are this close, packets/s.
+        allowed: share that may be lost.
+        trials: trials of a rate; it passes if more than half of them lose no more than `allowed`.
+        tried: trials made already, which are not made again; new ones are added.
+
+    Raises:
+        ValueError: the arguments make no search.
+    """
+    if not (highest > 0 and resolution > 0 and trials >= 1 and 0 <= allowed < 1):
+        raise ValueError("the search needs a rate, a resolution and a number of trials above 0")
+    found = Found(0.0, None, tried={} if tried is None else tried)
+    upper = highest
+    rate = highest
+    while True:
+        try:
+            passes = _passes(trial, rate, allowed, trials, found.tried)
+        except CannotOffer as error:
+            # What cannot be offered says nothing of the device: the search goes on below it.
+            found.reason = str(error)
+            upper = rate
+        else:
+            if passes:
+                found.passed = max(found.passed, rate)
+            else:
+                found.failed = rate if found.failed is None else min(found.failed, rate)
+                upper = rate
+        if found.passed >= highest or upper - found.passed <= resolution:
+            break
+        rate = (found.passed + upper) / 2
+    if found.failed is not None and found.failed <= upper:
+        found.reason = None
+    return found
+
+
+def _passes(
+    trial: Trial, rate: float, allowed: float, trials: int, tried: dict[float, list[float]]
+) -> bool:
+    losses = tried.setdefault(rate, [])
+    for _ in range(trials):
+        good = sum(loss <= allowed for loss in losses)
+        if 2 * good > trials or 2 * (len(losses) - good) >= trials:
+            break
+        try:
+            losses.append(trial(rate))
+        except CannotOffer:
+            if not losses:
+                del tried[rate]
+            raise
+    good = sum(loss <= allowed for loss in losses)
+    return 2 * good > trials
