@@ -15,9 +15,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Length of a batch: short enough that many fall into the seconds before the flow.
-const SAMPLE_MS: f64 = 20.0;
+const SAMPLE_MS: f64 = 10.0;
 /// Batches of one process; a fresh one follows at once.
-const ITERATIONS: u32 = 10;
+const ITERATIONS: u32 = 4;
 /// How often a waiting thread looks whether it is over.
 const PATIENCE: Duration = Duration::from_millis(5);
 
