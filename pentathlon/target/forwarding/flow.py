@@ -79,7 +79,12 @@ def run_flow(
     generator = bed.generator
     common = {"trial": name, "session": task.session[:16]}
     flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
-    inlet = {"address": BACK, "role": "receive", "buffer_bytes": BUFFER_BYTES}
+    rung = task.parameters["rung"]
+    reader = "recv" if rung == "send" else "recvmmsg"
+    inlet = {
+        "address": BACK, "role": "receive", "buffer_bytes": BUFFER_BYTES, "rung": rung,
+        "reader": reader,
+    }  # fmt: skip
     generator.start(f"watch-{name}", {"work": "watch", "period_ms": 60_000})
     try:
         ready = generator.listen(common | {"address": "127.0.0.1", "flows": [flow | inlet]})
@@ -90,6 +95,7 @@ def run_flow(
             "size": {"model": "constant", "value": frame_bytes - OVERHEAD_BYTES},
             "gap": {"of": rate, "rate": True},
             "duration_s": duration_s,
+            "rung": rung,
         }
         exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
         order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}

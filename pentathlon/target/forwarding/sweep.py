@@ -75,7 +75,7 @@ def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
             except Unsupported as error:
                 yield task.error("unsupported", str(error), case)
             except (CommandError, InvalidTrial) as error:
-                kind = "invalid" if isinstance(error, InvalidTrial) else "failed"
+                kind = error.kind if isinstance(error, CommandError) else "invalid"
                 yield task.error(kind, str(error), case)
 
 

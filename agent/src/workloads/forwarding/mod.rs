@@ -123,6 +123,18 @@ fn common() -> Vec<Parameter> {
                 "routes in the forwarder's table beside the two that are used",
             ),
         ),
+        Parameter {
+            choices: Some(vec!["send", "sendmmsg", "packet"]),
+            ..plain(
+                "rung",
+                Type::Text,
+                json!("send"),
+                None,
+                "how the generator hands packets to its system: one send(2) each, sendmmsg(2), or \
+                 a packet socket past the queueing discipline; with the latter two, packets are \
+                 received in batches that share a time",
+            )
+        },
         limits(
             0.001,
             60_000.0,
