@@ -77,6 +77,7 @@ class ProcessSession(Session):
         self._used = False
         self._to_send = b""
         self._ended = False
+        self._lost = "it was stopped"
         self._started = time.monotonic()
         self._start()
         self.boot_seconds = time.monotonic() - self._started
@@ -184,6 +185,8 @@ class ProcessSession(Session):
             TargetError: a timeout, the end of the agent, or output that is torn. The session is
                 stopped by then.
         """
+        if self._events < 0:
+            raise TargetError(f'system "{self.name}" is not there any more: {self._lost}')
         text = json.dumps(command, separators=(",", ":")) + "\n" if command else ""
         try:
             for event in self._pump(text.encode(), timeout_s, time.monotonic() + timeout_s):
@@ -191,6 +194,7 @@ class ProcessSession(Session):
                 if event["event"] in answers or event["event"] == "error":
                     return
         except TargetError as error:
+            self._lost = str(error)
             self.stop()
             raise TargetError(f'system "{self.name}": {error}') from error
 

@@ -92,7 +92,9 @@ class Bed:
         threaded = f"/sys/class/net/{name}/threaded"
         own = mask(self.forwarder_cpus or ())
         try:
-            # A veth polls for itself only while it gathers packets (GRO).
+            if self.steering == "threaded":
+                _write(pid, threaded, "0")
+            # A veth polls for itself, in a thread or not, only while it gathers packets (GRO).
             _script(pid, "offload", name, hex(GRO), "1" if how == "threaded" else "0")
             if how == "threaded":
                 before = _napi_threads()
@@ -100,8 +102,6 @@ class Bed:
                 self.threads = sorted(_napi_threads() - before)
                 for thread in self.threads:
                     os.sched_setaffinity(thread, self.forwarder_cpus or AVAILABLE)
-            elif self.steering == "threaded":
-                _write(pid, threaded, "0")
             _write(pid, queue, own if how == "own" else "0")
         except (TargetError, OSError) as error:
             raise Unsupported(f'the steering "{how}" cannot be set here: {error}') from error

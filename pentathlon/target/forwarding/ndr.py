@@ -79,7 +79,7 @@ def _search(
             yield sample("rate", "1/s", "higher", found.passed, criterion=criterion)
             yield sample("rate_above", "1/s", "higher", found.failed, criterion=criterion)
         if criterion == "no loss":
-            without_loss = found.passed
+            without_loss = found.passed if found.failed is not None else 0.0
     for percent in LOADS if without_loss else ():
         trips = _flow(task, bed, setting, without_loss * percent / 100).trips
         if trips is None:

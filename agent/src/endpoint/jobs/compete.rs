@@ -12,14 +12,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Length of a batch: short enough that many fall into the seconds before the flow.
 const SAMPLE_MS: f64 = 10.0;
 /// Batches of one process; a fresh one follows at once.
-const ITERATIONS: u32 = 4;
+const ITERATIONS: u32 = 2;
 /// How often a waiting thread looks whether it is over.
 const PATIENCE: Duration = Duration::from_millis(5);
+/// How long a process may go on to its end, so that what it did is heard of.
+const GRACE: Duration = Duration::from_secs(5);
 
 pub struct Competitor {
     task: Task,
@@ -71,8 +73,12 @@ impl Competitor {
                 let mut worker =
                     Worker::start(&task, &placement, &calibration, epoch_ns, &scratch, runs)
                         .map_err(|e| format!("the competitor could not be started: {e}"))?;
-                while !over.load(Ordering::Relaxed) && !worker.ended() {
+                let mut deadline = None;
+                while !worker.ended() && deadline.is_none_or(|end| Instant::now() < end) {
                     std::thread::sleep(PATIENCE);
+                    if deadline.is_none() && over.load(Ordering::Relaxed) {
+                        deadline = Some(Instant::now() + GRACE);
+                    }
                 }
                 for line in worker.finish() {
                     take(&line, copy, &mut samples, &mut reasons);
