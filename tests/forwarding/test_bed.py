@@ -10,7 +10,7 @@ import pytest
 from pentathlon import agent
 from pentathlon.target import TargetUnavailable, make_target
 from pentathlon.target.forwarding import bed, beside
-from pentathlon.target.forwarding.flow import run_flow
+from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
 from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
 from pentathlon.target.netns import probe
@@ -45,6 +45,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bed.Bed]:
     hosts.stop([found.forwarder, found.generator])
 
 
+def flow_of(host: bed.Bed, packet_rate: float, frame_bytes: int) -> Flow:
+    """A flow that kept its schedule: on a machine that does other work too, not the first one."""
+    work = task("forwarding.sweep", **SWEEP)
+    for _ in range(8):
+        try:
+            return run_flow(host, work, packet_rate=packet_rate, frame_bytes=frame_bytes)
+        except InvalidTrial:
+            continue
+    pytest.skip("the machine is too busy for a generator of 1000 packets/s")
+
+
 def forwarded(host: bed.Bed) -> int:
     """IPv4 packets that the forwarder has forwarded (RFC 4293, ipForwDatagrams)."""
     text = Path(f"/proc/{host.forwarder.session.pid}/net/snmp").read_text()
@@ -54,7 +65,7 @@ def forwarded(host: bed.Bed) -> int:
 
 def test_every_packet_goes_through_the_forwarder(made: bed.Bed) -> None:
     before = forwarded(made)
-    flow = run_flow(made, task("forwarding.sweep", **SWEEP), packet_rate=1000, frame_bytes=78)
+    flow = flow_of(made, 1000, 78)
     assert flow.sent >= 495
     assert forwarded(made) - before >= flow.forwarded > 0
     assert flow.trips is not None
@@ -63,7 +74,12 @@ def test_every_packet_goes_through_the_forwarder(made: bed.Bed) -> None:
 
 def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: bed.Bed) -> None:
     work = task("forwarding.sweep", **SWEEP | {"competitor": ["none", "cpu.simplex"]})
-    events = list(run_sweep(work, made))
+    for _ in range(8):
+        events = list(run_sweep(work, made))
+        if all("schedule" not in event.get("reason", "") for event in events):
+            break
+    else:
+        pytest.skip("the machine is too busy for a generator of 1000 packets/s")
     found = {
         (event["case"]["competitor"], event["indicator"]): event["value"]
         for event in events
@@ -103,7 +119,7 @@ def test_steering_is_what_the_kernel_says(made: bed.Bed) -> None:
             assert made.threads
             for thread in made.threads:
                 assert os.sched_getaffinity(thread) == set(made.forwarder_cpus or ())
-        flow = run_flow(made, task("forwarding.sweep", **SWEEP), packet_rate=500, frame_bytes=128)
+        flow = flow_of(made, 500, 128)
         assert flow.forwarded > 0
 
 

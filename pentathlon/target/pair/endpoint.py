@@ -60,7 +60,7 @@ class Endpoint:
 
     def finish_job(self, job: str) -> dict[str, Any]:
         """End such work; the `stopped` event."""
-        return self._last({"do": "stop", "job": job}, "stopped", ANSWER_S)
+        return self._last({"do": "stop", "job": job}, "stopped", 4 * ANSWER_S)
 
     def listen(self, command: dict[str, Any]) -> dict[str, Any]:
         """Open a trial's receivers; the `ready` event with their ports."""
