@@ -83,6 +83,7 @@ impl TryFrom<String> for Session {
 /// An address with the length of its prefix.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "String")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub struct Network {
     pub address: IpAddr,
     pub prefix: u8,

@@ -1,12 +1,13 @@
 //! The interface of a guest that a test between hosts goes through.
 
 use super::command::Network;
-use serde_json::{json, Value};
+use serde_json::Value;
 
 /// Brings the interface up and gives it the addresses; those that it does not take are listed.
 #[cfg(target_os = "linux")]
 pub fn address(interface: &str, addresses: &[Network]) -> Result<Value, String> {
     use crate::sys::address;
+    use serde_json::json;
     address::up(interface)
         .map_err(|e| format!("the interface {interface} cannot be brought up: {e}"))?;
     // A system without one version of the protocol can still be tested with the other.

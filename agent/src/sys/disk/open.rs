@@ -14,6 +14,8 @@ pub struct How {
     pub sync: bool,
     /// Past the system's cache: `O_DIRECT`, FILE_FLAG_NO_BUFFERING.
     pub direct: bool,
+    /// For a queue of requests: FILE_FLAG_OVERLAPPED. Other systems know no difference.
+    pub queued: bool,
 }
 
 impl How {
@@ -22,6 +24,7 @@ impl How {
         create: false,
         sync: false,
         direct: false,
+        queued: false,
     };
     pub const WRITE: Self = Self {
         write: true,
@@ -70,12 +73,16 @@ fn flags(options: &mut OpenOptions, how: How) -> io::Result<()> {
     /// CreateFileW, dwFlagsAndAttributes.
     const WRITE_THROUGH: u32 = 0x8000_0000;
     const NO_BUFFERING: u32 = 0x2000_0000;
+    const OVERLAPPED: u32 = 0x4000_0000;
     let mut flags = 0;
     if how.sync {
         flags |= WRITE_THROUGH;
     }
     if how.direct {
         flags |= NO_BUFFERING;
+    }
+    if how.queued {
+        flags |= OVERLAPPED;
     }
     options.custom_flags(flags);
     Ok(())

@@ -11,18 +11,23 @@ pub fn free_bytes(directory: &Path) -> io::Result<Option<u64>> {
     Ok((found.blocks > 0).then(|| found.available_blocks.saturating_mul(found.block_bytes)))
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+pub fn free_bytes(directory: &Path) -> io::Result<Option<u64>> {
+    crate::sys::filesystem::volume(directory).map(|volume| Some(volume.free_bytes))
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn free_bytes(_directory: &Path) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
 /// Kind of the file system, such as `ext4`; none where the system does not say.
 pub fn kind(directory: &Path) -> Option<String> {
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     {
         crate::sys::filesystem::kind(directory).ok()
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", windows)))]
     {
         let _ = directory;
         None
@@ -39,6 +44,15 @@ pub fn page_bytes() -> u64 {
 }
 
 /// All memory of this system, in bytes; none where the system does not say.
+#[cfg(windows)]
+pub fn memory_bytes() -> Option<u64> {
+    crate::sys::machine::memory()
+        .ok()
+        .map(|memory| memory.total)
+}
+
+/// All memory of this system, in bytes; none where the system does not say.
+#[cfg(not(windows))]
 pub fn memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

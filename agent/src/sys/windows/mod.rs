@@ -12,6 +12,7 @@ pub mod mapping;
 pub mod mmap;
 pub mod placement;
 pub mod process;
+pub mod queue;
 pub mod registry;
 pub mod syscall;
 pub mod system;

@@ -56,6 +56,7 @@ impl Interface {
             create: false,
             sync: self == Self::DescriptorSync,
             direct: self == Self::Direct,
+            queued: false,
         }
     }
 
@@ -70,13 +71,25 @@ impl Interface {
 
 /// Opens the file past the cache, or says why this file system cannot.
 pub fn open_direct(file: &TestFile, write: bool) -> Result<File, Failure> {
+    direct(file, Interface::Direct.how(write))
+}
+
+/// The same for a queue of requests.
+pub fn open_queued(file: &TestFile, write: bool) -> Result<File, Failure> {
+    let queued = How {
+        queued: true,
+        ..Interface::Direct.how(write)
+    };
+    direct(file, queued)
+}
+
+fn direct(file: &TestFile, how: How) -> Result<File, Failure> {
     if served::is_memory(file.kind.as_deref()) {
         return Err(Failure::Unsupported(format!(
             "{} keeps its files in memory: there is no device to go to past the cache",
             file.kind.as_deref().unwrap_or("this file system")
         )));
     }
-    let how = Interface::Direct.how(write);
     open(file.path(), how).map_err(|error| match error.kind() {
         // open(2): EINVAL where the file system does not know O_DIRECT.
         std::io::ErrorKind::InvalidInput => Failure::Unsupported(format!(

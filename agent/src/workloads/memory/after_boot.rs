@@ -33,7 +33,9 @@ impl crate::workloads::Workload for AfterBoot {
             semantics: Semantics {
                 linux: "visible: MemTotal of /proc/meminfo; used: MemTotal less MemAvailable; \
                         both include the agent itself",
-                windows: "unsupported: not read yet",
+                windows:
+                    "GlobalMemoryStatusEx: ullTotalPhys, and ullTotalPhys less ullAvailPhys; both \
+                          include the agent itself",
             },
             test_only: false,
         }
@@ -73,10 +75,23 @@ fn sizes() -> Result<(u64, u64), Failure> {
     parse(&text).map_err(Failure::Unsupported)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn sizes() -> Result<(u64, u64), Failure> {
+    let memory = crate::sys::machine::memory()
+        .map_err(|e| Failure::system("asking for the size of the memory", &e))?;
+    if memory.available > memory.total {
+        return Err(Failure::Invalid(format!(
+            "GlobalMemoryStatusEx tells of {} B available of {} B",
+            memory.available, memory.total
+        )));
+    }
+    Ok((memory.total, memory.available))
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn sizes() -> Result<(u64, u64), Failure> {
     Err(Failure::Unsupported(
-        "the memory in use is read on Linux only".into(),
+        "the memory in use is read on Linux and Windows only".into(),
     ))
 }
 
@@ -97,6 +112,12 @@ fn parse(text: &str) -> Result<(u64, u64), String> {
 }
 
 /// Seconds since the boot.
+#[cfg(windows)]
+fn uptime() -> Option<f64> {
+    Some(crate::sys::machine::uptime_ms() as f64 / 1e3)
+}
+
+#[cfg(not(windows))]
 fn uptime() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/uptime").ok()?;
     text.split_whitespace().next()?.parse().ok()

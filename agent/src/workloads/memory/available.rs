@@ -23,8 +23,12 @@ fn less_reserve(available: u64) -> u64 {
 
 /// Bytes of memory that the system has; none where it does not say.
 pub fn total() -> Option<u64> {
-    let text = read_to_string("/proc/meminfo").ok()?;
-    field(&text, "MemTotal:").map(|kib| kib * 1024)
+    #[cfg(windows)]
+    return crate::sys::machine::memory()
+        .ok()
+        .map(|memory| memory.total);
+    #[cfg(not(windows))]
+    field(&read_to_string("/proc/meminfo").ok()?, "MemTotal:").map(|kib| kib * 1024)
 }
 
 fn below(root: &Path) -> Option<u64> {

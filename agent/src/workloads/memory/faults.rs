@@ -54,7 +54,9 @@ impl crate::workloads::Workload for Faults {
                     "the whole system's, as on Windows: page_faults is pgfault of /proc/vmstat, \
                         page_reads is pgmajfault, one per fault that waited for a read; \
                         cache_faults: unsupported, Linux does not count what its page cache misses",
-                windows: "unsupported: the counters of Memory are not read yet",
+                windows: "NtQuerySystemInformation: page_faults is PageFaultCount, page_reads is \
+                          PageReadIoCount, cache_faults the sum of CacheTransitionCount and \
+                          CacheReadCount; unsupported where a new page is not counted, as on Wine",
             },
             test_only: false,
         }
@@ -66,7 +68,7 @@ impl crate::workloads::Workload for Faults {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        totals()?;
+        alive()?;
         let sizes = sizes::rounded(&context.parameters.integers("block_bytes"));
         let window_ns = context.parameters.integer("window_ms") as f64 * 1e6;
         let seed = context.seed;
@@ -96,16 +98,19 @@ impl crate::workloads::Workload for Faults {
                 })
             };
             let readings = vec![
-                reading("page_faults", "pgfault")?,
-                reading("page_reads", "pgmajfault")?,
+                reading("page_faults", PAGE_FAULTS)?,
+                reading("page_reads", PAGE_READS)?,
+                #[cfg(windows)]
+                reading("cache_faults", "CacheFaults")?,
             ];
             moved.push(after.all_moved(&before, elapsed_ns));
             Ok(readings)
         });
         for (round, mut counts) in moved.into_iter().enumerate() {
             counts["round"] = json!(round);
-            context.counter("memory.faults.vmstat".into(), counts);
+            context.counter(COUNTERS.into(), counts);
         }
+        #[cfg(not(windows))]
         context.fail(
             Some(&Case::new()),
             &Failure::Unsupported(
@@ -119,17 +124,35 @@ impl crate::workloads::Workload for Faults {
     }
 }
 
-/// Counters of `/proc/vmstat`.
+/// The system's counters, one to a line, as `/proc/vmstat` has them.
 struct Totals(String);
 
-/// What is kept beside the indicators: kibibytes read in, and pages of files that were read again.
-const BESIDE: [&str; 4] = ["pgfault", "pgmajfault", "pgpgin", "workingset_refault_file"];
+#[cfg(not(windows))]
+mod names {
+    pub const COUNTERS: &str = "memory.faults.vmstat";
+    pub const SOURCE: &str = "/proc/vmstat";
+    pub const PAGE_FAULTS: &str = "pgfault";
+    pub const PAGE_READS: &str = "pgmajfault";
+    /// What is kept beside the indicators: kibibytes read in, and pages of files that were read
+    /// again.
+    pub const BESIDE: [&str; 4] = [PAGE_FAULTS, PAGE_READS, "pgpgin", "workingset_refault_file"];
+}
+
+#[cfg(windows)]
+mod names {
+    pub const COUNTERS: &str = "memory.faults.performance";
+    pub const SOURCE: &str = "SystemPerformanceInformation";
+    pub const PAGE_FAULTS: &str = "PageFaultCount";
+    pub const PAGE_READS: &str = "PageReadIoCount";
+    pub const BESIDE: [&str; 4] = [PAGE_FAULTS, PAGE_READS, "PageReadCount", "CacheFaults"];
+}
+
+use names::{BESIDE, COUNTERS, PAGE_FAULTS, PAGE_READS, SOURCE};
 
 impl Totals {
     fn of(&self, name: &str) -> Result<u64, Failure> {
-        super::available::field(&self.0, &format!("{name} ")).ok_or_else(|| {
-            Failure::Unsupported(format!("the system keeps no {name} in /proc/vmstat"))
-        })
+        super::available::field(&self.0, &format!("{name} "))
+            .ok_or_else(|| Failure::Unsupported(format!("the system keeps no {name} in {SOURCE}")))
     }
 
     /// How much a counter moved since `before`.
@@ -159,11 +182,42 @@ fn totals() -> Result<Totals, Failure> {
         .map_err(|e| Failure::Unsupported(format!("/proc/vmstat: {e}")))
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn totals() -> Result<Totals, Failure> {
+    let paging = crate::sys::machine::paging().map_err(|e| Failure::Unsupported(e.to_string()))?;
+    Ok(Totals(format!(
+        "{PAGE_FAULTS} {}\n{PAGE_READS} {}\nPageReadCount {}\nCacheFaults {}\n",
+        paging.faults, paging.read_requests, paging.pages_read, paging.cache_faults
+    )))
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn totals() -> Result<Totals, Failure> {
     Err(Failure::Unsupported(
-        "the system's page faults are read on Linux only".into(),
+        "the system's page faults are read on Linux and Windows only".into(),
     ))
+}
+
+/// Whether the system counts at all.
+#[cfg(not(windows))]
+fn alive() -> Result<(), Failure> {
+    totals().map(|_| ())
+}
+
+/// Whether the system counts at all: Wine has the call, and constants behind it.
+#[cfg(windows)]
+fn alive() -> Result<(), Failure> {
+    const BYTES: usize = 64 * 4096;
+    let before = totals()?;
+    crate::sys::mapping::Mapping::new(BYTES)
+        .and_then(|pages| pages.populate(0, BYTES))
+        .map_err(|e| Failure::system("taking new pages", &e))?;
+    if totals()?.moved(&before, PAGE_FAULTS)? == 0 {
+        return Err(Failure::Unsupported(
+            "the system's count of page faults stays where it is when new pages are touched".into(),
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
