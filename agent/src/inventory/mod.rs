@@ -5,6 +5,7 @@
 //! numbers and user names are not read.
 
 pub mod hypervisor;
+#[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))]
 mod identity;
 pub mod leaf;
 #[cfg(target_os = "linux")]

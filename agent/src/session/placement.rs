@@ -5,13 +5,21 @@ use crate::protocol::Placement;
 use crate::sys::placement as sys;
 use serde_json::{json, Value};
 
-const POLICIES: [(&str, i32); 5] = [
+const POLICIES: &[(&str, i32)] = &[
     ("other", libc::SCHED_OTHER),
     ("fifo", libc::SCHED_FIFO),
     ("rr", libc::SCHED_RR),
+    #[cfg(target_os = "linux")]
     ("batch", libc::SCHED_BATCH),
+    #[cfg(target_os = "linux")]
     ("idle", libc::SCHED_IDLE),
 ];
+
+/// The mark of a policy that children do not inherit, which the kernel keeps in the same word.
+#[cfg(target_os = "linux")]
+const NOT_INHERITED: i32 = libc::SCHED_RESET_ON_FORK;
+#[cfg(not(target_os = "linux"))]
+const NOT_INHERITED: i32 = 0;
 
 /// Puts this process where it was asked to be; children inherit it.
 pub fn apply(placement: &Placement) -> Result<(), Failure> {
@@ -47,8 +55,7 @@ pub fn in_force() -> Value {
     let unsupported = |error: std::io::Error| json!({ "unsupported": error.to_string() });
     let (policy, priority) = match sys::policy() {
         Ok((number, priority)) => {
-            // The kernel marks a policy that children do not inherit in the same word.
-            let number = number & !libc::SCHED_RESET_ON_FORK;
+            let number = number & !NOT_INHERITED;
             let name = POLICIES.iter().find(|(_, n)| *n == number);
             (
                 json!(name.map_or_else(|| format!("policy {number}"), |(n, _)| (*n).to_string())),

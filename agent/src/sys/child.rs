@@ -161,7 +161,11 @@ pub fn stack_limit() -> Option<u64> {
     };
     // SAFETY: `limit` is valid to write to.
     let result = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    // A signed number on FreeBSD.
+    #[allow(clippy::useless_conversion)]
+    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY)
+        .then_some(limit.rlim_cur)
+        .and_then(|bytes| u64::try_from(bytes).ok())
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe2(2)`, `poll(2)`.
+//! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe(2)`, `poll(2)`.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
-use std::os::fd::FromRawFd;
+use std::os::fd::OwnedFd;
 
 /// How a file is opened: one of the first two, with any of the others.
 pub type Flags = i32;
@@ -48,14 +48,8 @@ pub fn unlink(path: &CStr) -> io::Result<()> {
 
 /// A pipe: its end to read from and its end to write to. Programs started later do not get them.
 pub fn pipe() -> io::Result<(File, File)> {
-    let mut ends = [0; 2];
-    // SAFETY: the array has room for the two descriptors, which are ours alone afterwards.
-    unsafe {
-        if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
-    }
+    let (reader, writer) = io::pipe()?;
+    Ok((OwnedFd::from(reader).into(), OwnedFd::from(writer).into()))
 }
 
 /// Whether standard output is a pipe that nobody can read any more.

@@ -19,6 +19,9 @@ pub mod ethtool;
 pub mod event;
 #[cfg(target_os = "linux")]
 pub mod filesystem;
+#[cfg(all(unix, not(target_os = "linux")))]
+#[path = "filesystem_posix.rs"]
+pub mod filesystem;
 #[cfg(target_os = "linux")]
 pub mod futex;
 #[cfg(target_os = "linux")]
@@ -36,7 +39,10 @@ pub mod mmsg;
 pub mod packet;
 #[cfg(unix)]
 pub mod pages;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
+pub mod placement;
+#[cfg(all(unix, not(target_os = "linux")))]
+#[path = "placement_posix.rs"]
 pub mod placement;
 #[cfg(unix)]
 pub mod process;
@@ -54,7 +60,7 @@ pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod statfs;
 pub mod stdio;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 pub mod syscall;
 #[cfg(unix)]
 pub mod time;

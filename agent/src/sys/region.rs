@@ -83,6 +83,12 @@ struct Mapping {
     length: usize,
 }
 
+/// The BSDs never reserve; FreeBSD has dropped the flag.
+#[cfg(all(unix, not(target_os = "freebsd")))]
+const NO_RESERVE: libc::c_int = libc::MAP_NORESERVE;
+#[cfg(target_os = "freebsd")]
+const NO_RESERVE: libc::c_int = 0;
+
 #[cfg(unix)]
 impl Mapping {
     fn new(bytes: usize) -> io::Result<Self> {
@@ -95,7 +101,7 @@ impl Mapping {
                 std::ptr::null_mut(),
                 length,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | NO_RESERVE,
                 -1,
                 0,
             )

@@ -44,8 +44,17 @@ pub fn getpid() -> i64 {
     target_os = "linux",
     not(any(target_arch = "x86_64", target_arch = "aarch64"))
 ))]
+const GETPID: libc::c_long = libc::SYS_getpid;
+/// The same on FreeBSD and macOS since 4.2BSD (sys/syscall.h).
+#[cfg(not(target_os = "linux"))]
+const GETPID: libc::c_int = 20;
+
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
 #[inline(always)]
 pub fn getpid() -> i64 {
     // SAFETY: getpid has no argument, touches no memory and cannot fail.
-    i64::from(unsafe { libc::syscall(libc::SYS_getpid) })
+    i64::from(unsafe { libc::syscall(GETPID) })
 }

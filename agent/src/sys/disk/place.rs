@@ -64,7 +64,7 @@ pub fn memory_bytes() -> Option<u64> {
 
 /// How far the system reads ahead on the device under `directory`, in bytes, and the file that says
 /// so (`/sys/class/bdi/MAJOR:MINOR/read_ahead_kb`, sysfs-class-bdi of the kernel's ABI documents).
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub fn read_ahead(directory: &Path) -> Option<(u64, String)> {
     use std::os::unix::fs::MetadataExt;
     let device = std::fs::metadata(directory).ok()?.dev();
@@ -83,7 +83,7 @@ pub fn read_ahead(directory: &Path) -> Option<(u64, String)> {
     })
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 pub fn read_ahead(_directory: &Path) -> Option<(u64, String)> {
     None
 }

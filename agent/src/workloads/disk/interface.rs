@@ -75,6 +75,7 @@ pub fn open_direct(file: &TestFile, write: bool) -> Result<File, Failure> {
 }
 
 /// The same for a queue of requests.
+#[cfg(any(target_os = "linux", windows))]
 pub fn open_queued(file: &TestFile, write: bool) -> Result<File, Failure> {
     let queued = How {
         queued: true,

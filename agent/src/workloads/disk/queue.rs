@@ -1,7 +1,11 @@
 //! `disk.queue`: blocks at random places, with many requests under way at once, past the cache.
 
-use super::content::{observed, Content};
-use super::file::{short, system, TestFile};
+#[cfg(any(target_os = "linux", windows))]
+use super::content::observed;
+use super::content::Content;
+#[cfg(any(target_os = "linux", windows))]
+use super::file::short;
+use super::file::{system, TestFile};
 use super::ground::Ground;
 use super::interface;
 use super::shuffle::Shuffle;
@@ -141,6 +145,7 @@ impl crate::workloads::Workload for Queue {
 }
 
 /// One pass: every block once, in random order, unless time is over before.
+#[cfg_attr(not(any(target_os = "linux", windows)), allow(dead_code))]
 struct Plan {
     depth: usize,
     write: bool,
