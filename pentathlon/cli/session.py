@@ -17,6 +17,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.store.calibration import copy_beside
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
+from pentathlon.store.packets import PacketKeeper
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.plan import Plan
 from pentathlon.target.cpus import kept_off
@@ -101,7 +102,7 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
             runner = Runner(
                 ready.plan,
                 ready.targets,
-                journal.append,
+                PacketKeeper(directory, journal.append),
                 state=state,
                 observer=heard,
                 shield=signals.shield,

@@ -195,4 +195,6 @@ def _span(events: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _bytes(event: Mapping[str, Any]) -> int:
-    return len(json.dumps(event, separators=(",", ":"))) + RECORD_BYTES
+    table = event.get("table", b"")
+    rest = {name: value for name, value in event.items() if name != "table"}
+    return len(json.dumps(rest, separators=(",", ":"))) + RECORD_BYTES + len(table)

@@ -221,7 +221,22 @@ def _ahead_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, 
         yield one.system, f"sequential against {one.case_text}", (f"limit {one.words}",)
 
 
+def _silent(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    return iter(())
+
+
 _SWEEPS = {
+    "network.traffic": Sweep(
+        "size_bytes",
+        "packet size, bytes of payload",
+        "Each indicator over the size of the packets, by protocol and version of the Internet "
+        "Protocol, as figures 8 to 15 of martinovic2012 and figures 2 and 3 of vdovjak2021. The "
+        "clocks of the two hosts are known to within the indicator delay_bound: one-way delays "
+        "that differ by less than it are alike.",
+        _none,
+        _unclaimed,
+        _silent,
+    ),
     "memory.regions": Sweep(
         "block_bytes",
         "block size, bytes",

@@ -7,12 +7,14 @@ metrics that need it are None: unknown, never zero.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pentathlon.traffic.clocks import ClockDifference
 from pentathlon.traffic.join import Joined
+from pentathlon.traffic.records import Packets
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 
@@ -116,6 +118,20 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
         lateness_p99=_quantile(late, 0.99),
         lateness_max=float(late.max()) if count else None,
     )
+
+
+def sender_only(sent: Packets) -> FlowMetrics:
+    """What the sender's records alone tell; everything that needs the receiver is unknown."""
+    late = seconds_of(sent.late_ns)
+    nothing: dict[str, Any] = dict.fromkeys((field.name for field in fields(FlowMetrics)), None)
+    known = {
+        "sent": len(sent),
+        "offered_rate": _rate(sent.time_ns),
+        "sending_rate": _rate(sent.time_ns + sent.late_ns),
+        "lateness_p99": _quantile(late, 0.99),
+        "lateness_max": float(late.max()) if len(late) else None,
+    }
+    return FlowMetrics(**(nothing | known))
 
 
 def seconds_of(nanoseconds: NDArray[np.int64]) -> NDArray[np.float64]:

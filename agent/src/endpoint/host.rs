@@ -7,6 +7,7 @@ pub struct Reading {
     stat: Option<String>,
     softirqs: Option<String>,
     interrupts: Option<String>,
+    snmp: Option<String>,
     process_ns: Option<u64>,
 }
 
@@ -17,6 +18,8 @@ impl Reading {
             stat: read("/proc/stat"),
             softirqs: read("/proc/softirqs"),
             interrupts: read("/proc/interrupts"),
+            // Of the network namespace that this process is in.
+            snmp: read("/proc/self/net/snmp"),
             process_ns: process_ns(),
         }
     }
@@ -29,6 +32,7 @@ impl Reading {
             "tick_ns": tick_ns(),
             "softirqs": delta_rows(&before.softirqs, &self.softirqs, ""),
             "interrupts": delta_rows(&before.interrupts, &self.interrupts, ""),
+            "tcp": tcp(&before.snmp, &self.snmp),
             "agent_cpu_ns": self.process_ns.zip(before.process_ns).map(|(to, from)| to - from),
         })
     }
@@ -62,6 +66,27 @@ pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix
         }
     }
     Value::Object(rows)
+}
+
+/// Segments that TCP sent, and those of them that it sent again (RFC 4022, tcpRetransSegs), as
+/// differences; none if the system does not tell.
+fn tcp(before: &Option<String>, after: &Option<String>) -> Value {
+    let read = |text: &Option<String>, field: &str| -> Option<u64> {
+        let mut rows = text
+            .as_ref()?
+            .lines()
+            .filter(|line| line.starts_with("Tcp:"));
+        let place = rows
+            .next()?
+            .split_whitespace()
+            .position(|name| name == field)?;
+        rows.next()?.split_whitespace().nth(place)?.parse().ok()
+    };
+    let difference = |field| Some(read(after, field)?.saturating_sub(read(before, field)?));
+    match (difference("OutSegs"), difference("RetransSegs")) {
+        (Some(sent), Some(again)) => json!({"segments": sent, "retransmitted": again}),
+        _ => Value::Null,
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -99,6 +124,20 @@ mod tests {
             json!({"cpu": [1, 2, 3], "cpu0": [0, 0, 1]})
         );
         assert_eq!(delta_rows(&None, &after, "cpu"), Value::Null);
+    }
+
+    #[test]
+    fn segments_are_found_by_the_names_of_their_columns() {
+        let text = |out, again| {
+            Some(format!(
+                "Ip: Forwarding\nIp: 1\nTcp: InSegs OutSegs RetransSegs\nTcp: 1 {out} {again}\n"
+            ))
+        };
+        assert_eq!(
+            tcp(&text(10, 1), &text(30, 4)),
+            json!({"segments": 20, "retransmitted": 3})
+        );
+        assert_eq!(tcp(&Some("Ip: 1\n".into()), &text(1, 1)), Value::Null);
     }
 
     #[test]

@@ -1,173 +1,128 @@
-"""`network.traffic`: one flow between two hosts, trial by trial, judged from both ends' records."""
+"""`network.traffic`: flows between two hosts, trial by trial, judged from both ends' records."""
 
 from __future__ import annotations
 
-import itertools
-import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from pentathlon.target.pair import ladder
-from pentathlon.target.pair.endpoint import CommandError, Endpoint, Records
+from pentathlon.target.pair.endpoint import CommandError, Endpoint
+from pentathlon.target.pair.judged import FlowResult, event_of, judge, table_bytes
 from pentathlon.target.pair.trial import Task
-from pentathlon.traffic import clocks, join, metrics, models, records
+from pentathlon.target.pair.trials import Trial, run_trial
+from pentathlon.traffic import flows, values
+from pentathlon.traffic.models import ModelError
+from pentathlon.traffic.records import RecordsError
 
-QUIET_MS = 200
-"""Time after the last packet in which late ones are waited for, ms."""
-
-HEADER_BYTES = 32
-"""The header that every packet carries; the smallest packet."""
-
-UNITS: dict[str, tuple[str, str]] = {
-    "throughput": ("kbit/s", "higher"),
-    "packet_rate": ("1/s", "higher"),
-    "delivered": ("%", "higher"),
-    "delay": ("ms", "lower"),
-    "delay_p99": ("ms", "lower"),
-    "round_trip": ("ms", "lower"),
-    "jitter": ("ms", "lower"),
-    "ditg_jitter": ("ms", "lower"),
-    "cpu_sender": ("%", "lower"),
-    "cpu_receiver": ("%", "lower"),
-}
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What one trial left: both ends' answers and their records, by kind."""
-
-    sent: dict[str, Any]
-    received: dict[str, Any]
-    files: dict[str, bytes]
-
-
-def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[str, Any]]:
-    """Every case of the task: `sample` events for what each trial yields, or an `error`."""
-    parameters = task.parameters
-    for protocol, version, size, rung in itertools.product(
-        parameters["protocols"], parameters["ip_versions"], parameters["size_bytes"],
-        parameters["rung"],
-    ):  # fmt: skip
-        case = {"protocol": protocol, "ip_version": version, "size_bytes": size, "rung": rung}
-        yield task.progress("case", case)
-        if reason := first.refused.get(version) or second.refused.get(version):
-            yield task.error("unsupported", f"IP version {version}: {reason}", case)
-            continue
-        try:
-            for phase, iteration in task.phases():
-                trial = _trial(task, case, first, second)
-                for name, value in _values(trial, parameters).items():
-                    if name in ladder.meaningless(rung):
-                        continue
-                    unit, direction = UNITS[name]
-                    yield task.sample(
-                        indicator=name, case=case, unit=unit, direction=direction, phase=phase,
-                        iteration=iteration, value=value,
-                        batch=trial.sent["flows"][0]["packets"],
-                        elapsed_ns=int(parameters["duration_s"] * 1e9),
-                        checksum="0x1", counters={},
-                    )  # fmt: skip
-        except (CommandError, InvalidTrial) as error:
-            kind = "invalid" if isinstance(error, InvalidTrial) else error.kind
-            yield task.error(kind, str(error), case)
+SMALL = 200_000
+"""Packets of a trial up to which they are kept by default."""
 
 
 class InvalidTrial(Exception):
     """The trial ran, and what it yielded is not a measurement; one sentence."""
 
 
-def _trial(task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint) -> Trial:
+def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[str, Any]]:
+    """Every case of the task: `sample` events for what each trial yields, or an `error`."""
     parameters = task.parameters
-    name = secrets.token_hex(4)
-    address = second.addresses[case["ip_version"]]
-    common = {"trial": name, "session": task.session[:16]}
-    flow = {"flow": 0, "protocol": case["protocol"]}
-    ready = second.listen(
-        common
-        | {
-            "address": address,
-            "flows": [
-                flow | {"address": address} | ladder.receiving(case["rung"], parameters["receiver"])
-            ],
-        }
-    )
-    try:
-        sent = first.send(
-            common
-            | {
-                "seed": task.seed,
-                "quiet_ms": QUIET_MS,
-                "exchange": {"address": address, "port": ready["exchange_port"]},
-                "flows": [
-                    flow
-                    | {
-                        "peer": address,
-                        "port": ready["flows"][0]["port"],
-                        "size": {"model": "constant", "value": case["size_bytes"]},
-                        "gap": {"of": models.parse(parameters["packet_rate"]), "rate": True},
-                        "duration_s": parameters["duration_s"],
-                        "echo": True,
-                        "rung": case["rung"],
-                    }
-                ],
-            },
-            parameters["duration_s"],
-        )
-    except CommandError:
-        # The receivers wait for their end; nobody wants their records.
-        second.finish(name, 0)
-        second.fetch(name)
-        raise
-    received = second.finish(name, QUIET_MS)
-    files = _by_kind(first.fetch(name)) | _by_kind(second.fetch(name))
-    if broken := sent["flows"][0]["broken"]:
-        raise InvalidTrial(f"the sender stopped before its time: {broken}")
-    return Trial(sent, received, files)
+    for case in flows.cases(parameters):
+        yield task.progress("case", case)
+        version = case["ip_version"]
+        if reason := first.refused.get(version) or second.refused.get(version):
+            yield task.error("unsupported", f"IP version {version}: {reason}", case)
+            continue
+        try:
+            asked = flows.flows(parameters, case)
+            for phase, iteration in task.phases():
+                trial = run_trial(task, version, asked, first, second)
+                results = judge(trial)
+                yield from _kept(task, case, (phase, iteration), trial, results)
+                _check(results, parameters)
+                yield from _samples(task, case, (phase, iteration), trial, results)
+        except ModelError as error:
+            yield task.error("request", str(error), case)
+        except InvalidTrial as error:
+            yield task.error("invalid", str(error), case)
+        except CommandError as error:
+            yield task.error(error.kind, str(error), case)
+        except RecordsError as error:
+            yield task.error("failed", str(error), case)
 
 
-def _by_kind(files: list[Records]) -> dict[str, bytes]:
-    return {file.kind: file.data for file in files}
+def _samples(
+    task: Task,
+    case: dict[str, Any],
+    when: tuple[str, int],
+    trial: Trial,
+    results: list[FlowResult],
+) -> Iterator[dict[str, Any]]:
+    """One sample for each indicator: of each flow, and of the hosts."""
+    for result in results:
+        own = case | {"flow": result.flow.name} if len(results) > 1 else case
+        found = values.of_flow(result.found, result.trips)
+        if result.flow.protocol == "tcp":
+            efficiency = values.tcp_efficiency(trial.hosts[int(result.flow.back)])
+            found |= {} if efficiency is None else {"tcp_efficiency": efficiency}
+        for name, value in found.items():
+            yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
+    packets = sum(result.found.sent for result in results)
+    ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
+    for end, host in zip(ends, trial.hosts, strict=True):
+        for name, value in values.of_host(host, end, packets, trial.seconds).items():
+            yield _sample(task, case, when, (name, value, packets, trial.seconds))
 
 
-def _values(trial: Trial, parameters: dict[str, Any]) -> dict[str, float]:
-    sent = records.packets(trial.files["sent"])
-    both = join.join(sent, records.packets(trial.files["received"]))
-    found = metrics.flow_metrics(
-        both, clocks.difference(records.exchanges(trial.files["exchange"]))
-    )
-    limit = parameters["lateness_limit_ms"] * 1e-3
-    if found.lateness_p99 is not None and found.lateness_p99 > limit:
-        raise InvalidTrial(
-            f"the generator missed its schedule: 1 % of the packets left more than "
-            f"{found.lateness_p99 * 1e3:.3g} ms late, and {limit * 1e3:g} ms are allowed"
-        )
-    back = join.join(sent, records.packets(trial.files["echoes"]))
-    came = back.arrived
-    trips = metrics.delays(
-        metrics.seconds_of(back.arrival_ns[back.first_arrival[came]] - back.sent_ns[came])
-    )
-    delay = found.delay
-    values = {
-        "throughput": found.throughput and found.throughput / 1e3,
-        "packet_rate": found.throughput and found.received and found.sending_rate,
-        "delivered": None if found.lost_ratio is None else 100 * (1 - found.lost_ratio),
-        "delay": delay and delay.mean * 1e3,
-        "delay_p99": delay and "p99" in delay.quantiles and delay.quantiles["p99"] * 1e3,
-        "round_trip": trips and trips.mean * 1e3,
-        "jitter": found.jitter_mean and found.jitter_mean * 1e3,
-        "ditg_jitter": found.ditg_jitter and found.ditg_jitter * 1e3,
-        "cpu_sender": _busy_percent(trial.sent["host"]),
-        "cpu_receiver": _busy_percent(trial.received["host"]),
-    }
-    return {name: float(value) for name, value in values.items() if value}
+def _sample(
+    task: Task, case: dict[str, Any], when: tuple[str, int], measured: tuple[str, float, int, float]
+) -> dict[str, Any]:
+    name, value, packets, seconds = measured
+    unit, direction = values.UNITS[name]
+    phase, iteration = when
+    return task.sample(
+        indicator=name, case=case, unit=unit, direction=direction, phase=phase,
+        iteration=iteration, value=value, batch=packets, elapsed_ns=int(seconds * 1e9),
+        checksum="0x1", counters={},
+    )  # fmt: skip
 
 
-def _busy_percent(host: dict[str, Any]) -> float | None:
-    """Busy share of all CPUs, %: all but idle and iowait (proc(5), /proc/stat)."""
-    ticks = (host.get("cpus") or {}).get("cpu")
-    if not ticks or not sum(ticks[:8]):
-        return None
-    user, nice, system, idle, iowait, irq, softirq, steal = ticks[:8]
-    busy = user + nice + system + irq + softirq + steal
-    return float(100 * busy / (busy + idle + iowait))
+def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
+    """Refuse a trial whose generator missed what was asked of it.
+
+    What a stream cannot send on time is due to its receiver or the network (flow control), and
+    is measured: only datagrams are checked.
+    """
+    limit_s = parameters["lateness_limit_ms"] * 1e-3
+    for result in results:
+        if result.flow.protocol == "tcp":
+            continue
+        name = f'flow "{result.flow.name}": ' if len(results) > 1 else ""
+        late, far = result.found.lateness_p99, result.gap_distance
+        if late is not None and late > limit_s:
+            raise InvalidTrial(
+                f"{name}the generator missed its schedule: 1 % of the packets left more than "
+                f"{late * 1e3:.3g} ms late, and {limit_s * 1e3:g} ms are allowed"
+            )
+        if far is not None and far > parameters["fit_limit"]:
+            raise InvalidTrial(
+                f"{name}the times between packets are not those that were asked for: their "
+                f"distribution is {far:.3g} away from the model's (Kolmogorov's distance), and "
+                f"{parameters['fit_limit']:g} is allowed"
+            )
+
+
+def _kept(
+    task: Task,
+    case: dict[str, Any],
+    when: tuple[str, int],
+    trial: Trial,
+    results: list[FlowResult],
+) -> Iterator[dict[str, Any]]:
+    """The `packets` event of a trial, with its packets where they are kept."""
+    packets = sum(result.found.sent for result in results)
+    keep = task.parameters["keep"]
+    kept = keep == "always" or (keep == "small" and packets <= SMALL)
+    phase, iteration = when
+    yield task.event(
+        "packets", case=case, phase=phase, iteration=iteration,
+        flows=[event_of(result) for result in results], hosts=trial.hosts,
+        **({"table": table_bytes(results)} if kept else {}),
+    )  # fmt: skip

@@ -43,17 +43,18 @@ class Task:
 
     def progress(self, state: str, case: dict[str, Any] | None = None) -> dict[str, Any]:
         """The `progress` event."""
-        return self._event("progress", state=state, case=case, count=self.count)
+        return self.event("progress", state=state, case=case, count=self.count)
 
     def error(self, kind: str, reason: str, case: dict[str, Any] | None = None) -> dict[str, Any]:
         """The `error` event; `kind` as in docs/protocol.md."""
-        return self._event("error", kind=kind, reason=reason, case=case)
+        return self.event("error", kind=kind, reason=reason, case=case)
 
     def sample(self, **fields: Any) -> dict[str, Any]:
         """The `sample` event."""
-        return self._event("sample", **fields)
+        return self.event("sample", **fields)
 
-    def _event(self, name: str, **fields: Any) -> dict[str, Any]:
+    def event(self, name: str, **fields: Any) -> dict[str, Any]:
+        """An event of that name, with what every event says."""
         return {
             "event": name,
             "workload": self.id,

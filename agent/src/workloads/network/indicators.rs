@@ -1,0 +1,170 @@
+//! What `network.traffic` yields, by the names of the standards that define it.
+
+use crate::catalog::{Direction, Indicator};
+
+const INDICATORS: [(&str, &str, &str, Direction); 33] = [
+    (
+        "throughput",
+        "Throughput (goodput, RFC 2647)",
+        "kbit/s",
+        Direction::Higher,
+    ),
+    ("packet_rate", "Packets sent", "1/s", Direction::Higher),
+    ("delivered", "Packets delivered", "%", Direction::Higher),
+    ("lost", "One-way loss (RFC 7680)", "%", Direction::Lower),
+    (
+        "duplicated",
+        "Duplication (RFC 5560)",
+        "%",
+        Direction::Lower,
+    ),
+    ("reordered", "Reordering (RFC 4737)", "%", Direction::Lower),
+    (
+        "delay",
+        "One-way delay (RFC 7679), mean",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "delay_bound",
+        "Error bound of the one-way delay",
+        "ms",
+        Direction::Lower,
+    ),
+    ("delay_p50", "One-way delay, 50 %", "ms", Direction::Lower),
+    ("delay_p90", "One-way delay, 90 %", "ms", Direction::Lower),
+    ("delay_p99", "One-way delay, 99 %", "ms", Direction::Lower),
+    (
+        "delay_p999",
+        "One-way delay, 99.9 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "delay_p9999",
+        "One-way delay, 99.99 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "round_trip",
+        "Round-trip time (RFC 2681), mean",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "round_trip_p50",
+        "Round-trip time, 50 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "round_trip_p90",
+        "Round-trip time, 90 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "round_trip_p99",
+        "Round-trip time, 99 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "round_trip_p999",
+        "Round-trip time, 99.9 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "round_trip_p9999",
+        "Round-trip time, 99.99 %",
+        "ms",
+        Direction::Lower,
+    ),
+    ("ipdv", "Mean |IPDV| (RFC 3393)", "ms", Direction::Lower),
+    ("pdv_p999", "PDV, 99.9 % (RFC 5481)", "ms", Direction::Lower),
+    ("jitter", "Jitter (RFC 3550), mean", "ms", Direction::Lower),
+    ("ditg_jitter", "Mean |ΔD| (D-ITG)", "ms", Direction::Lower),
+    (
+        "tcp_efficiency",
+        "TCP efficiency (RFC 6349)",
+        "%",
+        Direction::Higher,
+    ),
+    (
+        "buffer_delay",
+        "Buffer delay (RFC 6349)",
+        "%",
+        Direction::Lower,
+    ),
+    ("cpu_sender", "CPU busy, sender", "%", Direction::Lower),
+    ("cpu_receiver", "CPU busy, receiver", "%", Direction::Lower),
+    (
+        "packet_cpu_sender",
+        "CPU time per packet, sender's process",
+        "us",
+        Direction::Lower,
+    ),
+    (
+        "packet_cpu_receiver",
+        "CPU time per packet, receiver's process",
+        "us",
+        Direction::Lower,
+    ),
+    (
+        "interrupts_sender",
+        "Interrupts, sender",
+        "1/s",
+        Direction::Lower,
+    ),
+    (
+        "interrupts_receiver",
+        "Interrupts, receiver",
+        "1/s",
+        Direction::Lower,
+    ),
+    (
+        "softirqs_sender",
+        "Network softirqs, sender",
+        "1/s",
+        Direction::Lower,
+    ),
+    (
+        "softirqs_receiver",
+        "Network softirqs, receiver",
+        "1/s",
+        Direction::Lower,
+    ),
+];
+
+/// Nothing lost, nothing interrupted: these may rightly be zero.
+pub const MAY_BE_ZERO: &[&str] = &[
+    "delivered",
+    "lost",
+    "duplicated",
+    "reordered",
+    "ipdv",
+    "pdv_p999",
+    "buffer_delay",
+    "cpu_sender",
+    "cpu_receiver",
+    "packet_cpu_sender",
+    "packet_cpu_receiver",
+    "interrupts_sender",
+    "interrupts_receiver",
+    "softirqs_sender",
+    "softirqs_receiver",
+];
+
+pub fn indicators() -> Vec<Indicator> {
+    INDICATORS
+        .iter()
+        .map(|&(id, title, unit, direction)| Indicator {
+            id,
+            title,
+            unit,
+            direction,
+        })
+        .collect()
+}

@@ -1,0 +1,108 @@
+"""The packets of trials between two hosts: kept beside the journal, one Parquet file a trial."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pentathlon.procedure.records import AgentEvent, Record, Sink
+from pentathlon.store.journal import StoreError, read_journal
+
+PACKETS = "packets"
+"""The directory of the files, in that of the result."""
+
+
+class PacketKeeper:
+    """A sink that puts the table of a `packets` event into a file, whose name the journal gets.
+
+    Args:
+        directory: of the result.
+        sink: takes every record, without tables.
+    """
+
+    def __init__(self, directory: Path, sink: Sink) -> None:
+        self._directory = directory
+        self._sink = sink
+
+    def __call__(self, record: Record) -> None:
+        if isinstance(record, AgentEvent) and record.event.get("event") == "packets":
+            record = dataclasses.replace(record, event=self._kept(record.event))
+        self._sink(record)
+
+    def _kept(self, event: dict[str, Any]) -> dict[str, Any]:
+        rest = {name: value for name, value in event.items() if name != "table"}
+        data = event.get("table")
+        if data is None:
+            return rest
+        folder = self._directory / PACKETS
+        try:
+            folder.mkdir(exist_ok=True)
+            # A run that goes on finds the files of the first one; none is written twice.
+            number = sum(1 for _ in folder.glob("*.parquet")) + 1
+            path = folder / f"{number:06d}.parquet"
+            draft = path.with_suffix(".part")
+            draft.write_bytes(data)
+            draft.replace(path)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be written: {error.strerror}") from error
+        return rest | {"file": f"{PACKETS}/{path.name}"}
+
+
+@dataclass(frozen=True)
+class KeptTrial:
+    """One trial between two hosts, as the journal has it.
+
+    Attributes:
+        number: its place in the journal, from 1.
+        event: the `packets` event (docs/results.md).
+    """
+
+    number: int
+    directory: Path
+    system: str
+    block: int
+    attempt: int
+    event: dict[str, Any]
+
+    @property
+    def kept(self) -> bool:
+        """Whether its packets are there."""
+        return "file" in self.event
+
+    def packets(self) -> pl.DataFrame:
+        """Its packets, with the columns that docs/results.md lists.
+
+        Raises:
+            StoreError: they were not kept, or the file is damaged.
+        """
+        if not self.kept:
+            raise StoreError(
+                f'the packets of trial {self.number} were not kept; set keep = "always" for '
+                f"{self.event['workload']} in the study"
+            )
+        path = self.directory / self.event["file"]
+        try:
+            return pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            first = str(error).splitlines()[0]
+            raise StoreError(f"{path} cannot be read: {first}") from error
+
+
+def kept_trials(directory: Path) -> Iterator[KeptTrial]:
+    """Every trial between two hosts, in the order of the journal.
+
+    Raises:
+        StoreError: the directory holds no result.
+    """
+    number = 0
+    for record in read_journal(directory):
+        if isinstance(record, AgentEvent) and record.event.get("event") == "packets":
+            number += 1
+            yield KeptTrial(
+                number, directory, record.system, record.block, record.attempt, record.event
+            )

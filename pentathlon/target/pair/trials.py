@@ -1,0 +1,127 @@
+"""One trial: the receivers are opened, the flows are sent, and both ends' records are fetched."""
+
+from __future__ import annotations
+
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.pair.trial import Task
+from pentathlon.traffic.flows import Flow
+
+QUIET_MS = 200
+"""Time after the last packet in which late ones are waited for, ms."""
+
+
+@dataclass
+class Trial:
+    """What one trial left.
+
+    Attributes:
+        flows: the flows by their number.
+        seconds: its length.
+        ports: of the receivers, by flow.
+        addresses: of both hosts.
+        sent, received, echoed: counts that the ends gave, by flow.
+        files: records by host (0, 1), kind and flow.
+        hosts: counters of both hosts over the trial.
+    """
+
+    flows: list[Flow]
+    seconds: float
+    addresses: tuple[str, str]
+    ports: dict[int, int] = field(default_factory=dict)
+    sent: dict[int, dict[str, Any]] = field(default_factory=dict)
+    received: dict[int, dict[str, Any]] = field(default_factory=dict)
+    echoed: dict[int, dict[str, Any]] = field(default_factory=dict)
+    files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
+    hosts: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}])
+
+    def sends(self, host: int) -> bool:
+        """Whether the host (0 or 1) sends a flow of the trial."""
+        return any(flow.back == bool(host) for flow in self.flows)
+
+
+def run_trial(
+    task: Task, version: int, asked: list[Flow], first: Endpoint, second: Endpoint
+) -> Trial:
+    """Run the flows together.
+
+    Raises:
+        CommandError: an endpoint cannot do it; its reason.
+    """
+    ends = (first, second)
+    name = secrets.token_hex(4)
+    addresses = (first.addresses[version], second.addresses[version])
+    trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
+    common = {"trial": name, "session": task.session[:16]}
+    echo = task.parameters["echo"]
+    commands: dict[int, dict[str, Any]] = {}
+    for sender in (0, 1):
+        if not trial.sends(sender):
+            continue
+        own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
+        address = addresses[1 - sender]
+        ready = ends[1 - sender].listen(
+            common
+            | {
+                "address": address,
+                "flows": [
+                    {
+                        "flow": number,
+                        "protocol": flow.protocol,
+                        "address": address,
+                        "role": "echo" if echo else "receive",
+                    }
+                    for number, flow in own.items()
+                ],
+            }
+        )
+        ports = {one["flow"]: one["port"] for one in ready["flows"]}
+        trial.ports |= ports
+        commands[sender] = common | {
+            "seed": task.seed,
+            "quiet_ms": QUIET_MS,
+            "exchange": {"address": address, "port": ready["exchange_port"]},
+            "flows": [
+                {
+                    "flow": number,
+                    "protocol": flow.protocol,
+                    "peer": address,
+                    "port": ports[number],
+                    "size": flow.size,
+                    "gap": flow.gap,
+                    "start_s": flow.start_s,
+                    "duration_s": flow.duration_s,
+                    "echo": echo,
+                }
+                for number, flow in own.items()
+            ],
+        }
+    _send(trial, commands, ends)
+    for sender in commands:
+        answer = ends[1 - sender].finish(name, QUIET_MS)
+        trial.received |= {one["flow"]: one for one in answer["flows"]}
+        # A host that sends too has told of the same time already.
+        trial.hosts[1 - sender] = trial.hosts[1 - sender] or answer["host"]
+    for host, end in enumerate(ends):
+        trial.files |= {(host, one.kind, one.flow): one.data for one in end.fetch(name)}
+    return trial
+
+
+def _send(
+    trial: Trial, commands: dict[int, dict[str, Any]], ends: tuple[Endpoint, Endpoint]
+) -> None:
+    """Send both directions at once; each endpoint has a thread that waits for it."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        waiting = {
+            sender: pool.submit(ends[sender].send, command, trial.seconds)
+            for sender, command in commands.items()
+        }
+    for sender, answer in waiting.items():
+        sent = answer.result()
+        trial.sent |= {one["flow"]: one for one in sent["flows"]}
+        trial.echoed |= {one["flow"]: one for one in sent["echoes"]}
+        trial.hosts[sender] = sent["host"]

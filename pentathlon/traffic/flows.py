@@ -1,0 +1,168 @@
+"""The flows that a study asks for: cases of a trial, and in each the flows that run together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pentathlon.traffic import models
+from pentathlon.traffic.models import ModelError
+from pentathlon.traffic.profiles import PROFILES, Way
+
+PROTOCOLS = ("udp", "tcp")
+
+KEYS = ("name", "protocol", "profile", "size", "rate", "gap", "on", "off", "start", "duration",
+        "back")  # fmt: skip
+"""What a line of a script can say."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow of a trial.
+
+    Attributes:
+        name: names it in the results, where a trial has more than one.
+        size, gap: as the endpoint's JSON (docs/network.md).
+        start_s, duration_s: when it starts in its trial, and for how long it sends.
+        back: from the second host to the first.
+    """
+
+    name: str
+    protocol: str
+    size: dict[str, Any]
+    gap: dict[str, Any]
+    start_s: float
+    duration_s: float
+    back: bool = False
+
+    @property
+    def end_s(self) -> float:
+        """When it ends in its trial."""
+        return self.start_s + self.duration_s
+
+
+def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The cases of a task, without the flows in them: a script, profiles, or a grid."""
+    versions = parameters["ip_versions"]
+    if parameters["script"]:
+        yield from ({"ip_version": version} for version in versions)
+    elif parameters["profiles"]:
+        for profile, version in itertools.product(parameters["profiles"], versions):
+            yield {"profile": profile, "ip_version": version}
+    else:
+        drawn = parameters["size"]
+        sizes = (
+            [("size", drawn)] if drawn else [("size_bytes", n) for n in parameters["size_bytes"]]
+        )
+        for protocol, version, size in itertools.product(parameters["protocols"], versions, sizes):
+            yield {"protocol": protocol, "ip_version": version, size[0]: size[1]}
+
+
+def flows(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
+    """The flows that run together in one case.
+
+    Raises:
+        ModelError: a distribution or a line of the script is wrong; one sentence.
+    """
+    if parameters["script"]:
+        return [
+            _of_line(line, str(place), parameters)
+            for place, line in enumerate(parameters["script"], start=1)
+        ]
+    duration = parameters["duration_s"]
+    if "profile" in case:
+        profile = PROFILES[case["profile"]]
+        ways = [(profile.forward, False), (profile.back, True)]
+        pair = [
+            Flow("", profile.protocol, models.parse(way.size), _gap_of(way), 0.0, duration, back)
+            for way, back in ways
+        ]
+    else:
+        size = models.parse(case.get("size") or f"constant {case['size_bytes']}")
+        gap = _gap(parameters, case.get("size_bytes"))
+        pair = [
+            Flow("", case["protocol"], size, gap, 0.0, duration, back) for back in (False, True)
+        ]
+    ways_asked = pair if parameters["both_ways"] else pair[:1]
+    return [
+        Flow(f"{number}{' back' if one.back else ''}", *list(one.__dict__.values())[1:])
+        for number in range(1, parameters["flows"] + 1)
+        for one in ways_asked
+    ]
+
+
+def _gap_of(way: Way) -> dict[str, Any]:
+    return {"of": models.parse(way.pace), "rate": way.rate}
+
+
+def _gap(parameters: dict[str, Any], size_bytes: int | None) -> dict[str, Any]:
+    """The time between packets, from whichever of the parameters says it."""
+    if parameters["bit_rate"]:
+        if size_bytes is None:
+            raise ModelError('"bit_rate" needs packets of one size: give "size_bytes"')
+        rate = parameters["bit_rate"] / (8 * size_bytes)
+        gap = {"of": {"model": "constant", "value": rate}, "rate": True}
+    elif parameters["gap"]:
+        gap = {"of": models.parse(parameters["gap"]), "rate": False}
+    else:
+        gap = {"of": models.parse(parameters["packet_rate"]), "rate": True}
+    return gap | _periods(parameters["on"], parameters["off"])
+
+
+def _periods(on: str, off: str) -> dict[str, Any]:
+    if bool(on) != bool(off):
+        raise ModelError('one of "on" and "off" needs the other too')
+    return {"on": models.parse(on), "off": models.parse(off)} if on else {}
+
+
+def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
+    """A flow of a script, such as `name=talk; profile=voip-g711; start=1; back=true`."""
+    told: dict[str, str] = {}
+    for part in line.split(";"):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not key and not equals:
+            continue
+        if not equals or key not in KEYS:
+            known = ", ".join(KEYS)
+            raise ModelError(f'"{part.strip()}" in a script is none of {known}, as KEY=VALUE')
+        told[key] = value
+    back = _flag(told.get("back", "false"))
+    start = _number(told, "start", 0.0)
+    duration = _number(told, "duration", parameters["duration_s"])
+    name = told.get("name", number)
+    if profile := told.get("profile"):
+        if profile not in PROFILES:
+            raise ModelError(f'there is no profile "{profile}"; use one of {", ".join(PROFILES)}')
+        own = PROFILES[profile]
+        way = own.back if back else own.forward
+        return Flow(
+            name, own.protocol, models.parse(way.size), _gap_of(way), start, duration, back
+        )  # fmt: skip
+    protocol = told.get("protocol", "udp")
+    if protocol not in PROTOCOLS:
+        raise ModelError(f'there is no protocol "{protocol}"; use one of {", ".join(PROTOCOLS)}')
+    if ("rate" in told) == ("gap" in told):
+        raise ModelError(f'the flow "{line}" needs one of "rate" and "gap"')
+    pace = told.get("rate") or told.get("gap") or ""
+    gap = {"of": models.parse(pace), "rate": "rate" in told}
+    gap |= _periods(told.get("on", ""), told.get("off", ""))
+    size = models.parse(told.get("size", "constant 64"))
+    return Flow(name, protocol, size, gap, start, duration, back)
+
+
+def _number(told: dict[str, str], key: str, default: float) -> float:
+    try:
+        found = float(told.get(key, default))
+    except ValueError as error:
+        raise ModelError(f'"{key}={told[key]}" in a script is no number of seconds') from error
+    if found < 0 or (key == "duration" and found == 0):
+        raise ModelError(f'"{key}={told[key]}" in a script must be above zero')
+    return found
+
+
+def _flag(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ModelError(f'"back={text}" in a script must be true or false')
+    return text == "true"

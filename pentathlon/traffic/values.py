@@ -1,0 +1,125 @@
+"""The indicators of `network.traffic` from the metrics of a flow and the counters of both hosts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pentathlon.traffic.metrics import Delay, FlowMetrics
+
+UNITS: dict[str, tuple[str, str]] = {
+    "throughput": ("kbit/s", "higher"),
+    "packet_rate": ("1/s", "higher"),
+    "delivered": ("%", "higher"),
+    "lost": ("%", "lower"),
+    "duplicated": ("%", "lower"),
+    "reordered": ("%", "lower"),
+    "delay_bound": ("ms", "lower"),
+    **{
+        name + tail: ("ms", "lower")
+        for name in ("delay", "round_trip")
+        for tail in ("", "_p50", "_p90", "_p99", "_p999", "_p9999")
+    },
+    "ipdv": ("ms", "lower"),
+    "pdv_p999": ("ms", "lower"),
+    "jitter": ("ms", "lower"),
+    "ditg_jitter": ("ms", "lower"),
+    "tcp_efficiency": ("%", "higher"),
+    "buffer_delay": ("%", "lower"),
+    **{
+        f"{name}_{end}": (unit, "lower")
+        for name, unit in (
+            ("cpu", "%"), ("packet_cpu", "us"), ("interrupts", "1/s"), ("softirqs", "1/s"),
+        )
+        for end in ("sender", "receiver")
+    },
+}  # fmt: skip
+"""Indicator -> unit and direction, as the catalog has them."""
+
+NETWORK_SOFTIRQS = ("NET_RX", "NET_TX")
+
+
+def of_flow(found: FlowMetrics, trips: Delay | None) -> dict[str, float]:
+    """The indicators of one flow; what is unknown is left out. Zero is a value."""
+    values = {
+        "throughput": _times(found.throughput, 1e-3),
+        "packet_rate": found.sending_rate,
+        "delivered": None if found.lost_ratio is None else 100 * (1 - found.lost_ratio),
+        "lost": _times(found.lost_ratio, 100),
+        "duplicated": _times(found.duplicate_ratio, 100),
+        "reordered": _times(found.reordered_ratio, 100),
+        "delay_bound": _times(found.delay_bound, 1e3),
+        **_delays("delay", found.delay),
+        **_delays("round_trip", trips),
+        "ipdv": _times(found.ipdv_mean_abs, 1e3),
+        "pdv_p999": _times(found.pdv_p999, 1e3),
+        "jitter": _times(found.jitter_mean, 1e3),
+        "ditg_jitter": _times(found.ditg_jitter, 1e3),
+        "buffer_delay": buffer_delay(trips),
+    }
+    return {name: float(value) for name, value in values.items() if value is not None}
+
+
+def of_host(host: dict[str, Any], end: str, packets: int, seconds: float) -> dict[str, float]:
+    """What a trial cost one host: `end` is "sender" or "receiver".
+
+    Args:
+        host: the endpoint's counters over the trial (docs/protocol.md).
+        packets: packets that this host sent and received.
+        seconds: length of the trial.
+    """
+    own = host.get("agent_cpu_ns")
+    softirqs = host.get("softirqs")
+    values = {
+        f"cpu_{end}": busy_percent(host),
+        f"packet_cpu_{end}": own / 1e3 / packets if own is not None and packets else None,
+        f"interrupts_{end}": _per_second(host.get("interrupts"), seconds),
+        f"softirqs_{end}": _per_second(
+            softirqs and {name: softirqs.get(name, []) for name in NETWORK_SOFTIRQS}, seconds
+        ),
+    }
+    return {name: float(value) for name, value in values.items() if value is not None}
+
+
+def tcp_efficiency(host: dict[str, Any]) -> float | None:
+    """Share of segments that were not sent again, % (RFC 6349, section 3.2, in segments)."""
+    tcp = host.get("tcp")
+    if not tcp or not tcp["segments"]:
+        return None
+    return float(100 * (1 - tcp["retransmitted"] / tcp["segments"]))
+
+
+def buffer_delay(trips: Delay | None) -> float | None:
+    """How much the mean round trip exceeds the shortest, % (RFC 6349, section 3.3).
+
+    The shortest round trip of the run stands for the baseline.
+    """
+    if trips is None or trips.minimum <= 0:
+        return None
+    return 100 * (trips.mean - trips.minimum) / trips.minimum
+
+
+def busy_percent(host: dict[str, Any]) -> float | None:
+    """Busy share of all CPUs, %: all but idle and iowait (proc(5), /proc/stat)."""
+    ticks = (host.get("cpus") or {}).get("cpu")
+    if not ticks or not sum(ticks[:8]):
+        return None
+    user, nice, system, idle, iowait, irq, softirq, steal = ticks[:8]
+    busy = user + nice + system + irq + softirq + steal
+    return float(100 * busy / (busy + idle + iowait))
+
+
+def _per_second(rows: dict[str, list[int]] | None, seconds: float) -> float | None:
+    if rows is None or seconds <= 0:
+        return None
+    return sum(sum(row) for row in rows.values()) / seconds
+
+
+def _delays(name: str, series: Delay | None) -> dict[str, float | None]:
+    if series is None:
+        return {}
+    quantiles = {f"{name}_{key}": value * 1e3 for key, value in series.quantiles.items()}
+    return {name: series.mean * 1e3, **quantiles}
+
+
+def _times(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

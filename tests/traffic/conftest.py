@@ -1,0 +1,112 @@
+"""Two endpoints on the loopback device, with the agent of this checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pentathlon import agent
+from pentathlon.target import make_target
+from pentathlon.target.local import LocalTarget
+from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.pair.trial import Task
+
+from .relay import Relay
+
+
+@dataclass(frozen=True)
+class Settings:
+    def changed(self) -> dict[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True)
+class System:
+    """A system as the study's model has it."""
+
+    name: str = "pair"
+    target: str = "local"
+    kernel: str | None = None
+    memory: str | None = None
+    cpus: tuple[int, ...] | None = None
+    scratch: str | None = None
+    settings: Settings = Settings()
+    uml_args: tuple[str, ...] = ()
+    ssh: Any = None
+    accelerator: str | None = None
+
+
+Pair = tuple[Endpoint, Endpoint]
+
+PARAMETERS: dict[str, Any] = {
+    "protocols": ["udp"],
+    "ip_versions": [4],
+    "size_bytes": [64],
+    "size": "",
+    "packet_rate": "constant 2000",
+    "gap": "",
+    "bit_rate": 0.0,
+    "on": "",
+    "off": "",
+    "profiles": [],
+    "script": [],
+    "flows": 1,
+    "both_ways": False,
+    "echo": True,
+    "duration_s": 0.3,
+    "lateness_limit_ms": 60000.0,
+    "fit_limit": 1.0,
+    "keep": "small",
+}
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    try:
+        path = agent.locate()
+    except agent.AgentError as error:
+        pytest.skip(str(error))
+    target = make_target(System(), path, tmp_path / "state")
+    assert isinstance(target, LocalTarget)
+    both = hosts.local_hosts(target, (None, None))(30.0)
+    try:
+        yield both
+    finally:
+        hosts.stop(both)
+
+
+def task(**parameters: Any) -> Task:
+    """A task of `network.traffic` with these parameters."""
+    described = {
+        "id": "network.traffic",
+        "parameters": PARAMETERS | parameters,
+        "warmup": 0,
+        "iterations": 1,
+    }
+    return Task(0, 1, "0123456789abcdef", 7, described)
+
+
+@dataclass
+class Behind(Endpoint):
+    """An endpoint whose data ports are reached through what `between` makes of them."""
+
+    between: Callable[[int], int] = field(default=lambda port: port)
+
+    def listen(self, command: dict[str, Any]) -> dict[str, Any]:
+        ready = super().listen(command)
+        for flow in ready["flows"]:
+            flow["port"] = self.between(flow["port"])
+        return ready
+
+
+def behind(endpoint: Endpoint, between: Callable[[int], int]) -> Behind:
+    """The endpoint, reached through something."""
+    return Behind(endpoint.session, endpoint.addresses, endpoint.refused, between)
+
+
+__all__ = ["PARAMETERS", "Behind", "Pair", "Relay", "behind", "task"]
