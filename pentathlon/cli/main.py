@@ -12,6 +12,7 @@ from pentathlon.cli import (
     gate,
     history,
     machine,
+    packets,
     plan,
     published,
     report,
@@ -76,6 +77,7 @@ app.command("plan", help=plan.HELP)(plan.plan)
 app.add_typer(results.app, name="results")
 app.command("compare", help=report.COMPARE_HELP)(report.compare)
 app.command("report", help=report.REPORT_HELP)(report.report)
+app.command("packets", help=packets.HELP)(packets.packets)
 app.command("tables", help=tables.HELP)(tables.tables)
 app.command("calibrate", help=calibrate.HELP)(calibrate.calibrate)
 app.command("history", help=history.HELP)(history.history)

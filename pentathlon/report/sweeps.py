@@ -221,10 +221,6 @@ def _ahead_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, 
         yield one.system, f"sequential against {one.case_text}", (f"limit {one.words}",)
 
 
-def _silent(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    return iter(())
-
-
 _SWEEPS = {
     "network.traffic": Sweep(
         "size_bytes",
