@@ -56,8 +56,10 @@ def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         sizes = (
             [("size", drawn)] if drawn else [("size_bytes", n) for n in parameters["size_bytes"]]
         )
-        for protocol, version, size in itertools.product(parameters["protocols"], versions, sizes):
-            yield {"protocol": protocol, "ip_version": version, size[0]: size[1]}
+        for protocol, version, (kind, size), rung in itertools.product(
+            parameters["protocols"], versions, sizes, parameters["rung"]
+        ):
+            yield {"protocol": protocol, "ip_version": version, kind: size, "rung": rung}
 
 
 def flows(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:

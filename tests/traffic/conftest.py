@@ -58,6 +58,8 @@ PARAMETERS: dict[str, Any] = {
     "flows": 1,
     "both_ways": False,
     "echo": True,
+    "rung": ["send"],
+    "receiver": "blocking",
     "duration_s": 0.3,
     "lateness_limit_ms": 60000.0,
     "fit_limit": 1.0,

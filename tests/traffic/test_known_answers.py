@@ -21,6 +21,8 @@ from pentathlon.traffic import flows, records
 
 from .conftest import Pair, Relay, behind, task
 
+CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "rung": "send"}
+
 
 def measured(
     pair: Pair, plan: Callable[[int], list[float]], late: tuple[int, ...] = (), **more: Any
@@ -34,7 +36,7 @@ def measured(
     asked = task(echo=False, packet_rate="constant 500", **more)
     try:
         trial = run_trial(
-            asked, 4, flows.flows(asked.parameters, {"protocol": "udp", "size_bytes": 64}),
+            asked, CASE, flows.flows(asked.parameters, CASE),
             pair[0], behind(pair[1], between),
         )  # fmt: skip
     finally:
@@ -105,9 +107,9 @@ def test_a_foreign_flood_changes_nothing_but_a_counter(pair: Pair) -> None:
         return port
 
     asked = task(echo=False, packet_rate="constant 500")
-    flow = flows.flows(asked.parameters, {"protocol": "udp", "size_bytes": 64})
+    flow = flows.flows(asked.parameters, CASE)
     try:
-        trial = run_trial(asked, 4, flow, pair[0], behind(pair[1], between))
+        trial = run_trial(asked, CASE, flow, pair[0], behind(pair[1], between))
     finally:
         for context in contexts:
             context.__exit__(None, None, None)
@@ -119,8 +121,7 @@ def test_a_foreign_flood_changes_nothing_but_a_counter(pair: Pair) -> None:
 
 def plain(pair: Pair) -> Trial:
     asked = task()
-    case = {"protocol": "udp", "size_bytes": 64}
-    return run_trial(asked, 4, flows.flows(asked.parameters, case), *pair)
+    return run_trial(asked, CASE, flows.flows(asked.parameters, CASE), *pair)
 
 
 def cut(data: bytes, share: float) -> bytes:

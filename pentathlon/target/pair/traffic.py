@@ -33,7 +33,7 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
         try:
             asked = flows.flows(parameters, case)
             for phase, iteration in task.phases():
-                trial = run_trial(task, version, asked, first, second)
+                trial = run_trial(task, case, asked, first, second)
                 results = judge(trial)
                 yield from _kept(task, case, (phase, iteration), trial, results)
                 _check(results, parameters)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from pentathlon.target.pair import ladder
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.pair.trial import Task
 from pentathlon.traffic.flows import Flow
@@ -45,19 +46,23 @@ class Trial:
 
 
 def run_trial(
-    task: Task, version: int, asked: list[Flow], first: Endpoint, second: Endpoint
+    task: Task, case: dict[str, Any], asked: list[Flow], first: Endpoint, second: Endpoint
 ) -> Trial:
-    """Run the flows together.
+    """Run the flows of a case together.
 
     Raises:
         CommandError: an endpoint cannot do it; its reason.
     """
     ends = (first, second)
     name = secrets.token_hex(4)
+    version = case["ip_version"]
     addresses = (first.addresses[version], second.addresses[version])
     trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
     common = {"trial": name, "session": task.session[:16]}
-    echo = task.parameters["echo"]
+    rung = case.get("rung", "send")
+    receiving = ladder.receiving(rung, task.parameters["receiver"])
+    if not task.parameters["echo"]:
+        receiving["role"] = "receive"
     commands: dict[int, dict[str, Any]] = {}
     for sender in (0, 1):
         if not trial.sends(sender):
@@ -69,12 +74,7 @@ def run_trial(
             | {
                 "address": address,
                 "flows": [
-                    {
-                        "flow": number,
-                        "protocol": flow.protocol,
-                        "address": address,
-                        "role": "echo" if echo else "receive",
-                    }
+                    {"flow": number, "protocol": flow.protocol, "address": address} | receiving
                     for number, flow in own.items()
                 ],
             }
@@ -95,7 +95,8 @@ def run_trial(
                     "gap": flow.gap,
                     "start_s": flow.start_s,
                     "duration_s": flow.duration_s,
-                    "echo": echo,
+                    "echo": receiving["role"] == "echo",
+                    "rung": rung,
                 }
                 for number, flow in own.items()
             ],
