@@ -89,6 +89,6 @@ class PaperFile(Part):
     """Everything that is shown of one study."""
 
     study: Id
-    table: tuple[Table, ...]
+    table: tuple[Table, ...] = ()
     figure: tuple[Figure, ...] = ()
     listing: tuple[Listing, ...] = ()
