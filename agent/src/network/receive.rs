@@ -164,10 +164,15 @@ impl Receiver {
             match socket.recv_from(&mut packet) {
                 Ok((length, from)) => {
                     let now = self.timer.now_ns();
-                    if self.take(now, &packet[..length]) && flow.role == Role::Echo {
+                    let ours = self.take(now, &packet[..length]);
+                    if ours && flow.role == Role::Echo {
                         mark_as_echo(&mut packet);
                         // An echo that finds no room is lost like any other packet.
                         socket.send_to(&packet[..length], from).ok();
+                    }
+                    // Where others flood the port it is never quiet.
+                    if !ours && over.load(Ordering::Relaxed) {
+                        return Ok(());
                     }
                 }
                 Err(error) if is_quiet(&error) => {

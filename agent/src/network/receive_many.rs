@@ -23,14 +23,21 @@ impl Receiver {
             match inbox.receive(socket.as_fd()) {
                 Ok(came) => {
                     let now = self.timer.now_ns();
+                    let mut ours = false;
                     for index in 0..came {
                         let from = inbox.from(index);
                         let packet = inbox.datagram(index);
-                        if self.take(now, packet) && flow.role == Role::Echo {
+                        let mine = self.take(now, packet);
+                        ours |= mine;
+                        if mine && flow.role == Role::Echo {
                             mark_as_echo(packet);
                             // An echo that finds no room is lost like any other packet.
                             from.and_then(|from| socket.send_to(packet, from).ok());
                         }
+                    }
+                    // Where others flood the port it is never quiet.
+                    if !ours && over.load(Ordering::Relaxed) {
+                        return Ok(());
                     }
                 }
                 Err(error) if is_quiet(&error) => {

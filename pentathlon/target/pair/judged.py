@@ -29,7 +29,8 @@ class FlowResult:
         gap_distance, size_distance: how far what was sent is from the models (`traffic.fit`).
         foreign: packets at its port that were none of its own.
         lost_records: packets that an end did not write down.
-        ports: of its receiver.
+        port: of its receiver.
+        stopped: why its sender ended before its time.
     """
 
     number: int
@@ -46,7 +47,7 @@ class FlowResult:
     lost_records: int
     addresses: tuple[str, str]
     port: int
-    broken: str | None
+    stopped: str | None
 
 
 def judge(trial: Trial) -> list[FlowResult]:
@@ -95,7 +96,7 @@ def _flow(
         lost_records=lost,
         addresses=(ends[0], ends[1]),
         port=trial.ports[number],
-        broken=trial.sent[number].get("broken") or received.get("broken"),
+        stopped=trial.sent[number].get("broken"),
     )
 
 
@@ -133,7 +134,7 @@ def event_of(result: FlowResult) -> dict[str, Any]:
         "lateness_max_s": found.lateness_max,
         "gap_distance": result.gap_distance,
         "size_distance": result.size_distance,
-        "broken": result.broken,
+        "broken": result.stopped,
         "clocks": line
         and {
             "origin_ns": line.origin_ns,

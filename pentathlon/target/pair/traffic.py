@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pentathlon.target.pair import ladder
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.judged import FlowResult, event_of, judge, table_bytes
 from pentathlon.target.pair.trial import Task
@@ -63,6 +64,8 @@ def _samples(
             efficiency = values.tcp_efficiency(trial.hosts[int(result.flow.back)])
             found |= {} if efficiency is None else {"tcp_efficiency": efficiency}
         for name, value in found.items():
+            if name in ladder.meaningless(case.get("rung", "send")):
+                continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
     packets = sum(result.found.sent for result in results)
     ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
@@ -92,6 +95,8 @@ def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
     """
     limit_s = parameters["lateness_limit_ms"] * 1e-3
     for result in results:
+        if result.stopped:
+            raise InvalidTrial(f"the sender stopped before its time: {result.stopped}")
         if result.flow.protocol == "tcp":
             continue
         name = f'flow "{result.flow.name}": ' if len(results) > 1 else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pentathlon.target.pair import ladder
-from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.trial import Task
 from pentathlon.traffic.flows import Flow
 
@@ -101,7 +101,15 @@ def run_trial(
                 for number, flow in own.items()
             ],
         }
-    _send(trial, commands, ends)
+    try:
+        _send(trial, commands, ends)
+    except CommandError:
+        # The receivers wait for their end; nobody wants their records.
+        for sender in commands:
+            ends[1 - sender].finish(name, 0)
+        for end in ends:
+            end.fetch(name)
+        raise
     for sender in commands:
         answer = ends[1 - sender].finish(name, QUIET_MS)
         trial.received |= {one["flow"]: one for one in answer["flows"]}
