@@ -8,12 +8,16 @@ use super::Outcome;
 use crate::protocol::Placement;
 use serde_json::json;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{mpsc, Arc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Steps of a unit: some microseconds, so that a unit that is cut off at the end is no error.
 const STEPS: u32 = 4096;
+
+/// How often the reporting thread looks whether it is over.
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// One unit: a chain of multiplications, each of which waits for the one before (Knuth, MMIX).
 fn unit(mut state: u64) -> u64 {
@@ -41,34 +45,66 @@ pub fn start(
     Ok((0..count)
         .map(|_| {
             let (placement, over) = (placement.clone(), Arc::clone(over));
-            std::thread::spawn(move || soak(&placement, &over))
+            std::thread::spawn(move || report(placement, &over))
         })
         .collect())
 }
 
-fn soak(placement: &Placement, over: &AtomicBool) -> Outcome {
-    // Under Linux these calls concern the calling thread only (sched(7)).
-    crate::session::place(placement).map_err(|failure| format!("{failure:?}"))?;
-    let started = crate::clock::monotonic_ns();
-    let before = on_cpu_ns();
+/// What a soaking thread has done so far.
+#[derive(Default)]
+struct Progress {
+    units: AtomicU64,
+    /// Its number in `/proc/self/task`; 0: not known.
+    thread: AtomicU32,
+}
+
+/// Soaks in a thread of its own and reports when it is over. The soaking thread may get no CPU for
+/// seconds, and nobody must wait for it until then.
+fn report(placement: Placement, over: &Arc<AtomicBool>) -> Outcome {
+    let progress = Arc::new(Progress::default());
+    let (theirs, ended) = (Arc::clone(&progress), Arc::clone(over));
+    let (ready, placed) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Under Linux these calls concern the calling thread only (sched(7)).
+        let outcome = crate::session::place(&placement).map_err(|failure| format!("{failure:?}"));
+        let refused = outcome.is_err();
+        ready.send(outcome).ok();
+        if !refused {
+            soak(&theirs, &ended);
+        }
+    });
+    placed
+        .recv()
+        .map_err(|_| "the soaking thread ended".to_owned())??;
+    let started_ns = crate::clock::monotonic_ns();
+    while !over.load(Ordering::Relaxed) {
+        std::thread::sleep(PATIENCE);
+    }
+    Ok(json!({
+        "units": progress.units.load(Ordering::Relaxed),
+        "elapsed_ns": crate::clock::monotonic_ns() - started_ns,
+        "cpu_ns": on_cpu_ns(progress.thread.load(Ordering::Relaxed)),
+    }))
+}
+
+fn soak(progress: &Progress, over: &AtomicBool) {
+    let own = std::fs::read_link("/proc/thread-self").ok();
+    let number = own.and_then(|path| path.file_name()?.to_str()?.parse().ok());
+    progress
+        .thread
+        .store(number.unwrap_or(0), Ordering::Relaxed);
     let mut state = 1;
     let mut units = 0_u64;
     while !over.load(Ordering::Relaxed) {
         state = unit(state);
         units += 1;
+        progress.units.store(units, Ordering::Relaxed);
     }
-    let cpu_ns = on_cpu_ns().zip(before).map(|(to, from)| to - from);
-    Ok(json!({
-        "units": units,
-        "elapsed_ns": crate::clock::monotonic_ns() - started,
-        "cpu_ns": cpu_ns,
-        "state": format!("{state:#x}"),
-    }))
 }
 
-/// CPU time of this thread, as the scheduler counts it (proc(5), `schedstat`).
-fn on_cpu_ns() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+/// CPU time of a thread of this process, as the scheduler counts it (proc(5), `schedstat`).
+fn on_cpu_ns(thread: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
