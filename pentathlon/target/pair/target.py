@@ -56,7 +56,8 @@ class PairTarget(Target):
             self.bed = uml_bed(inner, peer_cpus)
         elif isinstance(inner, LocalTarget) and inner.kind == "netns":
             self.bed = netns_bed(inner, peer_cpus)
-        self.forwarding_remarks = remarks(*places(inner.cpus, peer_cpus))
+        own = places(inner.cpus, peer_cpus)
+        self.forwarding_remarks = remarks(*own) if self.bed else []
         self.__dict__.update(kind=inner.kind, layer=inner.layer)
 
     def describe(self) -> dict[str, Any]:
