@@ -56,6 +56,8 @@ static long set_state(ptrace_function real, pid_t pid, void *note, struct iovec 
 {
     static __thread unsigned char state[LARGEST] __attribute__((aligned(64)));
     static size_t full_size; /* the same for every process of the host */
+    static __thread size_t known_size;
+    static __thread uint64_t known_components;
 
     if (full_size == 0) {
         /* The host says its full size by how much of a large buffer it fills. */
@@ -66,11 +68,17 @@ static long set_state(ptrace_function real, pid_t pid, void *note, struct iovec 
     if (given->iov_len >= full_size || given->iov_len < LEGACY_AND_HEADER)
         return real(PTRACE_SETREGSET, pid, note, given);
 
-    memset(state, 0, sizeof state);
+    /* CPUID leaves a virtual machine for its hypervisor: sixty of them cost more than all the rest
+       of a guest's system call, so they are asked once for each size of buffer. */
+    if (known_size != given->iov_len) {
+        known_components = components_within(given->iov_len);
+        known_size = given->iov_len;
+    }
+    memset(state, 0, full_size);
     memcpy(state, given->iov_base, given->iov_len);
     uint64_t present;
     memcpy(&present, state + XSTATE_BV_AT, sizeof present);
-    present &= components_within(given->iov_len);
+    present &= known_components;
     memcpy(state + XSTATE_BV_AT, &present, sizeof present);
     struct iovec full = { state, full_size };
     return real(PTRACE_SETREGSET, pid, note, &full);
