@@ -124,3 +124,27 @@ def everything() -> list[Item]:
         *order(),
         *phases(),
     ]
+
+
+FORWARD_LOADS = (10, 20, 40)
+FORWARD_CAPACITY = (30.0, 24.0)
+"""Thousands of packets/s without a competitor and beside it."""
+FORWARD_DELAY = 1.5
+"""Round-trip time beside the competitor over that without."""
+
+
+def forwarding(boot_noise: float = 0.005) -> Iterator[Item]:
+    for place, competitor in enumerate(("none", "cpu.simplex")):
+        for load in FORWARD_LOADS:
+            case = {"offered_kpps": load, "frame_bytes": 78, "competitor": competitor}
+            through = min(float(load), FORWARD_CAPACITY[place])
+            lost = 100 * (1 - through / load)
+            delay = 80.0 * FORWARD_DELAY**place
+            speed = 100.0 - load
+            for name, unit, better, value in (
+                ("throughput", "1/s", "higher", 1e3 * through),
+                ("lost", "%", "lower", lost),
+                ("round_trip", "us", "lower", delay),
+                *([("competitor_speed", "%", "higher", speed)] if place else []),
+            ):
+                yield Item("forwarding.sweep", name, case, unit, better, value, boot_noise)

@@ -31,6 +31,7 @@ from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import embed, payload
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
+SCRIPTS = ("sweeps.js", "overlays.js", "report.js")
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
@@ -70,7 +71,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
             style=asset("report.css") + asset("papers.css"),
-            scripts=[asset(name) for name in VENDORED] + [asset("sweeps.js"), asset("report.js")],
+            scripts=[asset(name) for name in (*VENDORED, *SCRIPTS)],
             data=embed(payload(evaluation, result)),
         )
     )

@@ -17,7 +17,7 @@ from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
 from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import sweeps
+from pentathlon.report import overlays, sweeps
 
 DIGITS = 7
 
@@ -61,6 +61,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             for one in evaluation.scalings
         ],
         "sweeps": sweeps.payload(evaluation, short),
+        "overlays": overlays.payload(evaluation, short),
         "samples": _samples(evaluation, result.samples(), names),
     }
 

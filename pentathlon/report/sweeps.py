@@ -260,15 +260,6 @@ _SWEEPS = {
         _unclaimed,
         _optimum_words,
     ),
-    "forwarding.sweep": Sweep(
-        "offered_kpps",
-        "offered load, thousands of packets per second",
-        "What a system forwards, loses and leaves for programs over offered load, with and without "
-        "a competitor for its CPU.",
-        _none,
-        _unclaimed,
-        _silent,
-    ),
     "disk.access": Sweep(
         "chunk_bytes",
         "chunk, bytes",

@@ -24,6 +24,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.report import overlays
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.failures import grouped
@@ -74,6 +75,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
                     console.print(tables.table(area, chosen, folded))
     _legend(evaluation, console, full)
     _levels(evaluation, console)
+    _competitions(evaluation, console)
     _reads(evaluation, console)
     _failures(evaluation, console)
     console.print(
@@ -354,6 +356,17 @@ def _level_lines(curve: CurveLevels) -> Iterator[Line]:
         step = curve.boundaries[place]
         found = f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
         yield "–", "–", found, "no claimed cache"
+
+
+def _competitions(evaluation: Evaluation, console: Console) -> None:
+    """What competitors for the CPU change in forwarding."""
+    found = list(overlays.words(evaluation))
+    if found:
+        console.print(Text("\nForwarding beside a competitor for the CPU", style="bold"))
+    for system, curve, sentences in found:
+        console.print(Text(f"  {system}, {curve}"))
+        for words in sentences:
+            console.print(Text(f"    {words}"))
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:

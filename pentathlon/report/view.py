@@ -11,7 +11,7 @@ from pentathlon.evaluate.display import bytes_text, scale, signed_percent, signi
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import sweeps
+from pentathlon.report import overlays, sweeps
 
 CURVE_ROWS = 6
 """A workload with at least so many rows gets a section of its own."""
@@ -209,6 +209,8 @@ def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
     sweep = sweeps.find(workload)
     if sweep is not None:
         return (Figure("sweep", workload, sweep.caption),)
+    if workload == overlays.PICTURED:
+        return (Figure("overlay", workload, overlays.CAPTION),)
     if SIZE in case:
         what = "Bandwidth" if rows[0].direction == "higher" else "Latency"
         return (
@@ -251,8 +253,8 @@ def _part(
         unfolded=len(rows) <= OPEN_ROWS,
         tallies=tallies(evaluation, rows),
         figures=figures if len(evaluation.systems) > 1 or figures[0].kind != "forest" else (),
-        levels=tuple(sweep.words(evaluation))
-        if sweep is not None
+        levels=tuple(sweep.words(evaluation) if sweep else overlays.words(evaluation))
+        if sweep is not None or workload == overlays.PICTURED
         else tuple(
             (
                 curve.system,

@@ -23,6 +23,7 @@ from pentathlon.store import schema
 from pentathlon.study.catalog import parse_catalog
 
 TABLES = {
+    "salah2010": set(),
     "vdovjak2021": set(),  # It prints pictures only.
     "martinovic2012": {f"table-{n:02}" for n in (3, 4, 5, 6, 8, 10, 11, 12, 13, 15)},
     "venkata2003": {"memory-bandwidth", "page-fault-latency", "code-size", "fig-22", "fig-26"},

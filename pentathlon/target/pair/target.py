@@ -80,12 +80,7 @@ class PairTarget(Target):
     def boot(self, timeout_s: float) -> Session:
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
-        try:
-            pair = self.make(timeout_s)
-        except BaseException:
-            first.stop()
-            raise
-        session = PairSession(self.name, first, pair, self.bed, timeout_s)
+        session = PairSession(self.name, first, self.make, self.bed, timeout_s)
         session.boot_seconds = time.monotonic() - started
         return session
 
@@ -107,7 +102,7 @@ class PairSession(Session):
         self,
         name: str,
         first: Session,
-        pair: tuple[Endpoint, Endpoint],
+        pair: hosts.Maker,
         bed: BedMaker | None,
         timeout_s: float,
     ) -> None:
@@ -115,7 +110,8 @@ class PairSession(Session):
         self.boot_seconds = 0.0
         self.boot_log = first.boot_log
         self._first = first
-        self._pair = pair
+        self._make_pair = pair
+        self._pair: tuple[Endpoint, Endpoint] | None = None
         self._make_bed = bed
         self._bed: Bed | None = None
         self._timeout_s = timeout_s
@@ -154,14 +150,15 @@ class PairSession(Session):
     def _drive(self, task: Task) -> Iterator[dict[str, Any]]:
         yield task.progress("start")
         try:
+            # Hosts are made when they are first needed: most studies need one kind of them.
             if drive := DRIVERS.get(task.id):
+                self._pair = self._pair or self._make_pair(self._timeout_s)
                 yield from drive(task, *self._pair)
             elif self._make_bed is None:
                 yield task.error(
                     "unsupported", 'forwarding is measured on targets "netns" and "uml"'
                 )
             else:
-                # Made when it is first needed: most studies of two hosts forward nothing.
                 self._bed = self._bed or self._make_bed(self._timeout_s)
                 yield from THROUGH[task.id](task, self._bed)
         except CommandError as error:
@@ -171,6 +168,6 @@ class PairSession(Session):
     def stop(self) -> None:
         bed = [self._bed.forwarder, self._bed.generator] if self._bed else []
         try:
-            hosts.stop([*self._pair, *bed])
+            hosts.stop([*(self._pair or ()), *bed])
         finally:
             self._first.stop()

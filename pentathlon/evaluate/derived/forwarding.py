@@ -1,0 +1,247 @@
+"""What a competitor for the CPU does to forwarding, and what it loses itself (salah2010, 3.2).
+
+Everything is a difference inside one boot, between the loads that were measured both ways there,
+and the boots are what the intervals come from. Per boot:
+
+    capacity   the highest throughput over the loads (salah2010, 3.1: "forwarding capacity")
+    loss       share lost with the competitor less that without it, percentage points, mean of the
+               loads
+    delay      mean round-trip time with the competitor over that without it, geometric mean of the
+               loads
+
+Two systems are compared by the ratio (loss: by the difference) of these in each block, so that it
+is said with an interval which of them the competitor hurts more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pentathlon.evaluate.cases import case_text, number
+from pentathlon.evaluate.derived.model import Against, Competition, LoadChange, Mean
+from pentathlon.evaluate.derived.series import mean_of
+from pentathlon.evaluate.display import signed, significant
+from pentathlon.evaluate.model import Row, Scalar
+
+WORKLOAD = "forwarding.sweep"
+LOAD, COMPETITOR, NONE = "offered_kpps", "competitor", "none"
+
+Boots = dict[int, dict[float, float]]
+"""Block -> load in thousands of packets/s -> mean of the boot."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """One indicator without and with the competitor, for one system: the loads with both."""
+
+    free: Boots
+    busy: Boots
+
+    def loads(self, block: int) -> list[float]:
+        free, busy = self.free.get(block, {}), self.busy.get(block, {})
+        return sorted(free.keys() & busy.keys())
+
+    def blocks(self) -> list[int]:
+        return [block for block in sorted(self.free) if self.loads(block)]
+
+    def each(self, change: Callable[[float, float], float | None]) -> dict[int, dict[float, float]]:
+        """Block -> load -> the change there, where there is one."""
+        return {
+            block: {
+                load: value
+                for load in self.loads(block)
+                if (value := change(self.free[block][load], self.busy[block][load])) is not None
+            }
+            for block in self.blocks()
+        }
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one setting, and the competitor in question."""
+
+    rows: tuple[Row, ...]
+    competitor: str
+    setting: dict[str, Scalar]
+
+    def boots(self, system: str, indicator: str, competitor: str) -> Boots:
+        found: Boots = {}
+        for row in self.rows:
+            if row.indicator != indicator or row.case.get(COMPETITOR, NONE) != competitor:
+                continue
+            summary, load = row.summary(system), number(row.case, LOAD)
+            if summary is None or load is None:
+                continue
+            for boot in summary.boot_means:
+                found.setdefault(boot.block, {})[load] = boot.value
+        return found
+
+    def pair(self, system: str, indicator: str) -> _Pair:
+        free, busy = (self.boots(system, indicator, one) for one in (NONE, self.competitor))
+        return _Pair(free, busy)
+
+
+def find_competitions(
+    rows: Sequence[Row], systems: Sequence[str], level: float
+) -> tuple[Competition, ...]:
+    """Every competitor on every system; `level` is 1 − confidence."""
+    own = [row for row in rows if row.workload == WORKLOAD and number(row.case, LOAD) is not None]
+    found = []
+    for setting in dict.fromkeys(_setting(row.case) for row in own):
+        alike = [row for row in own if _setting(row.case) == setting]
+        competitors = dict.fromkeys(str(row.case.get(COMPETITOR, NONE)) for row in alike)
+        for competitor in competitors:
+            if competitor == NONE:
+                continue
+            own_rows = _Rows(tuple(alike), competitor, dict(setting))
+            first: dict[str, dict[int, float]] = {}
+            for system in systems:
+                one = _one(own_rows, system, level, first)
+                if one is not None:
+                    found.append(one)
+    return tuple(found)
+
+
+def _setting(case: dict[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:
+    return tuple((name, value) for name, value in case.items() if name not in (LOAD, COMPETITOR))
+
+
+def _one(
+    own: _Rows, system: str, level: float, first: dict[str, dict[int, float]]
+) -> Competition | None:
+    """`first` holds the changes of the first system, by kind and block; it is filled by it."""
+    pairs = {name: own.pair(system, name) for name in ("throughput", "lost", "round_trip")}
+    throughput = pairs["throughput"]
+    blocks = throughput.blocks()
+    if not blocks:
+        return None
+    free, busy = (
+        {block: max(boots[block][load] for load in throughput.loads(block)) for block in blocks}
+        for boots in (throughput.free, throughput.busy)
+    )
+    capacity = {
+        block: math.log(busy[block] / free[block]) for block in blocks if free[block] * busy[block]
+    }
+    lost = pairs["lost"].each(lambda a, b: b - a)
+    delay = pairs["round_trip"].each(lambda a, b: math.log(b / a) if a > 0 < b else None)
+    forwarded = throughput.each(lambda a, b: math.log(b / a) if a > 0 < b else None)
+    changes = {"capacity": capacity, "lost": _per_block(lost), "delay": _per_block(delay)}
+    against = None
+    if first:
+        shared = {
+            name: [values[block] - first[name][block] for block in values if block in first[name]]
+            for name, values in changes.items()
+        }
+        against = Against(
+            capacity=_ratio(shared["capacity"], level),
+            lost=_mean(shared["lost"], level),
+            delay=_ratio(shared["delay"], level),
+        )
+    else:
+        first.update(changes)
+    speed = own.boots(system, "competitor_speed", own.competitor)
+    each = {load for boot in speed.values() for load in boot}
+    slowest = {block: min(boot.values()) for block, boot in speed.items() if boot}
+    loads = sorted({load for block in blocks for load in throughput.loads(block)})
+    found = Competition(
+        system=system,
+        competitor=own.competitor,
+        case_text=case_text(own.setting),
+        boots=len(blocks),
+        loads=tuple(loads),
+        capacity_alone=_mean(list(free.values()), level),
+        capacity_beside=_mean(list(busy.values()), level),
+        capacity=_ratio(list(capacity.values()), level),
+        lost=_mean(list(changes["lost"].values()), level),
+        delay=_ratio(list(changes["delay"].values()), level),
+        speed=_mean([float(np.mean(list(one.values()))) for one in speed.values() if one], level),
+        slowest=_mean(list(slowest.values()), level) if each else None,
+        each=tuple(
+            LoadChange(
+                load_kpps=load,
+                throughput=_ratio([one[load] for one in forwarded.values() if load in one], level),
+                lost=_mean([one[load] for one in lost.values() if load in one], level),
+                delay=_ratio([one[load] for one in delay.values() if load in one], level),
+            )
+            for load in loads
+        ),
+        against=against,
+    )
+    return found.model_copy(update={"words": tuple(_words(found, systems_first=not against))})
+
+
+def _per_block(each: dict[int, dict[float, float]]) -> dict[int, float]:
+    return {block: float(np.mean(list(own.values()))) for block, own in each.items() if own}
+
+
+def _mean(values: Sequence[float], level: float) -> Mean | None:
+    return mean_of(np.array(values), level) if values else None
+
+
+def _ratio(logs: Sequence[float], level: float) -> Mean | None:
+    """The geometric mean of ratios, given by their logarithms, with its interval."""
+    found = _mean(logs, level)
+    if found is None:
+        return None
+    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
+    return Mean(value=math.exp(found.value), low=low, high=high, boots=found.boots)
+
+
+def _words(found: Competition, *, systems_first: bool) -> list[str]:
+    said = []
+    if found.capacity and found.capacity_alone and found.capacity_beside:
+        alone, beside = found.capacity_alone.value / 1e3, found.capacity_beside.value / 1e3
+        said.append(
+            f"capacity {significant(alone)} thousand packets/s alone and {significant(beside)} "
+            f"beside {found.competitor}: {_percent(found.capacity)}"
+        )
+    if found.lost:
+        said.append(f"loss, mean of the loads: {_points(found.lost)}")
+    if found.delay:
+        said.append(f"round-trip time, mean of the loads: {_percent(found.delay)}")
+    if found.speed and found.slowest:
+        said.append(
+            f"{found.competitor} keeps {_interval(found.speed, significant, ' %')} of its speed "
+            f"in the mean of the loads, {_interval(found.slowest, significant, ' %')} at the load "
+            "that slows it most"
+        )
+    if found.against is not None:
+        parts = [
+            f"{name} {text}"
+            for name, text in (
+                ("capacity", found.against.capacity and _percent(found.against.capacity)),
+                ("loss", found.against.lost and _points(found.against.lost)),
+                ("round-trip time", found.against.delay and _percent(found.against.delay)),
+            )
+            if text
+        ]
+        if parts:
+            said.append(f"the competitor's effect against that on the reference: {', '.join(parts)}")
+    if found.boots < 2 and systems_first:
+        said.append("one boot, so no interval")
+    return said
+
+
+def _percent(ratio: Mean) -> str:
+    scaled = Mean(
+        value=100 * (ratio.value - 1),
+        low=None if ratio.low is None else 100 * (ratio.low - 1),
+        high=None if ratio.high is None else 100 * (ratio.high - 1),
+        boots=ratio.boots,
+    )
+    return _interval(scaled, signed, " %")
+
+
+def _points(mean: Mean) -> str:
+    return _interval(mean, signed, " percentage points")
+
+
+def _interval(mean: Mean, text: Callable[[float], str], unit: str) -> str:
+    said = f"{text(mean.value)}{unit}"
+    if mean.low is not None and mean.high is not None:
+        said += f" ({text(mean.low)} to {text(mean.high)})"
+    return said

@@ -1,0 +1,162 @@
+"""The figures of salah2010: every indicator over offered load, systems and competitors overlaid.
+
+One panel for each indicator, in the order of the paper's figures, with one line for each system and
+competitor and the interval of each point over the boots; then what the competitor changes at each
+load. `assets/overlays.js` draws what is laid out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from pentathlon.evaluate.cases import case_text, number
+from pentathlon.evaluate.derived.forwarding import COMPETITOR, LOAD, NONE, WORKLOAD
+from pentathlon.evaluate.derived.model import Competition, LoadChange, Mean
+from pentathlon.evaluate.derived.series import mean_of
+from pentathlon.evaluate.model import Evaluation, Row
+
+PICTURED = WORKLOAD
+"""The workload whose pictures these are."""
+
+X_TITLE = "offered load, thousands of packets per second"
+
+CAPTION = (
+    "Over offered load, as figures 2 to 6 of salah2010: solid without a competitor for the CPU, "
+    "dashed and hollow beside it. Points are means of the boots, bars their intervals; a dotted "
+    "line is what was offered. The last pictures are what the competitor changes at each load."
+)
+
+PANELS: dict[str, tuple[str, bool]] = {
+    "throughput": ("Fig. 2a, 5a, 6a", False),
+    "lost": ("Fig. 2b, 5b, 6b", False),
+    "round_trip": ("Fig. 3, 5c, 6c", True),
+    "cpu_available": ("Fig. 4a", False),
+    "cpu_idle": ("Fig. 4a", False),
+    "interrupts_in": ("Fig. 4b", False),
+    "interrupts_out": ("Fig. 4b", False),
+    "softirq_rate": ("Fig. 4b", False),
+    "round_trip_median": ("", True),
+    "round_trip_p99": ("", True),
+    "ping_round_trip": ("Fig. 3, ICMP", True),
+    "competitor_speed": ("", False),
+}
+"""Indicator -> the paper's figures of it, and whether its axis is logarithmic."""
+
+CHANGES: tuple[tuple[str, str, str, Callable[[LoadChange], Mean | None]], ...] = (
+    ("throughput", "Throughput, change by the competitor", "%", lambda one: one.throughput),
+    ("lost", "Loss, change by the competitor", "percentage points", lambda one: one.lost),
+    ("round_trip", "Round-trip time, change by the competitor", "%", lambda one: one.delay),
+)
+
+
+def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[str, Any]]:
+    """The panels, with short names.
+
+    Each panel has `t` title, `f` the paper's figures, `u` unit, `g` 1 for a logarithmic axis, `o` 1
+    where a line of what was offered belongs, and `l` lines of [system, competitor, points], with
+    points of [load, mean, low, high].
+    """
+    rows = [
+        row
+        for row in evaluation.rows
+        if row.workload == WORKLOAD and number(row.case, LOAD) is not None
+    ]
+    if not rows:
+        return []
+    level = 1 - evaluation.study.confidence
+    present = dict.fromkeys(str(row.case.get(COMPETITOR, NONE)) for row in rows)
+    competitors = sorted(present, key=lambda name: name != NONE)
+    settings = dict.fromkeys(_setting(row) for row in rows)
+    panels: list[dict[str, Any]] = []
+    for setting in settings:
+        own = [row for row in rows if _setting(row) == setting]
+        name = f", {setting}" if len(settings) > 1 else ""
+        for indicator, (figures, logarithmic) in PANELS.items():
+            if measured := [row for row in own if row.indicator == indicator]:
+                panels.append(
+                    {
+                        "t": measured[0].title + name, "f": figures, "u": measured[0].unit,
+                        "g": int(logarithmic), "o": int(indicator == "throughput"),
+                        "l": list(_lines(evaluation, measured, competitors, level, short)),
+                    }
+                )  # fmt: skip
+        alike = [one for one in evaluation.derived.competitions if one.case_text == setting]
+        panels += _changes(evaluation, alike, competitors, name, short)
+    return [{"w": WORKLOAD, "x": X_TITLE, "c": competitors, "p": panels}]
+
+
+def words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """(system, competitor and case, sentences) on what each competitor changes."""
+    several = len({one.case_text for one in evaluation.derived.competitions}) > 1
+    for one in evaluation.derived.competitions:
+        case = f", {one.case_text}" if several else ""
+        yield one.system, f"beside {one.competitor}{case}", one.words
+
+
+def _setting(row: Row) -> str:
+    return case_text(
+        {name: value for name, value in row.case.items() if name not in (LOAD, COMPETITOR)}
+    )
+
+
+def _lines(
+    evaluation: Evaluation,
+    rows: Iterable[Row],
+    competitors: list[str],
+    level: float,
+    short: Callable[[float], Any],
+) -> Iterator[list[Any]]:
+    ordered = sorted(rows, key=lambda row: number(row.case, LOAD) or 0.0)
+    for place, system in enumerate(evaluation.systems):
+        for which, competitor in enumerate(competitors):
+            points = []
+            for row in ordered:
+                summary = row.summary(system.name)
+                if str(row.case.get(COMPETITOR, NONE)) != competitor or summary is None:
+                    continue
+                boots = np.array([boot.value for boot in summary.boot_means])
+                load = number(row.case, LOAD) or 0.0
+                points.append([short(load), *_ends(mean_of(boots, level), short)])
+            if points:
+                yield [place, which, points]
+
+
+def _changes(
+    evaluation: Evaluation,
+    alike: list[Competition],
+    competitors: list[str],
+    name: str,
+    short: Callable[[float], Any],
+) -> Iterator[dict[str, Any]]:
+    names = [system.name for system in evaluation.systems]
+    for _, title, unit, take in CHANGES:
+        lines = []
+        for one in alike:
+            points = [
+                [short(change.load_kpps), *_ends(_shown(mean, unit), short)]
+                for change in one.each
+                if (mean := take(change)) is not None
+            ]
+            if points:
+                lines.append([names.index(one.system), competitors.index(one.competitor), points])
+        if lines:
+            yield {
+                "t": title + name, "f": "Fig. 5 and 6", "u": unit, "g": 0, "o": 0, "l": lines,
+                "z": 1,
+            }  # fmt: skip
+
+
+def _shown(mean: Mean, unit: str) -> Mean:
+    """A ratio as a change in percent; differences stay."""
+    if unit != "%":
+        return mean
+    ends = (None if end is None else 100 * (end - 1) for end in (mean.low, mean.high))
+    low, high = ends
+    return Mean(value=100 * (mean.value - 1), low=low, high=high, boots=mean.boots)
+
+
+def _ends(mean: Mean, short: Callable[[float], Any]) -> list[Any]:
+    return [short(mean.value), *(None if v is None else short(v) for v in (mean.low, mean.high))]
