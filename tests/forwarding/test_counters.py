@@ -78,11 +78,14 @@ def test_the_competitors_speed_is_against_the_time_before_the_flow() -> None:
         }  # fmt: skip
 
     competition = Competition(started=100.0, flow=(102.0, 104.0))
-    competition.samples = [
-        *(batch(0.5 + n / 10, 4.0) for n in range(10)),
-        *(batch(2.5 + n / 10, 1.0) for n in range(10)),
-        batch(2.05, 50.0),  # Across the beginning: neither before nor during.
-        batch(9.0, 50.0),
-    ]
+    before = [batch(0.1 + n / 10, 4.0) for n in range(20)]
+    competition.samples = [*before, *(batch(2.1 + n / 10, 1.0) for n in range(20))]
     assert competition.speed_percent() == pytest.approx(25)
+    # One batch that the flow held up, and that ended long after it: its share inside counts.
+    held = {"indicator": "time", "case": {"f": 1}, "t_ns": 6e9, "elapsed_ns": 4e9, "batch": 4e9}
+    competition.samples = [*before, held]
+    assert competition.speed_percent() == pytest.approx(25)
+    # Nothing was done during the flow: that is a speed of zero, and not left out.
+    competition.samples = before
+    assert competition.speed_percent() == 0
     assert Competition().speed_percent() is None

@@ -220,7 +220,7 @@ def _words(found: Competition, *, systems_first: bool) -> list[str]:
             if text
         ]
         if parts:
-            said.append(f"the competitor's effect against that on the reference: {', '.join(parts)}")
+            said.append(f"its effect against that on the reference: {', '.join(parts)}")
     if found.boots < 2 and systems_first:
         said.append("one boot, so no interval")
     return said

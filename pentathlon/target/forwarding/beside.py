@@ -87,26 +87,44 @@ class Competition:
     samples: list[dict[str, Any]] = field(default_factory=list)
 
     def speed_percent(self) -> float | None:
-        """Speed during the flow against the seconds before it, %; None: too few batches.
+        """Work done during the flow against that of the seconds before it, per time, %.
 
-        Median over the batches; a workload of several cases is compared case by case.
+        A batch counts as the time that its like took before the flow, with the share of it that
+        lies inside the flow: so neither a workload of several cases nor batches that are cut by
+        the flow's ends distort it. None: no batch ended before the flow.
         """
         if self.started is None:
             return None
         begin, end = (moment - self.started for moment in self.flow)
-        before: dict[str, list[float]] = {}
-        during: dict[str, list[float]] = {}
-        for one in self.samples:
-            ended = one["t_ns"] * 1e-9
-            began = ended - one["elapsed_ns"] * 1e-9
-            key = f"{one['indicator']} {one['case']}"
-            speed = one["batch"] / one["elapsed_ns"]
+        batches = [
+            (
+                f"{one['indicator']} {one['case']}",
+                (one["t_ns"] - one["elapsed_ns"]) * 1e-9,
+                one["t_ns"] * 1e-9,
+                one["batch"],
+            )
+            for one in self.samples
+        ]
+        alone: dict[str, list[float]] = {}
+        for name, began, ended, count in batches:
             if ended <= begin:
-                before.setdefault(key, []).append(speed)
-            elif began >= begin and ended <= end:
-                during.setdefault(key, []).append(speed)
-        shares = [median(during[key]) / median(before[key]) for key in during if key in before]
-        return 100 * median(shares) if shares else None
+                alone.setdefault(name, []).append((ended - began) / count)
+        if not alone:
+            return None
+        usual = {name: median(times) for name, times in alone.items()}
+        first = min(began for _, began, _, _ in batches)
+
+        def progress(low: float, high: float) -> float:
+            """Time that the work between two moments would have taken alone, per time."""
+            done = 0.0
+            for name, began, ended, count in batches:
+                inside = max(0.0, min(ended, high) - max(began, low))
+                if name in usual and inside > 0:
+                    done += usual[name] * count * inside / (ended - began)
+            return done / (high - low)
+
+        before = progress(first, begin)
+        return 100 * progress(begin, end) / before if before else None
 
 
 @contextmanager
