@@ -6,12 +6,14 @@ metrics that need it are None: unknown, never zero.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pentathlon.traffic import series
 from pentathlon.traffic.clocks import ClockDifference
 from pentathlon.traffic.join import Joined
 from pentathlon.traffic.records import Packets
@@ -86,50 +88,46 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
             delay is unknown, while variations of delay still hold but for the clocks' drift.
     """
     sent = flow.length > 0
-    count = int(sent.sum())
-    arrived = flow.arrived & sent
-    received = int(arrived.sum())
-    late = seconds_of((flow.sent_ns - flow.intended_ns)[sent])
-    arrivals = flow.arrival_ns[flow.first_arrival[arrived]]
-    raw = (arrivals - flow.sent_ns[arrived]).astype(float)
-    one_way = raw - clocks.at(flow.sent_ns[arrived]) if clocks else raw
-    seconds = one_way * 1e-9
-    sequence = np.flatnonzero(arrived)
-    adjacent = np.diff(sequence) == 1
-    in_order = np.argsort(flow.first_arrival[arrived], kind="stable")
-    series = smoothed_jitter(seconds[in_order])
-    steps = np.abs(np.diff(seconds[in_order]))
+    count = int(np.count_nonzero(sent))
+    late = flow.late_ns if count == len(sent) else flow.late_ns[sent]
+    ends = np.array([sent.argmax(), len(sent) - 1 - sent[::-1].argmax()] if count else [], int)
+    came = series.arrivals(flow, clocks)
+    ordered = series.in_sequence(flow, came)
+    jitter, jitter_mean = series.jitter(came)
+    found = _spread(came.delays())
+    above = found.quantiles.get("p999") if found else None
     return FlowMetrics(
         sent=count,
-        received=received,
-        offered_rate=_rate(flow.intended_ns[sent]),
-        sending_rate=_rate(flow.sent_ns[sent]),
-        throughput=_throughput(flow, arrived, arrivals),
-        lost_ratio=1 - received / count if count else None,
+        received=came.packets,
+        offered_rate=_rate(count, flow.sent_ns[ends] - flow.late_ns[ends]),
+        sending_rate=_rate(count, flow.sent_ns[ends]),
+        throughput=_throughput(flow, came, ordered.bytes),
+        lost_ratio=1 - came.packets / count if count else None,
         duplicate_ratio=flow.duplicates / count if count else None,
-        reordered_ratio=reordered(flow.arrival_sequence),
-        delay=delays(seconds) if clocks else None,
+        reordered_ratio=flow.reordered / came.packets if came.packets else None,
+        delay=found if clocks else None,
         delay_bound=clocks.bound_ns * 1e-9 if clocks else None,
-        ipdv_mean_abs=_mean(np.abs(np.diff(seconds)[adjacent])),
-        pdv_p999=_quantile(seconds - seconds.min(), 0.999) if received else None,
-        jitter=float(series[-1]) if len(series) else None,
-        jitter_mean=_mean(series),
-        ditg_jitter=_mean(steps),
-        lateness_p99=_quantile(late, 0.99),
-        lateness_max=float(late.max()) if count else None,
+        ipdv_mean_abs=ordered.steps.mean,
+        pdv_p999=above - found.minimum if found and above is not None else None,
+        jitter=jitter,
+        jitter_mean=jitter_mean,
+        ditg_jitter=came.steps.mean,
+        lateness_p99=_nanoseconds(late, 0.99),
+        lateness_max=float(late.max()) * 1e-9 if count else None,
     )
 
 
 def sender_only(sent: Packets) -> FlowMetrics:
     """What the sender's records alone tell; everything that needs the receiver is unknown."""
-    late = seconds_of(sent.late_ns)
+    count, ends = len(sent), [0, -1] if len(sent) else []
+    times = sent.time_ns[ends]
     nothing: dict[str, Any] = dict.fromkeys((field.name for field in fields(FlowMetrics)), None)
     known = {
-        "sent": len(sent),
-        "offered_rate": _rate(sent.time_ns),
-        "sending_rate": _rate(sent.time_ns + sent.late_ns),
-        "lateness_p99": _quantile(late, 0.99),
-        "lateness_max": float(late.max()) if len(late) else None,
+        "sent": count,
+        "offered_rate": _rate(count, times),
+        "sending_rate": _rate(count, times + sent.late_ns[ends]),
+        "lateness_p99": _nanoseconds(sent.late_ns, 0.99),
+        "lateness_max": float(sent.late_ns.max()) * 1e-9 if count else None,
     }
     return FlowMetrics(**(nothing | known))
 
@@ -141,67 +139,53 @@ def seconds_of(nanoseconds: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def delays(seconds: NDArray[np.float64]) -> Delay | None:
     """Mean, extremes and quantiles of a series; None if it is empty."""
+    return _spread(seconds.copy())
+
+
+def _spread(seconds: NDArray[np.float64]) -> Delay | None:
+    """As `delays`; puts the values into another order."""
     if not len(seconds):
         return None
-    found = {name: _quantile(seconds, share) for name, share in QUANTILES.items()}
-    return Delay(
-        mean=float(seconds.mean()),
-        minimum=float(seconds.min()),
-        maximum=float(seconds.max()),
-        quantiles={name: value for name, value in found.items() if value is not None},
-    )
+    minimum, maximum, mean = float(seconds.min()), float(seconds.max()), float(seconds.mean())
+    found = {}
+    start = 0
+    for name, share in QUANTILES.items():
+        rank = _rank(len(seconds), share)
+        if rank is None:
+            continue
+        # What lies above one quantile holds the next ones.
+        seconds[start:].partition(rank - start)
+        found[name] = float(seconds[rank])
+        start = rank
+    return Delay(mean, minimum, maximum, found)
 
 
-def smoothed_jitter(delay: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The series J += (|D| − J) / 16 of RFC 3550, section 6.4.1, over arrivals in their order."""
-    from scipy.signal import lfilter  # noqa: PLC0415  (0.2 s to load, for one filter)
+def _rank(count: int, share: float) -> int | None:
+    """Place of a quantile by nearest rank (RFC 7679, section 5.1) in `count` values in order.
 
-    steps = np.abs(np.diff(delay))
-    return np.asarray(lfilter([1 / 16], [1, -15 / 16], steps), float)
-
-
-def reordered(sequence: NDArray[np.int64]) -> float | None:
-    """Share of reordered arrivals (RFC 4737, section 3): a sequence below one already seen.
-
-    Second copies do not count as reordered (section 3.3 leaves them out).
+    None if fewer than one value lies beyond it.
     """
-    if not len(sequence):
+    if not count or (count * (1 - share) < 1 and share > 0.5):
         return None
-    _, first = np.unique(sequence, return_index=True)
-    singles = sequence[np.sort(first)]
-    before = np.maximum.accumulate(singles)
-    return float((singles[1:] < before[:-1]).sum() / len(singles))
+    return min(count - 1, math.ceil(share * count) - 1)
 
 
-def _rate(times_ns: NDArray[np.int64]) -> float | None:
-    if len(times_ns) < 2 or times_ns[-1] <= times_ns[0]:
+def _nanoseconds(values: NDArray[np.integer[Any]], share: float) -> float | None:
+    """A quantile of times in ns, in s."""
+    rank = _rank(len(values), share)
+    return None if rank is None else float(np.partition(values, rank)[rank]) * 1e-9
+
+
+def _rate(count: int, ends_ns: NDArray[np.int64]) -> float | None:
+    """Packets/s from the times of the first and of the last of `count` packets."""
+    if count < 2 or ends_ns[1] <= ends_ns[0]:
         return None
-    return (len(times_ns) - 1) / (float(times_ns[-1] - times_ns[0]) * 1e-9)
+    return (count - 1) / (float(ends_ns[1] - ends_ns[0]) * 1e-9)
 
 
-def _throughput(
-    flow: Joined, arrived: NDArray[np.bool_], arrivals: NDArray[np.int64]
-) -> float | None:
+def _throughput(flow: Joined, came: series.Arrivals, whole: int) -> float | None:
     """Bits after the first arrival over the time since then: the first only starts the clock."""
-    if len(arrivals) < 2:
+    if came.packets < 2 or came.last_ns <= came.first_ns:
         return None
-    first, last = int(arrivals.min()), int(arrivals.max())
-    if last <= first:
-        return None
-    lengths = flow.length[arrived]
-    bits = 8 * (int(lengths.sum()) - int(lengths[int(arrivals.argmin())]))
-    return bits / ((last - first) * 1e-9)
-
-
-def _quantile(values: NDArray[np.float64], share: float) -> float | None:
-    """Nearest rank (RFC 7679, section 5.1); None if fewer than one value lies beyond it."""
-    if len(values) * (1 - share) < 1 and share > 0.5:
-        return None
-    if not len(values):
-        return None
-    rank = min(len(values) - 1, int(np.ceil(share * len(values))) - 1)
-    return float(np.partition(values, rank)[rank])
-
-
-def _mean(values: NDArray[np.float64]) -> float | None:
-    return float(values.mean()) if len(values) else None
+    bits = 8 * (whole - int(flow.length[came.first_sequence]))
+    return bits / ((came.last_ns - came.first_ns) * 1e-9)

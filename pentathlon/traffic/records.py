@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import mmap
 import zlib
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +25,16 @@ RECORD = np.dtype([("time", "<u8"), ("number", "<u4"), ("length", "<u2"), ("flag
 
 SENT, RECEIVED, ECHOES, EXCHANGE = range(4)
 
+PIECE = 8
+"""Blocks that are decoded together: their columns fit into a processor's own cache."""
+
+THREADS = 2
+AHEAD = 8
+"""Pieces that are checked and decoded before they are needed."""
+
 Integers: TypeAlias = NDArray[np.int64]
+Numbers: TypeAlias = NDArray[np.integer[Any]]
+Data: TypeAlias = bytes | memoryview | mmap.mmap
 
 
 class RecordsError(ValueError):
@@ -51,64 +65,190 @@ class Packets:
     def __len__(self) -> int:
         return len(self.sequence)
 
+    @property
+    def sequences(self) -> int:
+        """The highest sequence and one."""
+        return int(self.sequence.max(initial=-1)) + 1
 
-def blocks(data: bytes) -> list[tuple[np.void, NDArray[np.void]]]:
+    def pieces(self) -> Iterator[Packets]:
+        """The packets in their order; here they are one piece."""
+        yield self
+
+
+class Piece:
+    """Packets of some blocks that lie together; the attributes are those of `Packets`."""
+
+    def __init__(self, heads: NDArray[np.void], body: NDArray[np.void]) -> None:
+        self._heads = heads
+        self._body = body
+        self._kind = int(heads[0]["kind"])
+
+    def __len__(self) -> int:
+        return self._body.size
+
+    @cached_property
+    def sequence(self) -> Integers:
+        base = self._heads["base_sequence"].astype(np.int64)[:, None]
+        if self._kind == SENT:
+            return (base + np.arange(self._body.shape[1])).ravel()
+        # A packet from before the block's first has a step that wraps around.
+        return np.add(base, self._body["number"].view("<i4"), dtype=np.int64).ravel()
+
+    @cached_property
+    def time_ns(self) -> Integers:
+        base = self._heads["base_ns"].astype(np.int64)[:, None]
+        return np.add(base, self._body["time"].view("<i8")).ravel()
+
+    @cached_property
+    def late_ns(self) -> Numbers:
+        if self._kind == SENT:
+            return self._body["number"].ravel()
+        return np.broadcast_to(np.uint32(0), len(self))
+
+    @cached_property
+    def length(self) -> Numbers:
+        return self._body["length"].ravel()
+
+    @cached_property
+    def flags(self) -> Numbers:
+        return self._body["flags"].ravel()
+
+
+class Records:
+    """A file of records of one end of one flow, decoded piece by piece.
+
+    Args:
+        data: the file's bytes; a memory map is read as it is needed.
+
+    Raises:
+        RecordsError: it is torn. Damage is found where a piece is read.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self._data = memoryview(data)
+        self._starts, self._heads = _heads(self._data)
+
+    def __len__(self) -> int:
+        return int(self._heads["count"].sum())
+
+    @property
+    def sequences(self) -> int:
+        """The highest sequence and one, of a sender's records."""
+        ends = self._heads["base_sequence"].astype(np.int64) + self._heads["count"]
+        return int(ends.max(initial=0))
+
+    @property
+    def lost_records(self) -> int:
+        """Packets that were not written down because the writer was behind."""
+        return int(self._heads[-1]["lost_before"]) if len(self._heads) else 0
+
+    def pieces(self) -> Iterator[Piece]:
+        """The packets in their order; threads check and decode what comes next.
+
+        Raises:
+            RecordsError: a block is damaged; the place is named.
+        """
+        with ThreadPoolExecutor(THREADS) as pool:
+            waiting: deque[Future[Piece]] = deque()
+            for first, last in self._runs():
+                waiting.append(pool.submit(self._decoded, first, last))
+                if len(waiting) > AHEAD:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        """Blocks, from and to, that are equally long."""
+        counts = self._heads["count"].tolist()
+        first = 0
+        for last in range(1, len(counts) + 1):
+            if last == len(counts) or last - first == PIECE or counts[last] != counts[first]:
+                yield first, last
+                first = last
+
+    def _decoded(self, first: int, last: int) -> Piece:
+        for at, head in zip(self._starts[first:last], self._heads[first:last], strict=True):
+            _check(self._data, at, head)
+        piece = self.piece(first, last)
+        # What every user needs is made here, beside those who use the pieces before.
+        _ = piece.sequence, piece.time_ns
+        return piece
+
+    def piece(self, first: int, last: int) -> Piece:
+        """Blocks `first` to `last` - 1, which must be equally long; they are not checked."""
+        count = int(self._heads[first]["count"])
+        at = self._starts[first] + HEADER.itemsize
+        stride = HEADER.itemsize + count * RECORD.itemsize
+        shape = (last - first, count)
+        body: NDArray[np.void] = np.ndarray(
+            shape, RECORD, self._data, at, (stride, RECORD.itemsize)
+        )
+        return Piece(self._heads[first:last], body)
+
+
+def _heads(data: memoryview) -> tuple[list[int], NDArray[np.void]]:
+    """Where each block begins, and its header."""
+    starts, at = [], 0
+    while at < len(data):
+        if len(data) - at < HEADER.itemsize:
+            raise RecordsError(f"the records are torn: a block's header is cut off at byte {at}")
+        if data[at : at + 4] != b"PTR1":
+            raise RecordsError(f"there is no block of records at byte {at}")
+        starts.append(at)
+        count = int.from_bytes(data[at + 12 : at + 16], "little")
+        end = at + HEADER.itemsize + count * RECORD.itemsize
+        if end > len(data):
+            raise RecordsError(f"the records are torn: the block at byte {at} is cut off")
+        at = end
+    joined = b"".join(bytes(data[at : at + HEADER.itemsize]) for at in starts)
+    return starts, np.frombuffer(joined, HEADER)
+
+
+def _check(data: memoryview, at: int, head: np.void) -> None:
+    end = at + HEADER.itemsize + int(head["count"]) * RECORD.itemsize
+    crc = zlib.crc32(data[at + HEADER.itemsize : end], zlib.crc32(data[at : at + 44]))
+    if crc != int(head["crc"]):
+        raise RecordsError(f"the block of records at byte {at} is damaged (CRC-32)")
+
+
+def blocks(data: Data) -> list[tuple[np.void, NDArray[np.void]]]:
     """The blocks of one file: header and records of each.
 
     Raises:
         RecordsError: a block is torn or damaged; the place is named.
     """
+    view = memoryview(data)
     found = []
-    at = 0
-    while at < len(data):
-        if len(data) - at < HEADER.itemsize:
-            raise RecordsError(f"the records are torn: a block's header is cut off at byte {at}")
-        head = np.frombuffer(data, HEADER, 1, at)[0]
-        end = at + HEADER.itemsize + int(head["count"]) * RECORD.itemsize
-        if head["magic"] != b"PTR1":
-            raise RecordsError(f"there is no block of records at byte {at}")
-        if end > len(data):
-            raise RecordsError(f"the records are torn: the block at byte {at} is cut off")
-        body = data[at + HEADER.itemsize : end]
-        crc = zlib.crc32(body, zlib.crc32(data[at : at + HEADER.itemsize - 4]))
-        if crc != int(head["crc"]):
-            raise RecordsError(f"the block of records at byte {at} is damaged (CRC-32)")
-        found.append((head, np.frombuffer(body, RECORD)))
-        at = end
+    for at, head in zip(*_heads(view), strict=True):
+        _check(view, at, head)
+        found.append((head, np.frombuffer(view, RECORD, int(head["count"]), at + HEADER.itemsize)))
     return found
 
 
-def packets(data: bytes) -> Packets:
+def packets(data: Data) -> Packets:
     """Decode the file of one end of one flow.
 
     Raises:
         RecordsError: it is torn or damaged.
     """
-    parts = blocks(data)
-    sequences, times = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for head, body in parts:
-        base = np.int64(head["base_sequence"])
-        steps = (
-            np.arange(len(body), dtype=np.int64)
-            if head["kind"] == SENT
-            # A packet from before the block's first has a step that wraps around.
-            else body["number"].astype(np.int32).astype(np.int64)
-        )
-        sequences.append(base + steps)
-        times.append(np.int64(head["base_ns"]) + body["time"].astype(np.int64))
-    whole = np.concatenate([body for _, body in parts]) if parts else np.empty(0, RECORD)
-    sent = bool(parts) and parts[0][0]["kind"] == SENT
+    file = Records(data)
+    pieces = list(file.pieces())
+
+    def column(name: str) -> Integers:
+        parts = [getattr(piece, name) for piece in pieces]
+        return np.concatenate([np.empty(0, np.int64), *parts], dtype=np.int64)
+
     return Packets(
-        sequence=np.concatenate(sequences),
-        time_ns=np.concatenate(times),
-        late_ns=whole["number"].astype(np.int64) if sent else np.zeros(len(whole), np.int64),
-        length=whole["length"].astype(np.int64),
-        flags=whole["flags"].astype(np.int64),
-        lost_records=int(parts[-1][0]["lost_before"]) if parts else 0,
+        sequence=column("sequence"),
+        time_ns=column("time_ns"),
+        late_ns=column("late_ns"),
+        length=column("length"),
+        flags=column("flags"),
+        lost_records=file.lost_records,
     )
 
 
-def exchanges(data: bytes) -> Integers:
+def exchanges(data: Data) -> Integers:
     """Decode a file of the clock exchange: rows of t1, t2, t3, t4, in ns.
 
     Raises:
