@@ -108,7 +108,7 @@ def run_flow(
     files = {file.kind: file.data for file in generator.fetch(name)}
     lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
     return judge(
-        join.join(records.packets(files["sent"]), records.packets(files["received"])),
+        join.join(records.Records(files["sent"]), records.Records(files["received"])),
         lost_here, packet_rate, duration_s, task.parameters["lateness_limit_ms"],
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def judge(
             f"the generator missed its schedule: it sent {sent} of {wanted:.0f} packets "
             f"({100 * sent / wanted:.3g} %)"
         )
-    late = (both.sent_ns - both.intended_ns)[gone]
+    late = both.late_ns[gone]
     late_ms = float(np.quantile(late, 0.99)) * 1e-6
     if late_ms > limit_ms:
         raise InvalidTrial(

@@ -69,7 +69,7 @@ def _flow(
     sender = int(flow.back)
     sent = records.packets(trial.files[sender, "sent", number])
     got, echoes = (
-        records.packets(data) if (data := trial.files.get(key)) is not None else None
+        records.Records(data) if (data := trial.files.get(key)) is not None else None
         for key in ((1 - sender, "received", number), (sender, "echoes", number))
     )
     line = lines.get(sender)
@@ -100,7 +100,7 @@ def _flow(
     )
 
 
-def _torn(sent: records.Packets, other: records.Packets) -> bool:
+def _torn(sent: records.Packets, other: records.Records) -> bool:
     """Whether an end lost records: then nobody knows what the other packets became."""
     return bool(sent.lost_records or other.lost_records)
 
