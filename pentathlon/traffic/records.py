@@ -90,14 +90,15 @@ class Piece:
     def sequence(self) -> Integers:
         base = self._heads["base_sequence"].astype(np.int64)[:, None]
         if self._kind == SENT:
-            return (base + np.arange(self._body.shape[1])).ravel()
+            return np.asarray(base + np.arange(self._body.shape[1]), np.int64).ravel()
         # A packet from before the block's first has a step that wraps around.
-        return np.add(base, self._body["number"].view("<i4"), dtype=np.int64).ravel()
+        steps = self._body["number"].view("<i4")
+        return np.asarray(np.add(base, steps, dtype=np.int64), np.int64).ravel()
 
     @cached_property
     def time_ns(self) -> Integers:
         base = self._heads["base_ns"].astype(np.int64)[:, None]
-        return np.add(base, self._body["time"].view("<i8")).ravel()
+        return np.asarray(np.add(base, self._body["time"].view("<i8")), np.int64).ravel()
 
     @cached_property
     def late_ns(self) -> Numbers:
@@ -192,7 +193,7 @@ def _heads(data: memoryview) -> tuple[list[int], NDArray[np.void]]:
     while at < len(data):
         if len(data) - at < HEADER.itemsize:
             raise RecordsError(f"the records are torn: a block's header is cut off at byte {at}")
-        if data[at : at + 4] != b"PTR1":
+        if bytes(data[at : at + 4]) != b"PTR1":
             raise RecordsError(f"there is no block of records at byte {at}")
         starts.append(at)
         count = int.from_bytes(data[at + 12 : at + 16], "little")
