@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pentathlon.traffic.records import Integers, Packets, Piece, Records
+from pentathlon.traffic.records import Integers, Numbers, Packets, Records
 
 Source: TypeAlias = Packets | Records
 """What one end wrote down: decoded, or a file that is decoded while it is joined."""
@@ -18,29 +19,43 @@ Source: TypeAlias = Packets | Records
 class Joined:
     """One flow as both ends saw it.
 
+    The columns by sequence and by arrival take 31 bytes a packet and are made when they are asked
+    for; `departures` and `arrivals` decode a stretch of them from the ends' records.
+
     Attributes:
-        sent_ns: actual time of sending by sequence, sender's timer.
-        late_ns: how much later than intended that was, by sequence.
-        length: bytes of payload by sequence.
-        refused: whether the sender's system refused the packet, by sequence.
+        sent, received: what both ends wrote down.
         first_arrival: place in `arrival_*` of the first copy by sequence; -1: it never came.
-        arrival_sequence: sequence of each arrival, in the order of arrival.
-        arrival_ns: time of each arrival, receiver's timer.
         duplicates: arrivals beyond the first of a sequence.
         reordered: first copies that came behind a later sequence (RFC 4737, section 3.3).
-        unsent: arrivals of sequences that the sender did not write down.
+        unsent: arrivals of sequences that the sender did not write down; they are left out.
     """
 
-    sent_ns: Integers
-    late_ns: NDArray[np.uint32]
-    length: NDArray[np.uint16]
-    refused: NDArray[np.bool_]
-    first_arrival: Integers
-    arrival_sequence: Integers
-    arrival_ns: Integers
+    sent: Source
+    received: Source
+    first_arrival: NDArray[np.signedinteger[Any]]
     duplicates: int
     reordered: int
     unsent: int
+
+    @property
+    def sent_ns(self) -> Integers:
+        """Actual time of sending by sequence, sender's timer."""
+        return self._departures[0]
+
+    @property
+    def late_ns(self) -> NDArray[np.uint32]:
+        """How much later than intended that was, by sequence."""
+        return self._departures[1]
+
+    @property
+    def length(self) -> NDArray[np.uint16]:
+        """Bytes of payload by sequence; 0: the sender did not write the packet down."""
+        return self._departures[2]
+
+    @property
+    def refused(self) -> NDArray[np.bool_]:
+        """Whether the sender's system refused the packet, by sequence."""
+        return self._departures[3]
 
     @property
     def intended_ns(self) -> Integers:
@@ -48,47 +63,96 @@ class Joined:
         return self.sent_ns - self.late_ns
 
     @property
+    def arrival_sequence(self) -> Integers:
+        """Sequence of each arrival, in the order of arrival."""
+        return self._arrivals[0]
+
+    @property
+    def arrival_ns(self) -> Integers:
+        """Time of each arrival, receiver's timer."""
+        return self._arrivals[1]
+
+    @property
     def arrived(self) -> NDArray[np.bool_]:
         """Whether each packet came, by sequence."""
         return self.first_arrival >= 0
+
+    @property
+    def arrivals_count(self) -> int:
+        """How many arrivals there are, further copies with them."""
+        return len(self.received) - self.unsent
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the sender wrote down every sequence."""
+        return self.sent.is_whole
+
+    def departures(self, start: int, end: int) -> tuple[Integers, Integers, Numbers]:
+        """`sent_ns`, `late_ns` and `length` of the sequences from `start` to `end` - 1."""
+        if not self.is_whole:
+            return tuple(column[start:end] for column in self._departures[:3])  # type: ignore[return-value]
+        rows = self.sent.rows(start, end)
+        return rows.time_ns + rows.late_ns, rows.late_ns, rows.length
+
+    def arrivals(self, start: int, end: int) -> tuple[Integers, Integers]:
+        """`arrival_sequence` and `arrival_ns` of the places from `start` to `end` - 1."""
+        if self.unsent:
+            return self.arrival_sequence[start:end], self.arrival_ns[start:end]
+        rows = self.received.rows(start, end)
+        return rows.sequence, rows.time_ns
+
+    @cached_property
+    def _departures(
+        self,
+    ) -> tuple[Integers, NDArray[np.uint32], NDArray[np.uint16], NDArray[np.bool_]]:
+        count = len(self.first_arrival)
+        times = np.zeros(count, np.int64)
+        late = np.zeros(count, np.uint32)
+        length = np.zeros(count, np.uint16)
+        refused = np.zeros(count, bool)
+        for piece in self.sent.pieces():
+            place = place_of(piece.sequence)
+            times[place] = piece.time_ns + piece.late_ns
+            late[place] = piece.late_ns
+            length[place] = piece.length
+            refused[place] = piece.flags != 0
+        return times, late, length, refused
+
+    @cached_property
+    def _arrivals(self) -> tuple[Integers, Integers]:
+        parts = [
+            (piece.sequence, piece.time_ns, known_to(piece.sequence, len(self.first_arrival)))
+            for piece in self.received.pieces()
+        ]
+        empty = np.empty(0, np.int64)
+        return (
+            np.concatenate([empty, *(sequence[known] for sequence, _, known in parts)]),
+            np.concatenate([empty, *(times[known] for _, times, known in parts)]),
+        )
 
 
 def join(sent: Source, received: Source) -> Joined:
     """Join the records of a flow's sender and of its receiver (or of its echoes).
 
-    The sender's records are taken to be whole: sequence n is the n-th row. Sequences without a
-    row (records that were lost) are marked by `length` 0 and count as not sent. Memory: 31 bytes
-    for each packet that was sent, and 16 for each that came.
+    Sequences without a row at the sender (records that were lost) count as not sent. Memory: 4
+    bytes for each packet that was sent.
 
     Raises:
         RecordsError: a file is damaged.
     """
-    count = sent.sequences
-    times = np.zeros(count, np.int64)
-    late = np.zeros(count, np.uint32)
-    length = np.zeros(count, np.uint16)
-    refused = np.zeros(count, bool)
-    for piece in sent.pieces():
-        place = place_of(piece.sequence)
-        times[place] = piece.time_ns + piece.late_ns
-        late[place] = piece.late_ns
-        length[place] = piece.length
-        refused[place] = piece.flags != 0
-    arrivals = _Arrivals(count, len(received))
+    if isinstance(sent, Records):
+        sent.check()
+    found = _Arrivals(sent.sequences, len(received))
     for piece in received.pieces():
-        arrivals.add(piece)
-    return Joined(
-        sent_ns=times,
-        late_ns=late,
-        length=length,
-        refused=refused,
-        first_arrival=arrivals.first,
-        arrival_sequence=arrivals.sequence[: arrivals.count],
-        arrival_ns=arrivals.time_ns[: arrivals.count],
-        duplicates=arrivals.duplicates,
-        reordered=arrivals.reordered,
-        unsent=arrivals.unsent,
-    )
+        found.add(piece.sequence)
+    return Joined(sent, received, found.first, found.duplicates, found.reordered, found.unsent)
+
+
+def known_to(sequence: Integers, count: int) -> NDArray[np.bool_] | slice:
+    """Which of the sequences lie below `count`; a slice if all do."""
+    if not len(sequence) or (sequence.min() >= 0 and sequence.max() < count):
+        return slice(None)
+    return (sequence >= 0) & (sequence < count)
 
 
 def place_of(numbers: Integers) -> slice | Integers:
@@ -107,27 +171,19 @@ class _Arrivals:
     """Finds first copies, further ones and those out of order, piece by piece."""
 
     def __init__(self, sequences: int, most: int) -> None:
-        self.first = np.full(sequences, -1, np.int64)
-        self.sequence = np.empty(most, np.int64)
-        self.time_ns = np.empty(most, np.int64)
+        self.kind = np.int32 if most < 2**31 else np.int64
+        self.first = np.full(sequences, -1, self.kind)
         self.count = self.duplicates = self.reordered = self.unsent = 0
         self.highest = -1
 
-    def add(self, piece: Packets | Piece) -> None:
-        sequence, times = piece.sequence, piece.time_ns
+    def add(self, every: Integers) -> None:
+        sequence = every[known_to(every, len(self.first))]
+        self.unsent += len(every) - len(sequence)
         if not len(sequence):
             return
-        if sequence.min() < 0 or sequence.max() >= len(self.first):
-            known = (sequence >= 0) & (sequence < len(self.first))
-            sequence, times = sequence[known], times[known]
-            self.unsent += len(piece) - len(sequence)
-            if not len(sequence):
-                return
         start, end = self.count, self.count + len(sequence)
-        self.sequence[start:end] = sequence
-        self.time_ns[start:end] = times
         if sequence[0] > self.highest and ascends(sequence):
-            self.first[place_of(sequence)] = np.arange(start, end)
+            self.first[place_of(sequence)] = np.arange(start, end, dtype=self.kind)
         else:
             self._add_mixed(sequence, start)
         self.highest = max(self.highest, int(sequence.max()))
@@ -137,7 +193,7 @@ class _Arrivals:
         """Arrivals of which some are not higher than all before: those are looked at closely."""
         before = np.maximum.accumulate(np.concatenate([[self.highest], sequence[:-1]]))
         ahead = sequence > before
-        places = np.arange(start, start + len(sequence))
+        places = np.arange(start, start + len(sequence), dtype=self.kind)
         self.first[sequence[ahead]] = places[ahead]
         behind, their_places = sequence[~ahead], places[~ahead]
         new = self.first[behind] < 0

@@ -87,20 +87,19 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
         clocks: how the receiver's timer differs from the sender's; without it (None) one-way
             delay is unknown, while variations of delay still hold but for the clocks' drift.
     """
-    sent = flow.length > 0
-    count = int(np.count_nonzero(sent))
-    late = flow.late_ns if count == len(sent) else flow.late_ns[sent]
-    ends = np.array([sent.argmax(), len(sent) - 1 - sent[::-1].argmax()] if count else [], int)
+    went = series.departures(flow)
     came = series.arrivals(flow, clocks)
     ordered = series.in_sequence(flow, came)
     jitter, jitter_mean = series.jitter(came)
-    found = _spread(came.delays())
+    found = _spread(came)
     above = found.quantiles.get("p999") if found else None
+    count = went.packets
+    rank = _rank(count, 0.99)
     return FlowMetrics(
         sent=count,
         received=came.packets,
-        offered_rate=_rate(count, flow.sent_ns[ends] - flow.late_ns[ends]),
-        sending_rate=_rate(count, flow.sent_ns[ends]),
+        offered_rate=_rate(count, went.ends_ns - went.late_ends_ns),
+        sending_rate=_rate(count, went.ends_ns),
         throughput=_throughput(flow, came, ordered.bytes),
         lost_ratio=1 - came.packets / count if count else None,
         duplicate_ratio=flow.duplicates / count if count else None,
@@ -112,8 +111,8 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
         jitter=jitter,
         jitter_mean=jitter_mean,
         ditg_jitter=came.steps.mean,
-        lateness_p99=_nanoseconds(late, 0.99),
-        lateness_max=float(late.max()) * 1e-9 if count else None,
+        lateness_p99=None if rank is None else went.lateness_ns(rank) * 1e-9,
+        lateness_max=went.latest_ns * 1e-9 if count else None,
     )
 
 
@@ -139,25 +138,33 @@ def seconds_of(nanoseconds: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def delays(seconds: NDArray[np.float64]) -> Delay | None:
     """Mean, extremes and quantiles of a series; None if it is empty."""
-    return _spread(seconds.copy())
-
-
-def _spread(seconds: NDArray[np.float64]) -> Delay | None:
-    """As `delays`; puts the values into another order."""
     if not len(seconds):
         return None
-    minimum, maximum, mean = float(seconds.min()), float(seconds.max()), float(seconds.mean())
-    found = {}
-    start = 0
+    ends = float(seconds.min()), float(seconds.max())
+    return Delay(float(seconds.mean()), *ends, _quantiles(seconds.copy(), len(seconds)))
+
+
+def _spread(came: series.Arrivals) -> Delay | None:
+    """As `delays`; puts the arrivals' delays into another order."""
+    if not came.packets:
+        return None
+    return Delay(came.total / came.packets, *came.extremes, _quantiles(came.delay, came.packets))
+
+
+def _quantiles(values: NDArray[np.float64], count: int) -> dict[str, float]:
+    """Of the first `count` values in order; those that are no numbers come last in it.
+
+    Puts the values into another order.
+    """
+    found, start = {}, 0
     for name, share in QUANTILES.items():
-        rank = _rank(len(seconds), share)
-        if rank is None:
-            continue
-        # What lies above one quantile holds the next ones.
-        seconds[start:].partition(rank - start)
-        found[name] = float(seconds[rank])
-        start = rank
-    return Delay(mean, minimum, maximum, found)
+        rank = _rank(count, share)
+        if rank is not None:
+            # What lies above one quantile holds the next ones.
+            values[start:].partition(rank - start)
+            found[name] = float(values[rank])
+            start = rank
+    return found
 
 
 def _rank(count: int, share: float) -> int | None:
@@ -187,5 +194,6 @@ def _throughput(flow: Joined, came: series.Arrivals, whole: int) -> float | None
     """Bits after the first arrival over the time since then: the first only starts the clock."""
     if came.packets < 2 or came.last_ns <= came.first_ns:
         return None
-    bits = 8 * (whole - int(flow.length[came.first_sequence]))
+    first = flow.departures(came.first_sequence, came.first_sequence + 1)[2]
+    bits = 8 * (whole - int(first[0]))
     return bits / ((came.last_ns - came.first_ns) * 1e-9)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -70,49 +71,69 @@ class Packets:
         """The highest sequence and one."""
         return int(self.sequence.max(initial=-1)) + 1
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the n-th row is that of sequence n."""
+        return bool((self.sequence == np.arange(len(self))).all())
+
     def pieces(self) -> Iterator[Packets]:
         """The packets in their order; here they are one piece."""
         yield self
 
+    def rows(self, start: int, end: int) -> Packets:
+        """The packets from one place to another, without the latter."""
+        names = ("sequence", "time_ns", "late_ns", "length", "flags")
+        return Packets(*(getattr(self, name)[start:end] for name in names), lost_records=0)
+
 
 class Piece:
-    """Packets of some blocks that lie together; the attributes are those of `Packets`."""
+    """Packets of some blocks that lie together; the attributes are those of `Packets`.
 
-    def __init__(self, heads: NDArray[np.void], body: NDArray[np.void]) -> None:
+    Args:
+        heads: headers of the blocks.
+        body: a row of records for each.
+        kept: which of all their packets, from and to.
+    """
+
+    def __init__(
+        self, heads: NDArray[np.void], body: NDArray[np.void], kept: slice = slice(None)
+    ) -> None:
         self._heads = heads
         self._body = body
+        self._kept = kept
         self._kind = int(heads[0]["kind"])
 
     def __len__(self) -> int:
-        return self._body.size
+        return len(range(self._body.size)[self._kept])
 
     @cached_property
     def sequence(self) -> Integers:
         base = self._heads["base_sequence"].astype(np.int64)[:, None]
         if self._kind == SENT:
-            return np.asarray(base + np.arange(self._body.shape[1]), np.int64).ravel()
+            return np.asarray(base + np.arange(self._body.shape[1]), np.int64).ravel()[self._kept]
         # A packet from before the block's first has a step that wraps around.
         steps = self._body["number"].view("<i4")
-        return np.asarray(np.add(base, steps, dtype=np.int64), np.int64).ravel()
+        return np.asarray(np.add(base, steps, dtype=np.int64), np.int64).ravel()[self._kept]
 
     @cached_property
     def time_ns(self) -> Integers:
         base = self._heads["base_ns"].astype(np.int64)[:, None]
-        return np.asarray(np.add(base, self._body["time"].view("<i8")), np.int64).ravel()
+        times = np.add(base, self._body["time"].view("<i8"))
+        return np.asarray(times, np.int64).ravel()[self._kept]
 
     @cached_property
     def late_ns(self) -> Numbers:
         if self._kind == SENT:
-            return self._body["number"].ravel()
+            return self._body["number"].ravel()[self._kept]
         return np.broadcast_to(np.uint32(0), len(self))
 
     @cached_property
     def length(self) -> Numbers:
-        return self._body["length"].ravel()
+        return self._body["length"].ravel()[self._kept]
 
     @cached_property
     def flags(self) -> Numbers:
-        return self._body["flags"].ravel()
+        return self._body["flags"].ravel()[self._kept]
 
 
 class Records:
@@ -128,9 +149,10 @@ class Records:
     def __init__(self, data: Data) -> None:
         self._data = memoryview(data)
         self._starts, self._heads = _heads(self._data)
+        self._before = np.concatenate([[0], np.cumsum(self._heads["count"], dtype=np.int64)])
 
     def __len__(self) -> int:
-        return int(self._heads["count"].sum())
+        return int(self._before[-1])
 
     @property
     def sequences(self) -> int:
@@ -142,6 +164,32 @@ class Records:
     def lost_records(self) -> int:
         """Packets that were not written down because the writer was behind."""
         return int(self._heads[-1]["lost_before"]) if len(self._heads) else 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the n-th row is that of sequence n, in a sender's records."""
+        return bool((self._heads["base_sequence"] == self._before[:-1]).all())
+
+    def check(self) -> None:
+        """Compare every block with its checksum.
+
+        Raises:
+            RecordsError: a block is damaged; the place is named.
+        """
+        with ThreadPoolExecutor(THREADS) as pool:
+            for _ in pool.map(_check, repeat(self._data), self._starts, self._heads):
+                pass
+
+    def rows(self, start: int, end: int) -> Packets | Piece:
+        """The packets from one place to another, without the latter; blocks are not checked."""
+        first = int(np.searchsorted(self._before, start, "right")) - 1
+        last = int(np.searchsorted(self._before, end, "left"))
+        counts = self._heads["count"][first:last]
+        kept = slice(start - int(self._before[first]), end - int(self._before[first]))
+        if (counts == counts[0]).all():
+            return self._piece(first, last, kept)
+        parts = [self._piece(block, block + 1) for block in range(first, last)]
+        return _together(parts, 0).rows(kept.start, kept.stop)
 
     def pieces(self) -> Iterator[Piece]:
         """The packets in their order; threads check and decode what comes next.
@@ -170,12 +218,12 @@ class Records:
     def _decoded(self, first: int, last: int) -> Piece:
         for at, head in zip(self._starts[first:last], self._heads[first:last], strict=True):
             _check(self._data, at, head)
-        piece = self.piece(first, last)
+        piece = self._piece(first, last)
         # What every user needs is made here, beside those who use the pieces before.
         _ = piece.sequence, piece.time_ns
         return piece
 
-    def piece(self, first: int, last: int) -> Piece:
+    def _piece(self, first: int, last: int, kept: slice = slice(None)) -> Piece:
         """Blocks `first` to `last` - 1, which must be equally long; they are not checked."""
         count = int(self._heads[first]["count"])
         at = self._starts[first] + HEADER.itemsize
@@ -184,7 +232,7 @@ class Records:
         body: NDArray[np.void] = np.ndarray(
             shape, RECORD, self._data, at, (stride, RECORD.itemsize)
         )
-        return Piece(self._heads[first:last], body)
+        return Piece(self._heads[first:last], body, kept)
 
 
 def _heads(data: memoryview) -> tuple[list[int], NDArray[np.void]]:
@@ -233,8 +281,10 @@ def packets(data: Data) -> Packets:
         RecordsError: it is torn or damaged.
     """
     file = Records(data)
-    pieces = list(file.pieces())
+    return _together(list(file.pieces()), file.lost_records)
 
+
+def _together(pieces: list[Piece], lost_records: int) -> Packets:
     def column(name: str) -> Integers:
         parts = [getattr(piece, name) for piece in pieces]
         return np.concatenate([np.empty(0, np.int64), *parts], dtype=np.int64)
@@ -245,7 +295,7 @@ def packets(data: Data) -> Packets:
         late_ns=column("late_ns"),
         length=column("length"),
         flags=column("flags"),
-        lost_records=file.lost_records,
+        lost_records=lost_records,
     )
 
 

@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 
 from pentathlon.traffic.clocks import ClockDifference
 from pentathlon.traffic.join import Joined, place_of
-from pentathlon.traffic.records import THREADS
+from pentathlon.traffic.records import THREADS, Integers, Numbers
 
 STRETCH = 1 << 16
 """Packets that are looked at together."""
+
+SOON_NS = 1 << 14
+"""Latenesses below are counted, those above are kept."""
+
+WIDEST = 16
+"""A stretch of arrivals may be so many times wider in its sequences than it has packets: then what
+was sent is decoded for that width, else for the whole flow."""
 
 JITTER_MEMORY = 2048
 """Steps that the smoothed jitter remembers: what lies further back has the weight (15/16)^2048,
@@ -52,33 +59,34 @@ class Arrivals:
     """First copies of packets that were sent, as they came.
 
     Attributes:
-        delay: one-way delay by arrival, s; of further copies too, unless `single`.
-        counted: which arrivals are first copies of packets that were sent; None: all.
-        packets: how many those are.
+        delay: one-way delay by arrival, s; not a number for further copies.
+        packets: how many have a delay.
         steps: in the order of arrival.
+        extremes: smallest and largest delay, s.
+        total: sum of the delays, s.
         first_ns, last_ns: time of the earliest and of the latest arrival, receiver's timer.
         first_sequence: of the earliest.
     """
 
     delay: Floats
-    counted: NDArray[np.bool_] | None
-    packets: int
-    steps: Steps
-    first_ns: int
-    last_ns: int
-    first_sequence: int
-
-    def delays(self) -> Floats:
-        """The delays of what is counted, in the order of arrival, as an array of its own."""
-        return self.delay.copy() if self.counted is None else self.delay[self.counted]
+    packets: int = 0
+    steps: Steps = Steps(0.0, 0)
+    extremes: tuple[float, float] = (0.0, 0.0)
+    total: float = 0.0
+    first_ns: int = 0
+    last_ns: int = 0
+    first_sequence: int = -1
 
     @property
     def latest_delays(self) -> Floats:
-        """The last of them, as many as the smoothed jitter remembers."""
-        if self.counted is None:
-            return self.delay[-JITTER_MEMORY - 1 :]
-        kept = np.flatnonzero(self.counted[::-1])[: JITTER_MEMORY + 1]
-        return self.delay[len(self.delay) - 1 - kept[::-1]]
+        """The last delays, as many as the smoothed jitter remembers and one."""
+        found: Floats = np.empty(0)
+        end = len(self.delay)
+        while end and len(found) <= JITTER_MEMORY:
+            start = max(0, end - STRETCH)
+            part = self.delay[start:end]
+            found, end = np.concatenate([part[~np.isnan(part)], found]), start
+        return found[-JITTER_MEMORY - 1 :]
 
 
 @dataclass(frozen=True)
@@ -86,59 +94,73 @@ class _Part:
     """A stretch of arrivals."""
 
     packets: int
-    total: float
+    steps: float
     ends: tuple[float, float]
+    extremes: tuple[float, float]
+    total: float
     times: tuple[int, int]
     first_sequence: int
 
 
 def arrivals(flow: Joined, clocks: ClockDifference | None) -> Arrivals:
     """The delays of a flow in the order of arrival, with the clocks' difference taken off."""
-    every = len(flow.arrival_ns)
-    delay = np.empty(every)
-    all_sent = bool(flow.length.all())
-    counted = None if all_sent and not flow.duplicates else np.empty(every, bool)
+    delay = np.empty(flow.arrivals_count)
+    single = flow.is_whole and not flow.duplicates
 
     def look(start: int, end: int) -> _Part | None:
-        sequence, times = flow.arrival_sequence[start:end], flow.arrival_ns[start:end]
-        place = place_of(sequence)
-        sent = flow.sent_ns[place]
+        sequence, times = flow.arrivals(start, end)
+        sent, length = _departures(flow, sequence)
         own = delay[start:end]
         np.subtract(times, sent, out=own)
         if clocks is not None:
             own -= clocks.at(sent)
         own *= 1e-9
-        if counted is not None:
-            kept = flow.first_arrival[place] == np.arange(start, end)
-            kept &= flow.length[place] > 0
-            counted[start:end] = kept
+        if not single:
+            kept = flow.first_arrival[sequence] == np.arange(start, end)
+            kept &= length > 0
+            own[~kept] = np.nan
             own, times, sequence = own[kept], times[kept], sequence[kept]
         if not len(own):
             return None
         earliest = int(times.argmin())
         return _Part(
             packets=len(own),
-            total=_absolute_sum(np.diff(own)),
+            steps=_absolute_sum(np.diff(own)),
             ends=(float(own[0]), float(own[-1])),
+            extremes=(float(own.min()), float(own.max())),
+            total=float(own.sum()),
             times=(int(times[earliest]), int(times.max())),
             first_sequence=int(sequence[earliest]),
         )
 
-    parts = [part for part in _stretches(every, look) if part is not None]
+    parts = [part for part in stretches(len(delay), look) if part is not None]
     if not parts:
-        return Arrivals(delay, counted, 0, Steps(0.0, 0), 0, 0, -1)
+        return Arrivals(delay)
     between = sum(abs(later.ends[0] - part.ends[1]) for part, later in pairwise(parts))
     packets = sum(part.packets for part in parts)
     first = min(parts, key=lambda part: part.times[0])
     return Arrivals(
         delay=delay,
-        counted=counted,
         packets=packets,
-        steps=Steps(sum(part.total for part in parts) + between, packets - 1),
+        steps=Steps(sum(part.steps for part in parts) + between, packets - 1),
+        extremes=(
+            min(part.extremes[0] for part in parts), max(part.extremes[1] for part in parts),
+        ),
+        total=sum(part.total for part in parts),
         first_ns=first.times[0],
         last_ns=max(part.times[1] for part in parts),
         first_sequence=first.first_sequence,
-    )
+    )  # fmt: skip
+
+
+def _departures(flow: Joined, sequence: Integers) -> tuple[Integers, Numbers]:
+    """When packets were sent, and how long they are."""
+    low, high = int(sequence.min()), int(sequence.max()) + 1
+    if high - low > WIDEST * len(sequence):
+        return flow.sent_ns[sequence], flow.length[sequence]
+    sent, _, length = flow.departures(low, high)
+    place = place_of(sequence - low)
+    return sent[place], length[place]
 
 
 @dataclass(frozen=True)
@@ -168,7 +190,7 @@ def in_sequence(flow: Joined, came: Arrivals) -> InSequence:
     """Look at the packets that came in the order of their sequences."""
 
     def look(start: int, end: int) -> _Row | None:
-        place, length = flow.first_arrival[start:end], flow.length[start:end]
+        place, length = flow.first_arrival[start:end], flow.departures(start, end)[2]
         kept = place >= 0
         kept &= length > 0
         if kept.all():
@@ -186,7 +208,7 @@ def in_sequence(flow: Joined, came: Arrivals) -> InSequence:
         ends = (float(delay[0]), float(delay[-1]))
         return _Row(steps, int(length.sum(dtype=np.int64)), sequences, ends)
 
-    rows = [row for row in _stretches(len(flow.first_arrival), look) if row is not None]
+    rows = [row for row in stretches(len(flow.first_arrival), look) if row is not None]
     between = [
         abs(later.ends[0] - row.ends[1])
         for row, later in pairwise(rows)
@@ -195,6 +217,67 @@ def in_sequence(flow: Joined, came: Arrivals) -> InSequence:
     total = sum(row.steps.total for row in rows) + sum(between)
     count = sum(row.steps.count for row in rows) + len(between)
     return InSequence(Steps(total, count), sum(row.bytes for row in rows))
+
+
+@dataclass(frozen=True)
+class Departures:
+    """What the sender did.
+
+    Attributes:
+        packets: how many it wrote down.
+        ends_ns: actual times of the first and of the last sequence; none without packets.
+        late_ends_ns: how late these two were.
+        counts: how often each lateness below SOON_NS occurs.
+        later_ns: every longer lateness.
+    """
+
+    packets: int
+    ends_ns: Integers
+    late_ends_ns: Integers
+    counts: Integers
+    later_ns: Integers
+
+    def lateness_ns(self, rank: int) -> int:
+        """The lateness at this place of all in order."""
+        soon = int(self.counts.sum())
+        if rank >= soon:
+            return int(np.partition(self.later_ns, rank - soon)[rank - soon])
+        return int(np.searchsorted(np.cumsum(self.counts), rank, "right"))
+
+    @property
+    def latest_ns(self) -> int:
+        """The longest lateness; there must be packets."""
+        return int(self.later_ns.max(initial=int(np.flatnonzero(self.counts).max(initial=0))))
+
+
+def departures(flow: Joined) -> Departures:
+    """Look at the packets that were sent in the order of their sequences."""
+
+    def look(start: int, end: int) -> tuple[Integers, Integers, Integers, Integers]:
+        sent, late, length = flow.departures(start, end)
+        if not flow.is_whole:
+            sent, late = sent[length > 0], late[length > 0]
+        ends = [0, -1] if len(sent) else []
+        later = late[late >= SOON_NS].astype(np.int64)
+        soon = late[late < SOON_NS] if len(later) else late
+        return sent[ends], late[ends].astype(np.int64), np.bincount(soon, minlength=SOON_NS), later
+
+    packets, counts = 0, np.zeros(SOON_NS, np.int64)
+    times, lates, longer = ([np.empty(0, np.int64)] for _ in range(3))
+    for sent, late, soon, later in stretches(len(flow.first_arrival), look):
+        times.append(sent)
+        lates.append(late)
+        longer.append(later)
+        counts += soon
+        packets += int(soon.sum()) + len(later)
+    ends = [0, -1] if packets else []
+    return Departures(
+        packets=packets,
+        ends_ns=np.concatenate(times)[ends],
+        late_ends_ns=np.concatenate(lates)[ends],
+        counts=counts,
+        later_ns=np.concatenate(longer),
+    )
 
 
 def smoothed(steps: Floats) -> Floats:
@@ -222,7 +305,7 @@ def _absolute_sum(values: Floats) -> float:
     return float(values.sum())
 
 
-def _stretches(count: int, look: Callable[[int, int], Found]) -> Iterator[Found]:
+def stretches(count: int, look: Callable[[int, int], Found]) -> Iterator[Found]:
     """What `look(start, end)` finds in each stretch, in order."""
     starts = range(0, count, STRETCH)
     ends = [min(start + STRETCH, count) for start in starts]
