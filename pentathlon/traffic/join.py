@@ -87,12 +87,13 @@ class Joined:
         """Whether the sender wrote down every sequence."""
         return self.sent.is_whole
 
-    def departures(self, start: int, end: int) -> tuple[Integers, Integers, Numbers]:
+    def departures(self, start: int, end: int) -> tuple[Integers, Numbers, Numbers]:
         """`sent_ns`, `late_ns` and `length` of the sequences from `start` to `end` - 1."""
         if not self.is_whole:
-            return tuple(column[start:end] for column in self._departures[:3])  # type: ignore[return-value]
+            times, late, length, _ = self._departures
+            return times[start:end], late[start:end], length[start:end]
         rows = self.sent.rows(start, end)
-        return rows.time_ns + rows.late_ns, rows.late_ns, rows.length
+        return np.add(rows.time_ns, rows.late_ns), rows.late_ns, rows.length
 
     def arrivals(self, start: int, end: int) -> tuple[Integers, Integers]:
         """`arrival_sequence` and `arrival_ns` of the places from `start` to `end` - 1."""
@@ -171,8 +172,8 @@ class _Arrivals:
     """Finds first copies, further ones and those out of order, piece by piece."""
 
     def __init__(self, sequences: int, most: int) -> None:
-        self.kind = np.int32 if most < 2**31 else np.int64
-        self.first = np.full(sequences, -1, self.kind)
+        self.kind: type[np.int32 | np.int64] = np.int32 if most < 2**31 else np.int64
+        self.first: NDArray[np.signedinteger[Any]] = np.full(sequences, -1, self.kind)
         self.count = self.duplicates = self.reordered = self.unsent = 0
         self.highest = -1
 

@@ -83,7 +83,8 @@ class Packets:
     def rows(self, start: int, end: int) -> Packets:
         """The packets from one place to another, without the latter."""
         names = ("sequence", "time_ns", "late_ns", "length", "flags")
-        return Packets(*(getattr(self, name)[start:end] for name in names), lost_records=0)
+        columns = {name: getattr(self, name)[start:end] for name in names}
+        return Packets(**columns, lost_records=0)
 
 
 class Piece:
