@@ -1,103 +1,244 @@
-"""cpu.pi beside a Gauss–Legendre program on GMP, and cpu.cipher beside `openssl speed`.
+"""cpu.pi beside a Gauss–Legendre program on GMP; ciphers beside `openssl speed`; the file codec
+beside zlib and `zstd -b`.
 
-The ratio is theirs over ours in CPU time for π, and ours over theirs in throughput for AES: above 1
-the agent is faster. Programs that are missing (cc with libgmp-dev, openssl) are named and left out.
-Exit status: 0 compared, 1 no peer was found or a run failed.
+Every row is `one / two`: of rates, so that above 1 one is faster, and of CPU time for π, where two
+is ours. The file codec gets the same bytes as its peers (`corpus.py`). Programs that are missing
+(cc with libgmp-dev, openssl, zstd) are named and left out. Exit status: 0 compared, 1 no peer was
+found or a run failed.
 
-    python benches/cpu_peers.py --digits 1048576 4194304
+    python benches/cpu_peers.py --digits 1048576 4194304 --only pi
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import corpus
+import turns
+from turns import Measure, Place, Ratio
+
 from pentathlon import agent
 
-SOURCE = Path(__file__).with_name("pi") / "gauss_legendre_gmp.c"
 AES_BYTES = 1 << 20
+SECRET_BYTES = 4 << 20
+"""The default of cpu.encrypt and of cpu.compress."""
+RSA = (512, 1024)
 
 
-def samples(program: Path, workload: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """The measured samples of one workload."""
-    task = {"id": workload, "parameters": parameters, "iterations": 3, "timeout_s": 3600}
-    run = subprocess.run(
-        [str(program), "run"],
-        input=json.dumps({"protocol": 1, "workloads": [task]}) + "\n",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    events = [json.loads(line) for line in run.stdout.splitlines()]
-    for event in events:
-        if event["event"] == "error":
-            raise SystemExit(f"cpu_peers: {workload}: {event['reason']}")
-    return [e for e in events if e["event"] == "sample" and e["phase"] == "measure"]
+def ours(
+    program: Path, place: Place, workload: str, parameters: dict[str, Any], **case: str
+) -> float:
+    """The best rate (or the least time) of the agent in one case."""
+    found = turns.samples(program, workload, parameters, place=place, tries=5, sample_ms=50)
+    chosen = [e for e in found if case.items() <= e["case"].items()]
+    values = [float(event["value"]) for event in chosen]
+    return min(values) if chosen[0]["direction"] == "lower" else max(values)
 
 
-def pi(program: Path, digits: int, peer: Path) -> None:
-    """CPU seconds for π, ours the best of three."""
-    ours = min(
-        (s["counters"]["cpu_user_ns"] + s["counters"]["cpu_system_ns"]) / s["batch"] / 1e9
-        for s in samples(program, "cpu.pi", {"digits": [digits]})
-    )
-    said = subprocess.run([peer, str(digits)], capture_output=True, text=True, check=True).stdout
-    found = re.search(r": ([\d.]+) s", said)
+def openssl(place: Place, *options: str) -> str:
+    command = [*place.command(), str(turns.find("openssl")), "speed", "-mr", "-seconds", "1"]
+    return turns.said([*command, *options])
+
+
+def number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text, re.MULTILINE)
     if found is None:
-        raise SystemExit(f"cpu_peers: the GMP program said: {said!r}")
-    theirs = float(found[1])
-    print(f"pi {digits}: cpu.pi {ours:.3f} s, GMP {theirs:.3f} s, ratio {theirs / ours:.2f}")
+        raise RuntimeError(f"the peer said: {text.strip()!r}")
+    return float(found[1])
 
 
-def aes(program: Path, bits: int) -> None:
-    """MB/s of AES with cipher block chaining on a block of 1 MiB, ours the best of three."""
-    parameters = {"algorithm": [f"aes-{bits}"], "bytes": AES_BYTES}
-    ours = samples(program, "cpu.cipher", parameters)
-    for direction, option in (("encrypt", []), ("decrypt", ["-decrypt"])):
-        command = ["openssl", "speed", "-mr", "-seconds", "1", "-bytes", str(AES_BYTES), *option]
-        command += ["-evp", f"aes-{bits}-cbc"]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        found = re.search(r"^\+F:.*:([\d.]+)$", said, re.MULTILINE)
-        if found is None:
-            raise SystemExit(f"cpu_peers: openssl said: {said!r}")
-        theirs = float(found[1]) / 1e6
-        rate = max(s["value"] for s in ours if s["case"]["direction"] == direction)
-        print(
-            f"aes-{bits} {direction}: cpu.cipher {rate:.0f} MB/s, openssl {theirs:.0f} MB/s, "
-            f"ratio {rate / theirs:.2f}"
+def cipher(place: Place, length: int, *options: str) -> float:
+    """MB/s of openssl."""
+    text = openssl(place, "-bytes", str(length), *options)
+    return number(r"^\+F:.*:([\d.]+)$", text) / 1e6
+
+
+def two_passes(place: Place) -> float:
+    """MB/s of the counter mode and then of the tag, each by itself over the whole message."""
+    counter = cipher(place, SECRET_BYTES, "-evp", "aes-128-ctr")
+    tag = cipher(place, SECRET_BYTES, "ghash")
+    return 1 / (1 / counter + 1 / tag)
+
+
+def rsa(place: Place, bits: int, private: bool) -> float:
+    """Microseconds of one operation."""
+    text = openssl(place, f"rsa{bits}")
+    rate = r"([\d.]+):[\d.]+" if private else r"[\d.]+:([\d.]+)"
+    return 1e6 / number(rf"^\+F2:\d+:{bits}:{rate}$", text)
+
+
+def pi_rows(program: Path, place: Place, digits: int, peer: str) -> tuple[dict[str, Measure], ...]:
+    def own() -> float:
+        found = turns.samples(program, "cpu.pi", {"digits": [digits]}, place=place, tries=1)
+        return min(
+            (s["counters"]["cpu_user_ns"] + s["counters"]["cpu_system_ns"]) / s["batch"] / 1e9
+            for s in found
         )
+
+    def gmp() -> float:
+        return number(r": ([\d.]+) s", turns.said([*place.command(), peer, str(digits)]))
+
+    return ({"GMP": gmp, "ours": own},)
+
+
+def best(work: Callable[[], object], length: int) -> float:
+    """MB/s of the fastest of some calls."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return length / min(times) / 1e6
+
+
+def zstd(place: Place, file: Path, which: int) -> float:
+    """MB/s (10^6) of level 3, to compress (0) or to restore (1)."""
+    text = turns.said([*place.command(), str(turns.find("zstd")), "-b3", "-e3", "-i1", str(file)])
+    found = re.findall(r"([\d.]+) MB/s, +([\d.]+) MB/s", text.replace("\r", "\n"))
+    if not found:
+        raise RuntimeError(f"zstd said: {text.strip()!r}")
+    return float(found[-1][which])
+
+
+def pi(program: Path, place: Place, rounds: int, digits: list[int], folder: Path) -> int:
+    peer = turns.built("../pi/gauss_legendre_gmp.c", folder / "pi", "-lgmp")
+    if peer is None:
+        print("π: it needs a C compiler and libgmp-dev")
+        return 0
+    for count in digits:
+        (sides,) = pi_rows(program, place, count, peer)
+        remark = "the same algorithm; ours in decimal by a Fourier transform"
+        rows = [Ratio(f"π, {count} digits, CPU s", "GMP", "ours", remark)]
+        turns.tell(turns.measured(sides, rounds), rows)
+    return len(digits)
+
+
+def ciphers(program: Path, place: Place, rounds: int) -> int:
+    if not turns.find("openssl"):
+        print("ciphers: openssl is missing: install the package openssl")
+        return 0
+    for workload, option in (("cpu.encrypt", []), ("cpu.decrypt", ["-decrypt"])):
+        verb = workload.removeprefix("cpu.")
+        sides: dict[str, Measure] = {
+            "ours": partial(ours, program, place, workload, {"bytes": SECRET_BYTES}),
+            "openssl": partial(cipher, place, SECRET_BYTES, "-evp", "aes-128-gcm", *option),
+            "openssl by two passes": partial(two_passes, place),
+        }
+        what = f"AES-128-GCM, {verb}, 4 MiB, MB/s"
+        one = "openssl goes over the message once, ours (`aes-gcm`) for the cipher and for the tag"
+        two = "openssl's counter mode, then its tag; openssl stays in one buffer, ours reads one "
+        rows = [
+            Ratio(what, "ours", "openssl", one),
+            Ratio(what, "ours", "openssl by two passes", two + "and writes another"),
+        ]
+        turns.tell(turns.measured(sides, rounds), rows)
+    for bits in (128, 256):
+        for direction, option in (("encrypt", []), ("decrypt", ["-decrypt"])):
+            parameters = {"algorithm": [f"aes-{bits}"], "bytes": AES_BYTES}
+            name = ["-evp", f"aes-{bits}-cbc"]
+            sides = {
+                "ours": partial(
+                    ours, program, place, "cpu.cipher", parameters, direction=direction
+                ),
+                "openssl": partial(cipher, place, AES_BYTES, *name, *option),
+            }
+            remark = (
+                "one chain: the instructions' latency in both"
+                if direction == "encrypt"
+                else "ours takes four blocks with an instruction (VAES) where the CPU can"
+            )
+            what = f"AES-{bits}-CBC, {direction}, 1 MiB, MB/s"
+            turns.tell(turns.measured(sides, rounds), [Ratio(what, "ours", "openssl", remark)])
+    for bits in RSA:
+        for direction in ("encrypt", "decrypt"):
+            parameters = {"algorithm": [f"rsa-{bits}"]}
+            private = direction == "decrypt"
+            sides = {
+                "ours": partial(
+                    ours, program, place, "cpu.cipher", parameters, direction=direction
+                ),
+                "openssl": partial(rsa, place, bits, private),
+            }
+            remark = "portable big numbers against assembly; openssl also pads" + (
+                ", and blinds" if private else ""
+            )
+            what = f"RSA-{bits}, {'private' if private else 'public'} key, us"
+            turns.tell(turns.measured(sides, rounds), [Ratio(what, "ours", "openssl", remark)])
+    return 1
+
+
+def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
+    plain = corpus.text(SECRET_BYTES)
+    (own,) = {
+        event["checksum"]
+        for event in turns.samples(program, "cpu.decompress", {"bytes": SECRET_BYTES}, tries=1)
+    }
+    if int(own, 16) != corpus.checksum(plain):
+        raise RuntimeError("the text made here is not the agent's")
+    packed = zlib.compress(plain, 6)
+    file = folder / "text"
+    file.write_bytes(plain)
+    works: dict[str, Callable[[], object]] = {
+        "compress": lambda: zlib.compress(plain, 6),
+        "decompress": lambda: zlib.decompress(packed),
+    }
+    for number_, (verb, work) in enumerate(works.items()):
+        sides: dict[str, Measure] = {
+            "ours": partial(ours, program, place, f"cpu.{verb}", {"bytes": SECRET_BYTES}),
+            "zlib": partial(best, work, len(plain)),
+        }
+        if turns.find("zstd"):
+            sides["zstd -b3"] = partial(zstd, place, file, number_)
+        version = f"zlib-rs and zlib {zlib.ZLIB_RUNTIME_VERSION}: one format, two programs, level 6"
+        rows = [
+            Ratio(f"file, {verb}, MB/s", "ours", "zlib", version),
+            Ratio(f"file, {verb}, MB/s", "ours", "zstd -b3", "another format, the same text"),
+        ]
+        turns.tell(turns.measured(sides, rounds), rows)
+    return 1
 
 
 def main() -> int:
     """Compares with every peer that is there."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
     parser.add_argument("--digits", type=int, nargs="+", default=[1 << 20])
-    digits = parser.parse_args().digits
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each pair (default 5)")
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--realtime", action="store_true", help="at a real-time priority (root)")
+    parser.add_argument("--only", nargs="+", choices=("pi", "cipher", "codec"))
+    options = parser.parse_args()
     program = agent.locate()
-    compared = False
-    with tempfile.TemporaryDirectory() as place:
-        peer = Path(place) / "gauss_legendre_gmp"
-        compiler = shutil.which("cc") or shutil.which("gcc")
-        build = [str(compiler), "-O2", str(SOURCE), "-o", str(peer), "-lgmp"]
-        if compiler and subprocess.run(build, capture_output=True, check=False).returncode == 0:
-            for number in digits:
-                pi(program, number, peer)
-            compared = True
-        else:
-            print("no GMP program: it needs a C compiler and libgmp-dev")
-    if shutil.which("openssl"):
-        for bits in (128, 256):
-            aes(program, bits)
-        compared = True
-    else:
-        print("no openssl: install the package openssl")
+    place = Place(options.cpu, options.realtime)
+    chosen = options.only or ("pi", "cipher", "codec")
+    # zlib runs in this process: where the others run, and as they do.
+    os.sched_setaffinity(0, {options.cpu})
+    if options.realtime:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    turns.heading()
+    compared = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            if "pi" in chosen:
+                compared += pi(program, place, options.rounds, options.digits, folder)
+            if "cipher" in chosen:
+                compared += ciphers(program, place, options.rounds)
+            if "codec" in chosen:
+                compared += codec(program, place, options.rounds, folder)
+        except (RuntimeError, subprocess.SubprocessError) as error:
+            print(f"cpu_peers: {error}", file=sys.stderr)
+            return 1
     return 0 if compared else 1
 
 

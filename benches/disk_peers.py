@@ -92,6 +92,15 @@ PAIRS = (
         "for every fourth, and checks 16 stamps",
     ),
     Pair(
+        "same block, cached, no clock",
+        "disk.buffered",
+        "rate",
+        {"file_bytes": MIB, "block_bytes": 65536, "method": "cached", "limit_s": SECONDS},
+        (*CACHED, "--rw=read", "--bs=64k", "--filesize=64k", "--gtod_reduce=1"),
+        "read",
+        "the same, but fio reads the clock for few calls: what the clock is of the ratio above",
+    ),
+    Pair(
         "random read, direct",
         "disk.access_time",
         "time",
@@ -188,6 +197,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--only", nargs="+", help="only pairs whose name contains one of these")
     arguments = parser.parse_args()
     peer = find("fio")
     if peer is None:
@@ -196,6 +206,8 @@ def main() -> int:
     program = agent.locate()
     print(f"{'':26} {'ours':>10} {'fio':>10}        ratio (least to greatest)")
     for pair in PAIRS:
+        if arguments.only and not any(text in pair.name for text in arguments.only):
+            continue
         rates: list[tuple[float, float]] = []
         for number in range(arguments.rounds):
             with tempfile.TemporaryDirectory(dir=arguments.directory) as folder:

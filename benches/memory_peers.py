@@ -1,4 +1,4 @@
-"""Memory bandwidth and latency beside lmbench, sysbench and STREAM, on their own definitions.
+"""Memory bandwidth and latency beside lmbench, sysbench, STREAM and twins in C.
 
 Each round measures all block sizes with the agent and then with its peer (or first with the peer),
 on the same CPU. The ratio of each round is ours over the peer's: above 1 the agent reports more
@@ -7,8 +7,9 @@ ratios is steadier than either value; the ratio of the best values of all rounds
 disturbed.
 
 lmbench's programs (bw_mem, lat_mem_rd), sysbench and STREAM (any build of stream.c, under the name
-stream_c) are taken from the directory that PENTATHLON_PEERS names, or from PATH. Exit status: 0
-compared, 1 no peer was found or a run failed.
+stream_c) are taken from the directory that PENTATHLON_PEERS names, or from PATH; the twin, which
+does the same as the agent in C (`turns.py`), needs a C compiler. Pairs of all threads run on all
+CPUs. Exit status: 0 compared, 1 no peer was found or a run failed.
 
     python benches/memory_peers.py --rounds 9 --cpu 1
 
@@ -22,14 +23,16 @@ import argparse
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import turns
 
 from pentathlon import agent
 
@@ -43,7 +46,9 @@ SYSBENCH_TOTAL = 2 << 30
 """Bytes that one run of sysbench moves."""
 SYSBENCH_SIZES = tuple(size for size in SIZES if size >= 1 << 20)
 """Smaller blocks measure what sysbench does between two blocks."""
+BLOCKS = (4 << 10, 192 << 10, 16 << 20)
 MIB = 1 << 20
+TWIN = "memory-twin"
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,10 @@ class Pair:
     sizes: tuple[int, ...] = SIZES
     best: bool = False
     """Whether the peer reports its best repetition instead of the median."""
+    indicator: str | None = None
+    """Which one, where the workload has several."""
+    everywhere: bool = False
+    """Whether both run on every CPU instead of the one given."""
     rounds: int | None = None
     """Fewer rounds than asked for, where the peer takes long."""
 
@@ -118,19 +127,31 @@ def bw_mem(operation: str) -> Peer:
     return measure
 
 
-def sysbench(operation: str) -> Peer:
+def twin(operation: str, width: int, threads: int) -> Peer:
+    """Megabytes (or millions of accesses) a second of twins/memory.c."""
+
+    def one(program: str, size: int, place: Place) -> float:
+        begin = place.command() if threads == 1 else []
+        command = [*begin, program, operation, str(width), str(size), str(threads)]
+        return number(r"^rate: ([0-9.]+)$", said(command))
+
+    return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
+
+
+def sysbench(operation: str, threads: int = 1) -> Peer:
     """Megabytes (10^6 B) a second of sysbench, which prints MiB."""
 
     def one(program: str, size: int, place: Place) -> float:
         options = {
-            "threads": 1,
+            "threads": threads,
             "memory-block-size": size,
             "memory-total-size": SYSBENCH_TOTAL,
             "memory-oper": operation,
             "memory-access-mode": "seq",
         }
         flags = [f"--{name}={value}" for name, value in options.items()]
-        text = said([*place.command(), program, "memory", *flags, "run"])
+        begin = place.command() if threads == 1 else []
+        text = said([*begin, program, "memory", *flags, "run"])
         return number(r"\(([0-9.]+) MiB/sec\)", text) * MIB / 1e6
 
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
@@ -192,6 +213,38 @@ def pairs() -> Iterator[Pair]:
             theirs=sysbench(operation),
             sizes=SYSBENCH_SIZES,
         )
+    count = len(os.sched_getaffinity(0))
+    for threads, number_ in (("one", 1), ("all", count)):
+        for operation, width in (("read", 64), ("write", 64), ("copy", 64), ("random", 8)):
+            yield Pair(
+                name=f"twin {operation}, {threads}",
+                program=TWIN,
+                package="twins/memory.c, which needs a C compiler",
+                workload="memory.blocks",
+                parameters={"threads": [threads]},
+                unit="MB/s" if operation != "random" else "M/s",
+                definition="both: the same accesses (512 bits; random: four generators); the "
+                "twin's loop is the C compiler's",
+                theirs=twin(operation, width, number_),
+                sizes=BLOCKS,
+                indicator=operation,
+                everywhere=threads == "all",
+            )
+    for operation in ("read", "write"):
+        yield Pair(
+            name=f"sysbench {operation}, all",
+            program="sysbench",
+            package="sysbench 1",
+            workload="memory.blocks",
+            parameters={"threads": ["all"]},
+            unit="MB/s",
+            definition="both: every CPU at once; peer: 64 bits at a time and one block shared by "
+            "all threads (--memory-scope=global); ours: 512 bits, a block for each",
+            theirs=sysbench(operation, count),
+            sizes=(16 << 20,),
+            indicator=operation,
+            everywhere=True,
+        )
     yield Pair(
         name="STREAM Copy",
         program="stream_c",
@@ -226,7 +279,7 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
     """Median (or best) value of the agent's samples."""
     request = {
         "protocol": 1,
-        "placement": {"cpus": [place.cpu]}
+        "placement": ({} if pair.everywhere else {"cpus": [place.cpu]})
         | ({"policy": "rr", "priority": 1} if place.realtime else {}),
         "workloads": [
             {
@@ -249,7 +302,11 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
     for event in map(json.loads, run.stdout.splitlines()):
         if event["event"] == "error":
             raise RuntimeError(f"{pair.workload}: {event['reason']}")
-        if event["event"] == "sample" and event["phase"] == "measure":
+        if (
+            event["event"] == "sample"
+            and event["phase"] == "measure"
+            and pair.indicator in (None, event["indicator"])
+        ):
             samples[event["case"]["block_bytes"]].append(event["value"])
     summary = best(pair) if pair.best else statistics.median
     return {size: summary(values) for size, values in samples.items()}
@@ -257,13 +314,6 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
 
 def best(pair: Pair) -> Callable[[list[float]], float]:
     return min if pair.unit == "ns" else max
-
-
-def find(name: str) -> str | None:
-    """A peer's program, from PENTATHLON_PEERS or from PATH."""
-    folder = os.environ.get("PENTATHLON_PEERS")
-    search = os.pathsep.join(filter(None, (folder, os.environ.get("PATH"))))
-    return shutil.which(name, path=search)
 
 
 def compare(
@@ -307,8 +357,10 @@ def main() -> int:
     print(f"{options.rounds} rounds on CPU {options.cpu}, {TRIES} samples of {SAMPLE_MS:g} ms each")
     print(f"{'':15} {'block':>11} {'ours':>10} {'peer':>10} {'':5}   ratio   middle half      best")
     compared = 0
+    folder = tempfile.TemporaryDirectory()
+    built = turns.built("memory.c", Path(folder.name) / TWIN, "-static", "-pthread")
     for pair in chosen:
-        peer = find(pair.program)
+        peer = built if pair.program == TWIN else turns.find(pair.program)
         if peer is None:
             print(f"{pair.name:15} {pair.program} is missing: it is part of {pair.package}")
             continue
@@ -322,6 +374,7 @@ def main() -> int:
             print(f"{pair.name}: {error}", file=sys.stderr)
             return 1
         compared += 1
+    folder.cleanup()
     print("\nDefinitions")
     for pair in chosen:
         print(f"  {pair.name}: {pair.definition}.")

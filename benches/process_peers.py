@@ -1,17 +1,17 @@
-"""System calls and processes beside lmbench, on lmbench's own definitions.
+"""System calls, processes and context switches beside lmbench, perf bench and twins in C.
 
-Each round measures one workload of the agent and its peer one after the other, on the same CPU and
-in the same directory; the order changes from round to round. The ratio of each round is ours over
-the peer's, so 0.95 means that the agent reports a time 5 % shorter. A neighbour's load hits both
-halves of a round, so the median of the ratios is steadier than either time.
+Every row is a ratio of times, `one / two`: 0.95 means that one takes 5 % less. `ours` is the agent,
+`twin` does the same in C without anything around it, a twin with another name does what the peer
+does (`turns.py` says what that is for). All run on one CPU and in one directory, which lies in
+memory where the system has /dev/shm, so that no disk answers.
 
-lmbench's programs (lat_syscall, lat_pipe, lat_proc, lat_sig, lat_mmap, lat_pagefault) are taken
-from the directory that PENTATHLON_PEERS names, or from PATH. Exit status: 0 compared, 1 no peer was
-found or a run failed.
+lmbench's programs and perf are taken from the directory that PENTATHLON_PEERS names, or from PATH;
+the twins need a C compiler. What is missing is named and left out. Exit status: 0 compared, 1 no
+peer was found or a run failed.
 
     python benches/process_peers.py --rounds 11 --cpu 1
 
-With --realtime both run at a real-time priority (SCHED_RR 1, needs root), so that other programs on
+With --realtime all run at a real-time priority (SCHED_RR 1, needs root), so that other programs on
 the CPU do not run in between.
 """
 
@@ -21,178 +21,350 @@ import argparse
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import turns
+from turns import Measure, Place, Ratio
 
 from pentathlon import agent
 
 FILE = "temp"
-"""The file that is opened, by its bare name in both programs."""
+"""The file that is opened, by its bare name in every program."""
 MAPPED = "mapped"
 """The file that the peers map; the agent's own is as long."""
-MAPPED_BYTES = 1 << 20
+MAPPED_BYTES = 16 << 20
+"""So long that lat_mmap, which prints whole microseconds, is exact to a few thousandths."""
+TOUCHED = MAPPED_BYTES // 10
 HELLO = Path("/tmp/hello")
 """The program that lat_proc exec starts; its path is fixed in lat_proc."""
-TRIES = 11
-"""Samples of a half round: the default number of lmbench, which reports their median."""
-SAMPLE_MS = 5.0
-"""Length of a sample in both programs. lmbench would search for its own (ENOUGH in us), which takes
-minutes where neighbours disturb it."""
+SHARED = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A workload and the peer's command that measures the same."""
+    """A workload, and the commands that are compared with it by the names of their sides."""
 
     name: str
     workload: str
-    peer: tuple[str, ...]
-    definition: str
+    others: dict[str, tuple[str, ...]]
+    rows: tuple[tuple[str, str, str], ...]
+    """One side, the other, and the remark."""
     parameters: dict[str, Any] = field(default_factory=dict)
+    parts: float = 1.0
+    """Operations of the agent's in one of the others': a round trip is two hand-overs."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where both programs of a pair run."""
+SAME = "the same calls"
+TWIN = ("ours", "twin", SAME)
 
-    cpu: int
-    realtime: bool
 
-    def command(self) -> list[str]:
-        """What starts a peer there."""
-        pinned = ["taskset", "-c", str(self.cpu)]
-        return [*pinned, "chrt", "--rr", "1"] if self.realtime else pinned
+def only_twin(
+    name: str,
+    workload: str,
+    *twin: str,
+    parameters: dict[str, Any] | None = None,
+    remark: str = SAME,
+) -> Pair:
+    """A workload that no peer measures."""
+    rows = (("ours", "twin", remark),)
+    return Pair(name, workload, {"twin": ("calls", *twin)}, rows, parameters or {})
 
 
 PAIRS = (
     Pair(
         "system call",
         "process.getpid",
-        ("lat_syscall", "null"),
-        "ours: getpid by the system call instruction, answer compared; peer: getppid by the C "
-        "library, answer ignored (getppid also looks its parent up in the kernel)",
+        {
+            "lat_syscall null": ("lat_syscall", "null"),
+            "twin": ("calls", "getpid"),
+            "getppid twin": ("calls-dynamic", "getppid"),
+        },
+        (
+            ("ours", "lat_syscall null", "the peer calls getppid by a shared library"),
+            TWIN,
+            ("getppid twin", "lat_syscall null", "getppid by a shared library"),
+        ),
     ),
     Pair(
         "open and close",
         "process.open_close",
-        ("lat_syscall", "open", FILE),
-        "both: open an empty file in the current directory read-only and close it",
+        {"lat_syscall open": ("lat_syscall", "open", FILE), "twin": ("calls", "open", FILE)},
+        (("ours", "lat_syscall open", SAME), TWIN),
         {"flags": "read_only"},
     ),
     Pair(
-        "pipe",
+        "pipe round trip",
         "process.pipe_round_trip",
-        ("lat_pipe",),
-        "both: one byte to another process and back over two pipes; ours also changes and "
-        "compares the byte",
+        {
+            "lat_pipe": ("lat_pipe",),
+            "perf bench sched pipe": ("perf", "bench", "sched", "pipe", "-l", "20000"),
+            "twin": ("calls", "pipe"),
+            "dynamic twin": ("calls-dynamic", "pipe"),
+        },
+        (
+            ("ours", "lat_pipe", "the peer is linked dynamically"),
+            ("ours", "perf bench sched pipe", "the peer is linked dynamically, and large"),
+            TWIN,
+            ("dynamic twin", "lat_pipe", "the twin linked as the peer is"),
+        ),
     ),
     Pair(
-        "fork",
+        "fork and exit",
         "process.fork_wait",
-        ("lat_proc", "fork"),
-        "both: fork, the child exits, the parent waits; ours: _exit in a static program; peer: "
-        "exit, which runs the C library's exit handlers, in the program as it was linked",
+        {
+            "lat_proc fork": ("lat_proc", "fork"),
+            "twin": ("calls", "fork"),
+            "twin of the agent's size": ("calls", "fork", "MEMORY"),
+            "exit twin": ("calls-dynamic", "fork_handlers"),
+        },
+        (
+            ("ours", "lat_proc fork", "peer: linked dynamically, and the child runs exit handlers"),
+            ("ours", "twin", "ours has more private memory whose page tables are copied"),
+            ("ours", "twin of the agent's size", "as much private memory as the agent has"),
+            ("exit twin", "lat_proc fork", "linked dynamically, with exit handlers"),
+        ),
     ),
     Pair(
         "fork and exec",
         "process.fork_exec",
-        ("lat_proc", "exec"),
-        f"both: fork, execute the agent's smallest program ({HELLO} holds a copy of it for the "
-        "peer), wait; the peer's child also closes its standard output",
+        {
+            "lat_proc exec": ("lat_proc", "exec"),
+            "twin": ("calls", "exec", str(HELLO), "x", "42"),
+            "dynamic twin": ("calls-dynamic", "exec", str(HELLO), "x", "42"),
+        },
+        (
+            ("ours", "lat_proc exec", "the peer is linked dynamically"),
+            TWIN,
+            ("dynamic twin", "lat_proc exec", "the twin linked as the peer is"),
+        ),
     ),
     Pair(
-        "signal install",
+        "exec of the agent, by fork",
+        "process.exec_static",
+        {"twin": ("calls", "exec", "AGENT", "exit", "42")},
+        (("ours", "twin", "the twin's own image is smaller than the agent's"),),
+        {"start": ["fork"]},
+    ),
+    Pair(
+        "exec of the agent, by spawn",
+        "process.exec_static",
+        {"twin": ("calls", "spawn", "AGENT", "exit", "42")},
+        (TWIN,),
+        {"start": ["posix_spawn"]},
+    ),
+    Pair(
+        "signal, install",
         "process.signal",
-        ("lat_sig", "install"),
-        "both: sigaction; ours alternates between two handlers and compares the one replaced",
+        {
+            "lat_sig install": ("lat_sig", "install"),
+            "twin": ("calls", "install_two"),
+            "one handler twin": ("calls", "install"),
+        },
+        (
+            ("ours", "lat_sig install", "ours: two handlers in turn, the old one compared"),
+            TWIN,
+            ("one handler twin", "lat_sig install", "always the same handler"),
+        ),
         {"kind": ["install"]},
     ),
     Pair(
-        "signal handle",
+        "signal, handle",
         "process.signal",
-        ("lat_sig", "catch"),
-        "both: kill to the process itself, whose handler counts; ours compares the count; the "
-        "peer takes off the time of a kill that sends no signal, so ours is longer by a call",
+        {
+            "lat_sig catch": ("lat_sig", "catch"),
+            "twin": ("calls", "handle"),
+            "difference twin": ("calls", "handle_less_send"),
+        },
+        (
+            ("ours", "lat_sig catch", "the peer takes off a kill that sends no signal"),
+            TWIN,
+            ("difference twin", "lat_sig catch", "the twin less such a kill"),
+        ),
         {"kind": ["handle"]},
     ),
+    only_twin(
+        "signal there and back", "process.signal", "between", parameters={"kind": ["between"]}
+    ),
+    only_twin("futex there and back", "process.futex", "futex"),
+    only_twin("condition there and back", "process.condition", "condition"),
+    only_twin("thread, create and join", "process.thread", "thread"),
     Pair(
-        "mmap",
+        "mmap, a tenth written",
         "process.mmap_munmap",
-        ("lat_mmap", str(MAPPED_BYTES), MAPPED),
-        "both: map a cached file of 1 MiB shared, write to each page of its first tenth, unmap",
+        {
+            "lat_mmap": ("lat_mmap", str(MAPPED_BYTES), MAPPED),
+            "twin": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED)),
+            "16 KiB twin": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED), "16384"),
+        },
+        (
+            ("ours", "lat_mmap", "the peer writes once in 16 KiB, ours to every page"),
+            TWIN,
+            ("16 KiB twin", "lat_mmap", "one write in 16 KiB"),
+        ),
         {"backing": ["file"], "bytes": [MAPPED_BYTES], "touched_percent": [10]},
+    ),
+    only_twin(
+        "mmap, anonymous",
+        "process.mmap_munmap",
+        *("map", "-", str(1 << 20), "0"),
+        parameters={"backing": ["anonymous"], "bytes": [1 << 20], "touched_percent": [0]},
     ),
     Pair(
         "page fault",
         "process.page_fault",
-        ("lat_pagefault", MAPPED),
-        "ours: first write to a page of new private memory, which the kernel zeroes; peer: first "
-        "read of a page of a cached file, which the kernel may map with its neighbours",
+        {
+            "lat_pagefault": ("lat_pagefault", MAPPED),
+            "twin": ("calls", "fault", "256"),
+            "file twin": ("calls", "fault_file", MAPPED),
+        },
+        (
+            (
+                "ours",
+                "lat_pagefault",
+                "ours: a new page, zeroed; peer: a page of a cached file, "
+                "which the kernel maps with its neighbours",
+            ),
+            TWIN,
+            ("file twin", "lat_pagefault", "a cached file, and what unmapping its pages costs"),
+        ),
         {"kind": ["minor"]},
+    ),
+    Pair(
+        "create and delete",
+        "process.create_delete",
+        {
+            "lat_fs": ("lat_fs", "."),
+            "twin": ("calls", "create_delete"),
+            "names twin": ("calls", "create_names", "1000"),
+        },
+        (
+            (
+                "ours",
+                "lat_fs",
+                "ours: one name again and again; peer: many names made, then removed",
+            ),
+            TWIN,
+            ("names twin", "lat_fs", "1000 names"),
+        ),
+        {"mode": ["default"]},
+    ),
+    Pair(
+        "hand-over by futex",
+        "cpu.scheduling.switch",
+        {"twin": ("calls", "futex")},
+        (("ours", "twin", "half a round trip; ours by park and unpark"),),
+        {"mechanism": ["futex"]},
+        2.0,
+    ),
+    Pair(
+        "hand-over by pipe",
+        "cpu.scheduling.switch",
+        {
+            "perf bench sched pipe -T": ("perf", "bench", "sched", "pipe", "-T", "-l", "20000"),
+            "twin": ("calls", "pipe_threads"),
+        },
+        (
+            ("ours", "perf bench sched pipe -T", "half a round trip; the peer sends 4 bytes"),
+            ("ours", "twin", "half a round trip"),
+        ),
+        {"mechanism": ["pipe"]},
+        2.0,
+    ),
+    Pair(
+        "context switch",
+        "cpu.scheduling.switch",
+        {
+            "lat_ctx": ("lat_ctx", "-s", "0", "2"),
+            "difference twin": ("calls", "context"),
+        },
+        (
+            ("ours", "lat_ctx", "peer: processes, and the bytes' way through a pipe taken off"),
+            ("difference twin", "lat_ctx", "the twin with processes, less that way"),
+        ),
+        {"mechanism": ["pipe"]},
     ),
 )
 
 
 def ours(program: Path, pair: Pair, place: Place, scratch: Path) -> float:
     """Median time per call in ns, as the agent measures it."""
-    request = {
-        "protocol": 1,
-        "scratch": str(scratch),
-        "placement": {"cpus": [place.cpu], "policy": "rr" if place.realtime else None},
-        "workloads": [{"id": pair.workload, "parameters": pair.parameters, "iterations": TRIES}],
-    }
-    run = subprocess.run(
-        [program, "run"],
-        input=json.dumps(request) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    events = [json.loads(line) for line in run.stdout.splitlines()]
-    for event in events:
-        if event["event"] == "error":
-            raise RuntimeError(f"{pair.workload}: {event['reason']}")
-    values: list[float] = [
-        event["value"]
-        for event in events
-        if event["event"] == "sample" and event["phase"] == "measure"
-    ]
-    return statistics.median(values)
+    found = turns.samples(program, pair.workload, pair.parameters, place=place, scratch=scratch)
+    return statistics.median(event["value"] for event in found) * pair.parts
 
 
-def theirs(program: str, pair: Pair, place: Place, directory: Path) -> float:
-    """Median time per call in ns, as lmbench reports it (in microseconds, on standard error)."""
-    run = subprocess.run(
-        [*place.command(), program, "-N", str(TRIES), *pair.peer[1:]],
-        cwd=directory,
-        env=os.environ | {"ENOUGH": f"{SAMPLE_MS * 1e3:.0f}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path) -> float:
+    """Median time per call in ns, as the peer reports it (in microseconds)."""
+    if command[0] == "perf":
+        text = turns.said([*place.command(), program, *command[1:]], directory)
+        return number(r"([0-9.]+) usecs/op", text) * 1e3
+    if command[0] == "lat_fs":
+        return files(program, place, directory)
+    tries = [program, "-N", str(turns.TRIES), *command[1:]]
+    text = turns.said([*place.command(), *tries], directory)
+    if command[0] == "lat_ctx":
+        return number(r"^2 ([0-9.]+)", text) * 1e3
     # lat_mmap prints megabytes and microseconds, the others a sentence.
-    found = re.search(r":\s*([0-9.]+) microseconds|^[0-9.]+ ([0-9.]+)$", run.stderr, re.MULTILINE)
+    return number(r"(?::\s*([0-9.]+) microseconds|^[0-9.]+ ([0-9.]+)$)", text) * 1e3
+
+
+def number(pattern: str, text: str) -> float:
+    found = re.search(pattern, text, re.MULTILINE)
     if not found:
-        raise RuntimeError(f"{' '.join(pair.peer)} said: {run.stderr.strip() or 'nothing'}")
-    return float(found.group(1) or found.group(2)) * 1e3
+        raise RuntimeError(f"the peer said: {text.strip() or 'nothing'}")
+    return float(next(filter(None, found.groups())))
 
 
-def find(name: str) -> str | None:
-    """A peer's program, from PENTATHLON_PEERS or from PATH."""
-    folder = os.environ.get("PENTATHLON_PEERS")
-    search = os.pathsep.join(filter(None, (folder, os.environ.get("PATH"))))
-    return shutil.which(name, path=search)
+def files(program: str, place: Place, directory: Path) -> float:
+    """Nanoseconds to make and to remove an empty file: lat_fs's first line, after which it would
+    go on to longer files."""
+    command = [*place.command(), program, "-N", str(turns.TRIES), str(directory)]
+    environment = os.environ | {"ENOUGH": f"{turns.SAMPLE_MS * 1e3:.0f}"}
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as run:
+        assert run.stderr is not None
+        line = run.stderr.readline()
+        os.killpg(run.pid, 9)
+    found = re.match(r"0k\t\d+\t(\d+)\t(\d+)$", line)
+    if not found:
+        raise RuntimeError(f"lat_fs said: {line.strip() or 'nothing'}")
+    return sum(1e9 / float(rate) for rate in found.groups())
+
+
+def private_kib(program: Path) -> int:
+    """Private memory of the process that measures process.fork_wait, in KiB."""
+    task = {"id": "process.fork_wait", "iterations": 100, "sample_ms": 20}
+    request = {"protocol": 1, "workloads": [task]}
+    largest = 0
+    with subprocess.Popen(
+        [program, "run"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as run:
+        assert run.stdin is not None
+        run.stdin.write(json.dumps(request).encode() + b"\n")
+        run.stdin.flush()
+        children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+        try:
+            deadline = time.monotonic() + 1
+            while time.monotonic() < deadline and run.poll() is None:
+                time.sleep(0.05)
+                for pid in children.read_text().split():
+                    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+                    largest = max(largest, int(number(r"^Anonymous:\s+(\d+) kB", rollup)))
+        except OSError:
+            pass
+        finally:
+            run.kill()
+    return largest
 
 
 @contextmanager
@@ -234,32 +406,32 @@ def smallest_program(program: Path) -> bytes:
     raise RuntimeError("the agent started no program within 10 s")
 
 
-@contextmanager
-def nothing() -> Iterator[None]:
-    yield
-
-
-def compare(program: Path, peer: str, pair: Pair, place: Place, rounds: int) -> None:
-    """Measures both in turn and prints medians and ratios."""
-    own: list[float] = []
-    other: list[float] = []
-    with tempfile.TemporaryDirectory() as folder:
+def compare(program: Path, pair: Pair, found: dict[str, str], *, place: Place, rounds: int) -> int:
+    """Measures all sides in turn and prints the ratios; returns how many rows."""
+    known = {name: command for name, command in pair.others.items() if command[0] in found}
+    for name in pair.others.keys() - known.keys():
+        print(f"{pair.name}: {name} is left out: {pair.others[name][0]} is missing")
+    if not known:
+        return 0
+    executing = any(HELLO.name in part for c in known.values() for part in c) or (
+        "lat_proc exec" in known
+    )
+    memory = str(private_kib(program)) if any("MEMORY" in c for c in known.values()) else ""
+    parent = SHARED if SHARED.is_dir() else None
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
         directory = Path(folder)
         (directory / FILE).touch()
         (directory / MAPPED).write_bytes(bytes(MAPPED_BYTES))
-        with hello(program) if pair.peer[-1] == "exec" else nothing():
-            for number in range(rounds):
-                for half in (0, 1) if number % 2 == 0 else (1, 0):
-                    if half == 0:
-                        own.append(ours(program, pair, place, directory))
-                    else:
-                        other.append(theirs(peer, pair, place, directory))
-    ratios = sorted(a / b for a, b in zip(own, other, strict=True))
-    low, high = ratios[rounds // 4], ratios[-1 - rounds // 4]
-    print(
-        f"{pair.name:15} {statistics.median(own):10.1f} ns {statistics.median(other):10.1f} ns   "
-        f"{statistics.median(ratios):.3f}   {low:.3f} to {high:.3f}   {' '.join(pair.peer)}"
-    )
+        sides: dict[str, Measure] = {"ours": partial(ours, program, pair, place, directory)}
+        for name, command in known.items():
+            values = {"AGENT": str(program), "MEMORY": memory}
+            words = tuple(values.get(word, word) for word in command)
+            sides[name] = partial(theirs, found[command[0]], words, place, directory)
+        with hello(program) if executing else nullcontext():
+            figures = turns.measured(sides, rounds)
+    rows = [Ratio(f"{pair.name}, time", *row) for row in pair.rows]
+    turns.tell(figures, rows)
+    return len(rows)
 
 
 def main() -> int:
@@ -269,28 +441,35 @@ def main() -> int:
     parser.add_argument(
         "--realtime", action="store_true", help="run at a real-time priority (root)"
     )
-    parser.add_argument("--only", help="only pairs whose name contains this text")
+    parser.add_argument("--only", nargs="+", help="only pairs whose name contains one of these")
     options = parser.parse_args()
     program = agent.locate()
     place = Place(options.cpu, options.realtime)
-    pairs = [pair for pair in PAIRS if not options.only or options.only in pair.name]
-    print(f"{options.rounds} rounds on CPU {options.cpu}, each the median of {TRIES} samples")
-    print(f"{'':15} {'ours':>13} {'peer':>13}   ratio   middle half")
+    pairs = [
+        pair
+        for pair in PAIRS
+        if not options.only or any(text in pair.name for text in options.only)
+    ]
+    print(f"{options.rounds} rounds on CPU {options.cpu}, each the median of {turns.TRIES} samples")
+    print("in ns; lmbench 3's programs, perf bench, and twins in C\n")
     compared = 0
-    for pair in pairs:
-        peer = find(pair.peer[0])
-        if peer is None:
-            print(f"{pair.name:15} {pair.peer[0]} is missing: it is part of lmbench 3")
-            continue
-        try:
-            compare(program, peer, pair, place, options.rounds)
-        except (RuntimeError, subprocess.SubprocessError) as error:
-            print(f"{pair.name}: {error}", file=sys.stderr)
-            return 1
-        compared += 1
-    print("\nDefinitions")
-    for pair in pairs:
-        print(f"  {pair.name}: {pair.definition}.")
+    with tempfile.TemporaryDirectory() as folder:
+        found = {
+            command[0]: path
+            for pair in pairs
+            for command in pair.others.values()
+            if (path := turns.find(command[0]))
+        }
+        for name, flags in (("calls", ("-static",)), ("calls-dynamic", ())):
+            if path := turns.built("calls.c", Path(folder) / name, "-pthread", *flags):
+                found[name] = path
+        turns.heading(", ns")
+        for pair in pairs:
+            try:
+                compared += compare(program, pair, found, place=place, rounds=options.rounds)
+            except (RuntimeError, subprocess.SubprocessError) as error:
+                print(f"{pair.name}: {error}", file=sys.stderr)
+                return 1
     return 0 if compared else 1
 
 

@@ -1,0 +1,180 @@
+"""Ours and peers in turns: what the scripts beside this file have in common.
+
+A row of a table compares two sides, `one / two`. In every round each side measures once, in another
+order than in the round before, and the ratio of the round is taken: a neighbour's load hits both
+halves of a round, so that the median of the ratios is steadier than either figure.
+
+A twin is a program in C (`twins/`) with nothing around one definition. Where a peer's definition
+is not ours, two twins test the explanation: one that does what we do, one that does what the peer
+does. If each agrees with its original, the difference between the definitions is all there is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TWINS = Path(__file__).with_name("twins")
+TRIES = 11
+"""Samples of a half round: the default number of lmbench, which reports their median."""
+SAMPLE_MS = 5.0
+"""Length of a sample in every program. lmbench would search for its own (ENOUGH in us), which takes
+minutes where neighbours disturb it."""
+
+Measure = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A row: one side over another, and what explains the difference."""
+
+    what: str
+    one: str
+    two: str
+    remark: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the programs run."""
+
+    cpu: int | None = None
+    realtime: bool = False
+
+    def command(self) -> list[str]:
+        """What starts a peer there."""
+        if self.cpu is None:
+            return []
+        pinned = ["taskset", "-c", str(self.cpu)]
+        return [*pinned, "chrt", "--rr", "1"] if self.realtime else pinned
+
+    def placement(self) -> dict[str, Any]:
+        """The agent's placement."""
+        if self.cpu is None:
+            return {}
+        policy = {"policy": "rr", "priority": 1} if self.realtime else {}
+        return {"cpus": [self.cpu]} | policy
+
+
+def find(name: str) -> str | None:
+    """A peer's program, from PENTATHLON_PEERS or from PATH."""
+    folder = os.environ.get("PENTATHLON_PEERS")
+    search = os.pathsep.join(filter(None, (folder, os.environ.get("PATH"))))
+    return shutil.which(name, path=search)
+
+
+def built(source: str, program: Path, *flags: str) -> str | None:
+    """Compiles a twin; none (and a line that says so) where there is no C compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        print(f"no twin {source}: a C compiler is needed")
+        return None
+    command = [compiler, "-O2", str(TWINS / source), "-o", str(program), *flags]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        last = run.stderr.strip().splitlines()[-1:]
+        print(f"no twin {source} {' '.join(flags)}: {''.join(last)}")
+        return None
+    return str(program)
+
+
+def said(command: Sequence[str], directory: Path | None = None) -> str:
+    """All that a program writes."""
+    run = subprocess.run(
+        command,
+        cwd=directory,
+        env=os.environ | {"ENOUGH": f"{SAMPLE_MS * 1e3:.0f}", "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if run.returncode:
+        raise RuntimeError(f"{' '.join(command)} said: {run.stdout.strip() or run.returncode}")
+    return run.stdout
+
+
+def samples(
+    program: Path,
+    workload: str,
+    parameters: Mapping[str, Any],
+    *,
+    place: Place | None = None,
+    scratch: Path | None = None,
+    tries: int = TRIES,
+    sample_ms: float = SAMPLE_MS,
+) -> list[dict[str, Any]]:
+    """The measured samples of a run of one workload.
+
+    Raises:
+        RuntimeError: the agent reported an error or no sample.
+    """
+    task = {
+        "id": workload,
+        "parameters": dict(parameters),
+        "iterations": tries,
+        "sample_ms": sample_ms,
+        "timeout_s": 300,
+    }
+    request: dict[str, Any] = {"protocol": 1, "workloads": [task]}
+    if place is not None:
+        request["placement"] = place.placement()
+    if scratch is not None:
+        request["scratch"] = str(scratch)
+    run = subprocess.run(
+        [program, "run"],
+        input=json.dumps(request) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    events = [json.loads(line) for line in run.stdout.splitlines()]
+    for event in events:
+        if event["event"] == "error":
+            raise RuntimeError(f"{workload}: {event['reason']}")
+    found = [e for e in events if e["event"] == "sample" and e["phase"] == "measure"]
+    if not found:
+        raise RuntimeError(f"{workload} gave no sample")
+    return found
+
+
+def measured(sides: Mapping[str, Measure], rounds: int) -> dict[str, list[float]]:
+    """The figures of every side, round by round, in an order that turns."""
+    figures: dict[str, list[float]] = {name: [] for name in sides}
+    names = list(sides)
+    for number in range(rounds):
+        first = number % len(names)
+        for name in (*names[first:], *names[:first]):
+            figures[name].append(sides[name]())
+    return figures
+
+
+def heading(unit: str = "") -> None:
+    print(f"| what | beside | one{unit} | two{unit} | ratio | middle half | remark |")
+    print("|---|---|---|---|---|---|---|")
+
+
+def tell(figures: Mapping[str, Sequence[float]], rows: Sequence[Ratio]) -> None:
+    """Prints the rows whose sides were measured."""
+    for row in rows:
+        if row.one not in figures or row.two not in figures:
+            continue
+        one, two = figures[row.one], figures[row.two]
+        ratios = sorted(a / b for a, b in zip(one, two, strict=True))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
+        print(
+            f"| {row.what} | {row.one} / {row.two} | {statistics.median(one):.4g} | "
+            f"{statistics.median(two):.4g} | {statistics.median(ratios):.3f} | "
+            f"{low:.3f} to {high:.3f} | {row.remark} |",
+            flush=True,
+        )
