@@ -61,7 +61,11 @@ class Place:
     def command(self) -> list[str]:
         """What starts a peer there."""
         pinned = ["taskset", "-c", str(self.cpu)]
-        return [*pinned, "chrt", "--rr", "1"] if self.realtime else pinned
+        return [*pinned, *self.everywhere()]
+
+    def everywhere(self) -> list[str]:
+        """What starts a peer on all CPUs."""
+        return ["chrt", "--rr", "1"] if self.realtime else []
 
 
 Figures = dict[int, float]
@@ -131,7 +135,7 @@ def twin(operation: str, width: int, threads: int) -> Peer:
     """Megabytes (or millions of accesses) a second of twins/memory.c."""
 
     def one(program: str, size: int, place: Place) -> float:
-        begin = place.command() if threads == 1 else []
+        begin = place.command() if threads == 1 else place.everywhere()
         command = [*begin, program, operation, str(width), str(size), str(threads)]
         return number(r"^rate: ([0-9.]+)$", said(command))
 
@@ -150,7 +154,7 @@ def sysbench(operation: str, threads: int = 1) -> Peer:
             "memory-access-mode": "seq",
         }
         flags = [f"--{name}={value}" for name, value in options.items()]
-        begin = place.command() if threads == 1 else []
+        begin = place.command() if threads == 1 else place.everywhere()
         text = said([*begin, program, "memory", *flags, "run"])
         return number(r"\(([0-9.]+) MiB/sec\)", text) * MIB / 1e6
 
