@@ -156,7 +156,7 @@ def ciphers(program: Path, place: Place, rounds: int) -> int:
             remark = (
                 "one chain: the instructions' latency in both"
                 if direction == "encrypt"
-                else "ours takes four blocks with an instruction (VAES) where the CPU can"
+                else "blocks side by side, as many as each program takes"
             )
             what = f"AES-{bits}-CBC, {direction}, 1 MiB, MB/s"
             turns.tell(turns.measured(sides, rounds), [Ratio(what, "ours", "openssl", remark)])

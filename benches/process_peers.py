@@ -112,7 +112,7 @@ PAIRS = (
             "dynamic twin": ("calls-dynamic", "pipe"),
         },
         (
-            ("ours", "lat_pipe", "the peer is linked dynamically"),
+            ("ours", "lat_pipe", "the same calls; the peer is linked dynamically"),
             ("ours", "perf bench sched pipe", "the peer is linked dynamically, and large"),
             TWIN,
             ("dynamic twin", "lat_pipe", "the twin linked as the peer is"),
@@ -197,7 +197,12 @@ PAIRS = (
     ),
     only_twin("futex there and back", "process.futex", "futex"),
     only_twin("condition there and back", "process.condition", "condition"),
-    only_twin("thread, create and join", "process.thread", "thread"),
+    only_twin(
+        "thread, create and join",
+        "process.thread",
+        "thread",
+        remark="ours by the standard library, which sets up a signal stack for each",
+    ),
     Pair(
         "mmap, a tenth written",
         "process.mmap_munmap",
