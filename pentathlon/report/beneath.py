@@ -12,6 +12,7 @@ from pentathlon.evaluate.beneath.steady import NOT_ASSESSED
 from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
 from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.evaluate.model_latency import Latency
+from pentathlon.evaluate.model_series import Cold
 
 MOST_WHY = 12
 
@@ -210,24 +211,21 @@ def warm_up(evaluation: Evaluation) -> Sheet | None:
 
 def cold(evaluation: Evaluation) -> Sheet | None:
     """The first sample of every process, compared on its own."""
-    lines = []
+    names = [system.name for system in evaluation.systems]
+    found: dict[str, dict[str, Cold]] = {}
     for one in evaluation.cold:
-        row = evaluation.row(one.key)
-        divisor, unit = scale(row.unit, one.mean)
-        interval = ""
-        if one.low_percent is not None and one.high_percent is not None:
-            interval = f"[{signed_percent(one.low_percent)}, {signed_percent(one.high_percent)}]"
-        lines.append(
-            (
-                row_name(row),
-                one.system,
-                f"{significant(one.mean / divisor)} {unit}",
-                "–" if one.slower_percent is None else signed_percent(one.slower_percent),
-                "–" if one.percent is None else signed_percent(one.percent),
-                interval,
-                "different" if one.different else "",
-            )
-        )
+        found.setdefault(one.key, {})[one.system] = one
+    head = ["Indicator"]
+    for place, name in enumerate(names):
+        head += [f"{name}, cold", "Slower %", *([f"Speed % to {names[0]}"] if place else [])]
+    lines = []
+    for key, own in found.items():
+        row = evaluation.row(key)
+        divisor, unit = scale(row.unit, next(iter(own.values())).mean)
+        cells = [row_name(row)]
+        for place, name in enumerate(names):
+            cells += _cold_cells(own.get(name), divisor, unit, compared=place > 0)
+        lines.append(tuple(cells))
     return _shown(
         Sheet(
             "cold",
@@ -235,12 +233,28 @@ def cold(evaluation: Evaluation) -> Sheet | None:
             "The first sample of every process: what a program pays that does the work once. "
             "It may be a single operation, so it is noisier than the others. “Slower” is "
             "against the counted samples of the same boot; “speed” against the reference's "
-            "cold samples, “different” where Holm's procedure over all cold rows shows it.",
-            ("Indicator", "System", "Cold", "Slower %", "Speed %", "Interval", ""),
+            "cold samples, with its interval, “different” where Holm's procedure over all cold "
+            "rows shows it.",
+            tuple(head),
             tuple(lines),
-            frozenset((2, 3, 4, 5)),
+            frozenset(range(1, len(head))),
         )
     )
+
+
+def _cold_cells(one: Cold | None, divisor: float, unit: str, *, compared: bool) -> list[str]:
+    if one is None:
+        return ["–"] * (3 if compared else 2)
+    cells = [
+        f"{significant(one.mean / divisor)} {unit}",
+        "–" if one.slower_percent is None else signed_percent(one.slower_percent),
+    ]
+    if compared:
+        speed = "–" if one.percent is None else signed_percent(one.percent)
+        if one.low_percent is not None and one.high_percent is not None:
+            speed += f" [{signed_percent(one.low_percent)}, {signed_percent(one.high_percent)}]"
+        cells.append(f"{speed} different" if one.different else speed)
+    return cells
 
 
 def rates(evaluation: Evaluation) -> Sheet | None:

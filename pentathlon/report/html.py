@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
@@ -28,7 +30,7 @@ from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
 from pentathlon.report.papertables.section import sections
-from pentathlon.report.payload import embed, payload
+from pentathlon.report.payload import payload, plain, tips
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 SCRIPTS = ("sweeps.js", "overlays.js", "report.js")
@@ -71,8 +73,9 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
             style=asset("report.css") + asset("papers.css"),
-            scripts=[asset(name) for name in (*VENDORED, *SCRIPTS)],
-            data=embed(payload(evaluation, result)),
+            unpack=asset("unpack.js"),
+            code=_code(),
+            data=packed(plain(payload(evaluation, result) | {"tips": tips(areas)})),
         )
     )
 
@@ -83,6 +86,17 @@ def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
     found = sections(evaluation, anchors)
     template = _environment().from_string(asset("papers.html.j2"))
     return template.render(papers=found, glyphs=view.GLYPHS) if found else ""
+
+
+def packed(text: str) -> str:
+    """A text as zlib stream (RFC 1950) in base64; `assets/unpack.js` reads it in the page."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+@cache
+def _code() -> str:
+    """The libraries and the pictures as one packed script; each ends in a line of its own."""
+    return packed("".join(f"{asset(name)}\n;\n" for name in (*VENDORED, *SCRIPTS)))
 
 
 @cache
@@ -133,7 +147,9 @@ def _inventory(evaluation: Evaluation, result: ResultLike) -> list[dict[str, Any
     sections: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(paths):
         section = path.partition(".")[0]
-        values = [paths[path].get(name, ("", False)) for name in names]
+        values = [(*paths[path].get(name, ("", False)), 1) for name in names]
+        if len(set(values)) == 1:  # One cell across, where all systems tell the same.
+            values = [(*values[0][:2], len(names))]
         sections.setdefault(section, []).append({"path": path, "values": values})
     return [{"name": name, "lines": lines} for name, lines in sections.items()]
 

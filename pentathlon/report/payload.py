@@ -1,13 +1,14 @@
 """The data of the pictures: compact JSON, embedded once in the page.
 
-Numbers are given with seven significant digits, which no screen can show; the exports hold the
-full precision.
+Places on an axis are given with seven significant digits, what is drawn at them with five, which no
+screen can show; the exports hold the full precision.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -18,8 +19,9 @@ from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import overlays, sweeps
+from pentathlon.report.view import Area
 
-DIGITS = 7
+DIGITS, DRAWN_DIGITS = 7, 5
 
 
 def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
@@ -66,21 +68,37 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
     }
 
 
-def embed(data: dict[str, Any]) -> str:
-    """The data as JSON that can stand inside a script element of a page.
+def tips(areas: Sequence[Area]) -> list[list[Any]]:
+    """What the cells of each row tell when the mouse rests on them: [means, unit, judgements]."""
+    found = {
+        line.anchor: [
+            [mean.detail for mean in line.means],
+            line.better,
+            [one.detail for one in line.judgements],
+        ]
+        for area in areas
+        for part in area.parts
+        for line in part.lines
+    }
+    return [found[f"row-{place}"] for place in range(len(found))]
 
-    "<" is escaped, so that no text of the data can end the element (HTML standard, 4.12.1.3).
-    """
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+def plain(data: dict[str, Any]) -> str:
+    """The data as JSON."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def short(value: float | None) -> float | int | None:
-    """The number with seven significant digits; None where there is none."""
+def short(value: float | None, digits: int = DIGITS) -> float | int | None:
+    """The number with so many significant digits; None where there is none."""
     if value is None or not math.isfinite(value):
         return None
-    rounded = float(f"{value:.{DIGITS}g}")
+    rounded = float(f"{value:.{digits}g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+
+
+def drawn(value: float | None) -> float | int | None:
+    """A number that is drawn, or told with three digits."""
+    return short(value, DRAWN_DIGITS)
 
 
 def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
@@ -97,7 +115,7 @@ def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
         "u": row.unit,
         "h": int(row.direction == "higher"),
         "x": None if size is None else int(size),
-        "m": [None if one is None else short(one.mean) for one in summaries],
+        "m": [None if one is None else drawn(one.mean) for one in summaries],
         "e": [_comparison(row.comparison(name), verdicts) for name in names],
     }
 
@@ -109,7 +127,7 @@ def _comparison(one: Comparison | None, verdicts: list[Verdict]) -> list[Any] | 
     ratios: list[Any] = [None] * 5
     if one.effect is not None:
         ratios = [
-            None if percent is None else short(1 + percent / 100)
+            None if percent is None else drawn(1 + percent / 100)
             for percent in (
                 one.effect.percent,
                 one.effect.low_percent,
@@ -143,7 +161,7 @@ def _samples(evaluation: Evaluation, table: pl.DataFrame, names: list[str]) -> l
                     order,
                     warm,
                     int(bool(counted)),
-                    *(short(value) for value in values),
+                    *(drawn(value) for value in values),
                 ]
             )
     return found

@@ -7,12 +7,11 @@ import platform
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import launch
+from pentathlon.target import launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
     Target,
-    TargetError,
     TargetUnavailable,
 )
 from pentathlon.target.session import Launch, ProcessSession
@@ -28,12 +27,7 @@ class LocalTarget(Target):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
-        for option in ("kernel", "memory"):
-            if getattr(system, option) is not None:
-                raise TargetError(
-                    f'system "{system.name}" has the option "{option}", which the target '
-                    f'"{self.kind}" does not have; leave it out'
-                )
+        options.refuse(system, self.kind, "kernel", "memory")
         self.settings = MachineSettings(system)
 
     def describe(self) -> dict[str, Any]:

@@ -385,6 +385,15 @@ def test_curves_of_a_result_agree_with_the_claims():
     assert huge.unexplained == ()
 
 
+@pytest.mark.parametrize(("sizes", "curves"), [(5, False), (6, True)])
+def test_curves_too_short_to_show_a_cache_say_nothing_of_caches(sizes, curves):
+    result = Maker(factors={"uml-6.1": same, "uml-7.2": same}).make()
+    sweep = pl.col("case").str.extract(r"block_bytes=(\d+)").cast(pl.Int64)
+    kept = result.samples().filter(sweep.is_null() | (sweep < 1024 << sizes))
+    result = dataclasses.replace(result, tables={**result.tables, "samples": kept})
+    assert bool(evaluate(result).curves) == curves
+
+
 def test_an_empty_result_has_its_failures_and_no_rows():
     result = Maker().make()
     tables = {**result.tables, "samples": result.samples().clear()}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.facts import Inventory
-from pentathlon.evaluate.levels.caches import Step, find_steps
+from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, find_steps
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import Boundary, CacheCheck, CurveLevels
 
@@ -76,8 +76,8 @@ def find_levels(
     for (workload, indicator, name), members in groups.items():
         for system in systems:
             sizes, cost, noise = _curve(members, system)
-            if len(sizes) < 2:
-                continue
+            if len(sizes) < FEWEST_POINTS:
+                continue  # It could show no step, which is not the same as having none.
             rate = members[0].direction == "higher"
             steps = find_steps(sizes, cost, noise, overhead=rate)
             checks, unexplained = check(steps, claimed.get(system, ()), sizes)

@@ -1,12 +1,13 @@
 "use strict";
 /* Pictures of the report, drawn when they come into view. Everything they show is in the tables. */
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const data = JSON.parse(unpack("data"));
   const systems = data.systems;
   const names = systems.map((system) => system.name);
   const colour = (s) => `var(--s${Math.min(s, 5)})`;
   const SYMBOLS = ["circle", "square", "diamond", "triangle", "star", "cross"];
   const DIFFERENT = new Set(["faster-by-delta", "faster", "slower", "slower-by-delta"]);
+  const MANY = 24; // sizes on one axis, beyond which a curve is drawn without points
   const SINGLE = 6; // as CURVE_ROWS of view.py: smaller workloads share the table of their area
   const low = 1 / (1 + data.delta / 100), high = 1 + data.delta / 100;
   const style = { fontSize: "12px", background: "none", overflow: "visible" };
@@ -79,9 +80,12 @@
   const scale = (unit, value) => unit === "ns" ? value >= 1e9 ? [1e9, "s"] : value >= 1e6 ? [1e6, "ms"] : value >= 1e3 ? [1e3, "µs"] : [1, "ns"]
     : unit === "MB/s" && value >= 1e4 ? [1e3, "GB/s"] : [1, unit];
   const bands = (values) => values.flatMap((one) => one.b.map(([x1, x2]) => ({ x1, x2, s: one.s })));
+  /* Sizes to write at an axis: the powers of two where there are many, since even steps crowd. */
   const ticks = (sizes) => {
-    const every = sizes.filter((_, i) => i % Math.ceil(sizes.length / 8) === 0);
-    return every.length ? every : sizes;
+    const all = sizes.length <= MANY ? sizes
+      : d3.range(Math.ceil(Math.log2(sizes[0])), Math.floor(Math.log2(sizes.at(-1))) + 1).map((p) => 2 ** p);
+    const every = all.filter((_, i) => i % Math.ceil(all.length / 8) === 0);
+    return every.length ? every : all;
   };
 
   /* Ticks of a ratio axis that people can read: round, with 0 among them, at most `count`. */
@@ -184,7 +188,7 @@
             Plot.ruleX(claimed, { x: ([, size]) => size, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
             Plot.text(claimed, { x: ([, size]) => size, frameAnchor: "top", dy: -12, text: ([name, size]) => `${name} ${sizeTick(size)}`, fill: "var(--soft)" }),
             ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
-            Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) }),
+            sizes.length > MANY ? null : Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) }),
             Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         });
@@ -302,7 +306,7 @@
     },
   };
 
-  const tools = { data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
+  const tools = { MANY, data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
   for (const more of window.pentathlonPictures || []) Object.assign(draw, more(tools));
 
   // --- when to draw ------------------------------------------------------------------------------
@@ -321,6 +325,16 @@
     for (const entry of entries) if (entry.isIntersecting && !drawn.has(entry.target)) show(entry.target);
   }, { rootMargin: "400px" });
 
+  /* What a cell tells when the mouse rests on it: kept with the data, since few are ever read. */
+  const tellMore = (target) => {
+    const cell = target.closest("td");
+    if (target.tagName === "SUP") target.title = "a boot deviates by more than 1 % from the mean";
+    if (!cell || cell.title) return;
+    const [means, better, judgements] = data.tips[cell.parentNode.id.slice(4)];
+    const told = [...means, better, ...judgements.flatMap((one) => ["", "", one])][cell.cellIndex - 1];
+    if (told) cell.title = told;
+  };
+
   const select = document.getElementById("indicator");
   if (select) {
     for (const [area, rows] of d3.groups(data.rows.map((row, i) => ({ row, i })), ({ row }) => row.a)) {
@@ -338,6 +352,7 @@
     select.addEventListener("change", () => choose(select.value));
     document.getElementById("measure").addEventListener("change", () => show(explorer));
     for (const body of document.querySelectorAll(".results tbody")) {
+      body.addEventListener("mouseover", (event) => tellMore(event.target));
       body.addEventListener("click", (event) => {
         if (String(getSelection())) return;
         const row = event.target.closest("tr");
@@ -384,7 +399,7 @@
   });
   for (const link of document.querySelectorAll("a[data-row]")) {
     link.addEventListener("click", () => {
-      const row = [...document.querySelectorAll(".results tr[data-key]")].find((one) => one.dataset.key === link.dataset.row);
+      const row = document.getElementById(`row-${data.rows.findIndex((one) => one.k === link.dataset.row)}`);
       const fold = row?.closest("details");
       if (fold) fold.open = true;
       if (row) { link.href = `#${row.id}`; row.classList.add("chosen"); }

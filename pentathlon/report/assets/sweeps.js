@@ -1,7 +1,7 @@
 "use strict";
 /* Pictures over a numeric factor: one panel for each case, one line for each system. */
 (window.pentathlonPictures ||= []).push((tools) => {
-  const { data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius,
+  const { MANY, data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius,
     sizeTick, bytes, number, compact, names, systems, style, SYMBOLS } = tools;
 
   const sweep = (part, width) => {
@@ -23,7 +23,6 @@
       const bands = found.map(([s, low, high]) => ({ s, x1: cut(low === high ? low / 1.19 : low), x2: cut(low === high ? high * 1.19 : high) }));
       const best = found.flatMap(([s, , , x]) => points.filter((p) => p.s === s && p.x === x));
       const rules = one.r.filter(([x]) => x >= from && x <= to);
-      const shown = xs.length > 24 ? d3.range(Math.ceil(Math.log2(from)), Math.floor(Math.log2(to)) + 1).map((p) => 2 ** p) : xs;
       return panel(one.t, Plot.plot({
         width: each, height: Math.min(300, 140 + each * 0.3), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
         ariaLabel: `${one.t}, over ${part}`,
@@ -33,12 +32,12 @@
         marks: [
           Plot.rectX(bands, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.26 / Math.max(1, present.length) }),
           Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
-          axisX(ticks(shown), sizeTick),
+          axisX(ticks(xs), sizeTick),
           axisY(axis.ticks, compact),
           Plot.ruleX(rules, { x: ([x]) => x, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
           Plot.text(rules, { x: ([x]) => x, frameAnchor: "top", dy: -12, text: ([, label]) => label, fill: "var(--soft)" }),
           ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
-          xs.length > 40 ? null : Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) * 0.85 }),
+          xs.length > MANY ? null : Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) * 0.85 }),
           Plot.dot(best, { x: "x", y: "y", stroke: (p) => colour(p.s), fill: "none", strokeWidth: 2, r: (p) => radius(p.s) + 4 }),
           Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
         ],

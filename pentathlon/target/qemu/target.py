@@ -10,12 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import cpus, guest, launch
+from pentathlon.target import cpus, guest, launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
     Target,
-    TargetError,
     TargetUnavailable,
 )
 from pentathlon.target.qemu import initramfs, kernels, modules
@@ -50,18 +49,10 @@ class QemuTarget(Target):
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
         self.scratch = guest.scratch(system)
-        if system.kernel is None:
-            raise TargetError(
-                f'system "{system.name}" names no kernel; give its version, such as kernel = "6.1"'
-            )
-        if system.settings.changed():
-            raise TargetError(
-                f'system "{system.name}" has settings, which are for the targets "local" and '
-                '"netns"; leave them out'
-            )
+        self.wanted = options.kernel(system)
+        options.refuse_settings(system)
         # One virtual CPU for each CPU of the host that is named; the last one if none is.
         self.cpus = self.cpus or cpus.resolve([-1])
-        self.wanted = system.kernel
         self.memory = system.memory or DEFAULT_MEMORY
 
     def describe(self) -> dict[str, Any]:

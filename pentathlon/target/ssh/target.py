@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import guest, launch
+from pentathlon.target import guest, launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
@@ -67,12 +67,7 @@ class SshTarget(Target):
             raise TargetError(
                 f'system "{system.name}" names no machine; add ssh = {{ host = "NAME" }}'
             )
-        for option in ("kernel", "memory"):
-            if getattr(system, option) is not None:
-                raise TargetError(
-                    f'system "{system.name}" has the option "{option}", which the target "ssh" '
-                    "does not have; leave it out"
-                )
+        options.refuse(system, self.kind, "kernel", "memory")
         for key in system.settings.changed():
             if key not in REMOTE_SETTINGS:
                 raise TargetError(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import cpus, guest, launch
+from pentathlon.target import cpus, guest, launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
@@ -54,15 +54,8 @@ class UmlTarget(Target):
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
         self.scratch = guest.scratch(system)
-        if system.kernel is None:
-            raise TargetError(
-                f'system "{system.name}" names no kernel; give its version, such as kernel = "6.1"'
-            )
-        if system.settings.changed():
-            raise TargetError(
-                f'system "{system.name}" has settings, which are for the targets "local" and '
-                '"netns"; leave them out'
-            )
+        self.wanted = options.kernel(system)
+        options.refuse_settings(system)
         if system.cpus is not None and len(system.cpus) != 1:
             raise TargetError(
                 f'system "{system.name}" names {len(system.cpus)} CPUs, but user-mode Linux has '
@@ -70,7 +63,6 @@ class UmlTarget(Target):
             )
         # One CPU always: a guest that moves between CPUs pays several times as much per fault.
         self.cpus = self.cpus or cpus.resolve([-1])
-        self.wanted = system.kernel
         self.memory = system.memory or DEFAULT_MEMORY
         self.arguments = tuple(getattr(system, "uml_args", ()) or ())
         for word in self.arguments:

@@ -7,12 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pentathlon.target import cpus, launch, putback
+from pentathlon.target import cpus, launch, options, putback
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
     Target,
-    TargetError,
     TargetUnavailable,
 )
 from pentathlon.target.session import Launch, ProcessSession
@@ -42,17 +41,8 @@ class WineTarget(Target):
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
         self.named: str | None = getattr(system, "agent", None)
-        if system.settings.changed():
-            raise TargetError(
-                f'system "{system.name}" has settings, which are for the targets "local" and '
-                '"netns"; leave them out'
-            )
-        for option in ("kernel", "memory"):
-            if getattr(system, option) is not None:
-                raise TargetError(
-                    f'system "{system.name}" has the option "{option}", which the target "wine" '
-                    "does not have; leave it out"
-                )
+        options.refuse_settings(system)
+        options.refuse(system, self.kind, "kernel", "memory")
 
     def describe(self) -> dict[str, Any]:
         try:
