@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import AgentEvent, Record, Sink
+from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, Sink
 from pentathlon.store.journal import StoreError, read_journal
 
 PACKETS = "packets"
@@ -20,6 +20,9 @@ PACKETS = "packets"
 class PacketKeeper:
     """A sink that puts the table of a `packets` event into a file, whose name the journal gets.
 
+    The files of a boot that fails are removed when it has ended: it is tried again, and its trials
+    count for nothing.
+
     Args:
         directory: of the result.
         sink: takes every record, without tables.
@@ -28,11 +31,18 @@ class PacketKeeper:
     def __init__(self, directory: Path, sink: Sink) -> None:
         self._directory = directory
         self._sink = sink
+        self._last = 0
+        self._of_boot: list[Path] = []
 
     def __call__(self, record: Record) -> None:
         if isinstance(record, AgentEvent) and record.event.get("event") == "packets":
             record = dataclasses.replace(record, event=self._kept(record.event))
         self._sink(record)
+        if isinstance(record, BootStart):
+            self._of_boot = []
+        elif isinstance(record, BootEnd) and record.outcome != "ok":
+            for path in self._of_boot:
+                path.unlink(missing_ok=True)
 
     def _kept(self, event: dict[str, Any]) -> dict[str, Any]:
         rest = {name: value for name, value in event.items() if name != "table"}
@@ -43,13 +53,15 @@ class PacketKeeper:
         try:
             folder.mkdir(exist_ok=True)
             # A run that goes on finds the files of the first one; none is written twice.
-            number = sum(1 for _ in folder.glob("*.parquet")) + 1
-            path = folder / f"{number:06d}.parquet"
+            here = (int(path.stem) for path in folder.glob("*.parquet") if path.stem.isdigit())
+            self._last = max(self._last, *here, 0) + 1
+            path = folder / f"{self._last:06d}.parquet"
             draft = path.with_suffix(".part")
             draft.write_bytes(data)
             draft.replace(path)
         except OSError as error:
             raise StoreError(f"{folder} cannot be written: {error.strerror}") from error
+        self._of_boot.append(path)
         return rest | {"file": f"{PACKETS}/{path.name}"}
 
 
@@ -71,8 +83,8 @@ class KeptTrial:
 
     @property
     def kept(self) -> bool:
-        """Whether its packets are there."""
-        return "file" in self.event
+        """Whether its packets are there; those of a boot that failed are not."""
+        return "file" in self.event and (self.directory / self.event["file"]).exists()
 
     def packets(self) -> pl.DataFrame:
         """Its packets, with the columns that docs/results.md lists.
@@ -99,10 +111,15 @@ def kept_trials(directory: Path) -> Iterator[KeptTrial]:
     Raises:
         StoreError: the directory holds no result.
     """
-    number = 0
-    for record in read_journal(directory):
-        if isinstance(record, AgentEvent) and record.event.get("event") == "packets":
-            number += 1
-            yield KeptTrial(
-                number, directory, record.system, record.block, record.attempt, record.event
-            )
+    found = [
+        record
+        for record in read_journal(directory)
+        if isinstance(record, AgentEvent) and record.event.get("event") == "packets"
+    ]
+    # A run that goes on may give the number of a removed file to another: the last one has it.
+    owner = {record.event.get("file"): place for place, record in enumerate(found)}
+    for place, record in enumerate(found):
+        event = dict(record.event)
+        if owner[event.get("file")] != place:
+            event.pop("file", None)
+        yield KeptTrial(place + 1, directory, record.system, record.block, record.attempt, event)
