@@ -91,9 +91,14 @@ class Peer(Table):
     cpus: tuple[int, ...] | None = None
     """CPUs that its agent may run on, negative ones counted from the last; None means any."""
 
-    @field_validator("cpus", mode="before")
+    interfaces: tuple[str, ...] | None = None
+    """`ssh`: two interfaces of this machine, joined to the system; the receiving side first."""
+    joined_to: tuple[str, ...] | None = None
+    """`ssh`: the system's interfaces at the other ends, in the same order."""
+
+    @field_validator("cpus", "interfaces", "joined_to", mode="before")
     @classmethod
-    def _cpus(cls, value: Any) -> Any:
+    def _lists(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
 

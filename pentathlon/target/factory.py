@@ -47,4 +47,4 @@ def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target
         return target
     from pentathlon.target.pair.target import PairTarget  # noqa: PLC0415  (loads scipy)
 
-    return PairTarget(target, peer.cpus)
+    return PairTarget(target, peer)

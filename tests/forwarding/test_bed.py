@@ -1,6 +1,8 @@
 """Real packets through a real forwarder in a namespace; needs root."""
 
 import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,14 @@ from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
 from pentathlon.target.netns import probe
 from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
 from tests.target.conftest import FakeSystem
 
 SWEEP = {
     "offered_kpps": [1], "frame_bytes": [78], "duration_s": 0.5, "lead_s": 0.5, "soaker": "idle",
-    "competitor": ["none"], "copies": 1, "nice": 0, "steering": ["own"], "routes": [0],
+    "competitor": ["none"], "copies": [1], "nice": [0], "scheduler": ["other"],
+    "ip_versions": [4], "steering": ["own"], "routes": [0], "firewall_rules": [0], "budgets": [0],
     "rung": "send", "lateness_limit_ms": 1000.0,
 }  # fmt: skip
 
@@ -86,6 +90,8 @@ def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: bed.Bed) -> N
         if event["event"] == "sample"
     }
     assert [event["reason"] for event in events if event["event"] == "error"] == []
+    if not beside.calibrate(made, "idle"):
+        pytest.skip("the machine is too busy: nothing is left of the forwarder's CPU")
     for name in (
         "throughput", "lost", "round_trip", "cpu_available", "cpu_idle", "softirq_rate",
         "ping_round_trip",
@@ -95,18 +101,87 @@ def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: bed.Bed) -> N
     assert ("none", "competitor_speed") not in found
 
 
-def test_routes_come_and_go(made: bed.Bed) -> None:
+def tune(made: bed.Bed, **values: int) -> None:
+    made.tune(**{"budget": 0, "routes": 0, "firewall_rules": 0, "ip_version": 4, **values})
+
+
+@pytest.mark.parametrize(("version", "table"), [(4, "route"), (6, "ipv6_route")])
+def test_routes_come_and_go(made: bed.Bed, version: int, table: str) -> None:
+    if version in made.refused:
+        pytest.skip(made.refused[version])
+
     def count() -> int:
-        text = Path(f"/proc/{made.forwarder.session.pid}/net/route").read_text()
+        text = Path(f"/proc/{made.forwarder.session.pid}/net/{table}").read_text()
         return len(text.splitlines())
 
     before = count()
-    made.set_routes(500)
-    assert count() == before + 500
-    made.set_routes(20)
-    assert count() == before + 20
-    made.set_routes(0)
-    assert count() == before
+    for routes in (500, 20, 0):
+        tune(made, routes=routes, ip_version=version)
+        assert count() == before + routes
+
+
+def test_rules_are_in_force_and_then_gone(made: bed.Bed) -> None:
+    if shutil.which("nft") is None:
+        pytest.skip("no nft: apt install nftables")
+
+    def rules() -> int:
+        enter = ["nsenter", "--target", str(made.forwarder.session.pid), "--net", "nft"]
+        done = subprocess.run([*enter, "list", "ruleset"], capture_output=True, check=True)
+        return done.stdout.count(b"saddr")
+
+    for count in (40, 3, 0):
+        tune(made, firewall_rules=count)
+        assert rules() == count
+        assert flow_of(made, 500, 78).forwarded > 0
+
+
+def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: bed.Bed) -> None:
+    with pytest.raises(bed.Unsupported, match="whole kernel"):
+        tune(made, budget=64)
+    tune(made)
+    assert flow_of(made, 500, 78).forwarded > 0
+
+
+def test_version_6_is_forwarded_too(made: bed.Bed) -> None:
+    if 6 in made.refused:
+        pytest.skip(made.refused[6])
+    work = task("forwarding.sweep", **SWEEP | {"ip_versions": [4, 6], "frame_bytes": [78, 98]})
+    events = list(run_sweep(work, made))
+    reasons = {
+        (e["case"]["frame_bytes"], e["case"]["ip_version"]): e["reason"]
+        for e in events
+        if e["event"] == "error" and e["kind"] == "unsupported"
+    }
+    assert list(reasons) == [(78, 6)] and "the least is 98 B" in reasons[78, 6]
+    if any("schedule" in e.get("reason", "") for e in events):
+        pytest.skip("the machine is too busy for a generator of 1000 packets/s")
+    found = {
+        (e["case"]["ip_version"], e["indicator"]): e["value"]
+        for e in events
+        if e["event"] == "sample"
+    }
+    assert found[6, "throughput"] > 0
+
+
+def test_frames_made_in_the_kernel_go_through_the_forwarder(made: bed.Bed) -> None:
+    made.steer("own", live=True)
+    try:
+        for _ in range(8):
+            try:
+                work = task("forwarding.sweep", **SWEEP | {"rung": "live"})
+                flow = run_flow(made, work, packet_rate=2000, frame_bytes=78)
+                break
+            except InvalidTrial:
+                continue
+            except CommandError as error:
+                assert error.kind == "unsupported"
+                pytest.skip(str(error))
+        else:
+            pytest.skip("the machine is too busy for a generator of 2000 packets/s")
+    finally:
+        made.steer("own")
+    assert flow.sent >= 990
+    assert flow.forwarded > 0 and flow.trips is not None and flow.trips.minimum > 0
 
 
 def test_steering_is_what_the_kernel_says(made: bed.Bed) -> None:
@@ -124,7 +199,9 @@ def test_steering_is_what_the_kernel_says(made: bed.Bed) -> None:
 
 
 def test_the_competitor_and_the_soaker_are_gone_afterwards(made: bed.Bed) -> None:
-    with beside.competing(made, SWEEP | {"copies": 2}, "cpu.simplex") as competition:
+    competitor = beside.Competitor("cpu.simplex", copies=2, nice=5, scheduler="batch")
+    assert competitor.label == "cpu.simplex x2 nice 5 batch"
+    with beside.competing(made, competitor, 0.5) as competition:
         assert beside.calibrate(made, "idle") >= 0
     assert competition.samples
     assert {one["copy"] for one in competition.samples} == {0, 1}
@@ -143,4 +220,6 @@ def test_a_search_ends_with_an_interval_or_says_why_not(made: bed.Bed) -> None:
     events = list(run_ndr(work, made))
     rates = {e["indicator"] for e in events if e["event"] == "sample"}
     reasons = [e["reason"] for e in events if e["event"] == "error"]
-    assert "rate" in rates or any("limit is above" in r or "did not pass" in r for r in reasons)
+    assert "rate" in rates or any("limit is above" in r or "did not pass" in r for r in reasons), (
+        reasons
+    )

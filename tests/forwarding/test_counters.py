@@ -3,8 +3,10 @@
 import pytest
 
 from pentathlon.target.forwarding import counters
-from pentathlon.target.forwarding.bed import mask, places, remarks
-from pentathlon.target.forwarding.beside import Competition
+from pentathlon.target.forwarding.bed import places, remarks
+from pentathlon.target.forwarding.beside import Competition, Competitor
+from pentathlon.target.forwarding.links import mask
+from pentathlon.target.forwarding.sweep import settings
 
 
 def reading(begin_s: float, end_s: float, received: list[int], ticks: list[int]) -> dict:
@@ -27,6 +29,16 @@ def test_idle_is_of_the_cpus_asked_for() -> None:
     assert counters.idle_percent(host, [7]) is None
     assert counters.idle_percent(host, None) is None, "no ticks at all are no reading"
     assert counters.idle_percent({}, [0]) is None
+
+
+def test_readings_without_a_tick_do_not_hide_the_others() -> None:
+    hosts = [
+        {"cpus": {"cpu0": [0] * 8}},
+        {"cpus": {"cpu0": [10, 0, 0, 30, 0, 0, 0, 0]}},
+        {"cpus": {"cpu0": [30, 0, 0, 10, 0, 0, 0, 0]}},
+    ]
+    assert counters.idle_percent(counters.together(hosts), [0]) == 50
+    assert counters.idle_percent(counters.together([{}]), [0]) is None
 
 
 def test_rates_are_over_the_readings_own_times() -> None:
@@ -89,3 +101,29 @@ def test_the_competitors_speed_is_against_the_time_before_the_flow() -> None:
     competition.samples = before
     assert competition.speed_percent() == 0
     assert Competition().speed_percent() is None
+
+
+PARAMETERS = {
+    "competitor": ["none", "cpu.simplex"], "copies": [1, 2], "nice": [0], "scheduler": ["other"],
+    "frame_bytes": [78], "ip_versions": [4], "steering": ["own"], "routes": [0],
+    "firewall_rules": [0], "budgets": [0],
+}  # fmt: skip
+
+
+def test_cases_name_only_what_the_study_sets() -> None:
+    plain = [one.case for one in settings(PARAMETERS)]
+    assert plain == [
+        {"frame_bytes": 78, "competitor": name}
+        for name in ("none", "cpu.simplex", "cpu.simplex x2")
+    ]
+    routes = [one.case["routes"] for one in settings(PARAMETERS | {"routes": [0, 1000]})]
+    assert routes == [0, 0, 0, 1000, 1000, 1000]
+    one = next(settings(PARAMETERS | {"steering": ["threaded"]}))
+    assert one.case["steering"] == "threaded"
+
+
+def test_a_group_weighs_what_its_programs_would() -> None:
+    assert Competitor("none").weight("idle") == 19
+    assert Competitor("none").weight("other") == 0
+    assert Competitor("cpu.simplex", nice=7).weight("idle") == 7
+    assert Competitor("cpu.simplex", scheduler="idle").weight("none") == 19

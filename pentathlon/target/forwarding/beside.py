@@ -10,13 +10,15 @@ from statistics import median
 from typing import Any
 
 from pentathlon.target.forwarding import counters
-from pentathlon.target.forwarding.bed import BACK, Bed
+from pentathlon.target.forwarding.bed import Bed
+from pentathlon.target.forwarding.links import BACK
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 
 READING_S = 2.0
 """Time between two readings of the counters, as salah2010 §2.2 has it (sar -P ALL 2 3)."""
 
 CALIBRATION_S = 1.0
+CALIBRATIONS = 5
 PING_MS = 20
 
 
@@ -34,10 +36,19 @@ class Beside:
 
 
 def calibrate(bed: Bed, policy: str) -> float:
-    """Units per second of the soaker on the forwarder with nothing beside it."""
-    bed.forwarder.start("soak", soaker(policy))
-    time.sleep(CALIBRATION_S)
-    return units_per_second(bed.forwarder.finish_job("soak"))
+    """Units per second of the soaker on the forwarder with nothing beside it.
+
+    The policy "idle" takes what nobody wants, which on a machine with other work can be nothing for
+    a while: it is asked for several times. 0: there was none, and what is left cannot be told.
+    """
+    for _ in range(CALIBRATIONS):
+        bed.forwarder.start("soak", soaker(policy))
+        bed.weigh(Competitor("none").weight(policy))
+        time.sleep(CALIBRATION_S)
+        bed.weigh(0)
+        if units := units_per_second(bed.forwarder.finish_job("soak")):
+            return units
+    return 0.0
 
 
 def soaker(policy: str) -> dict[str, Any]:
@@ -51,23 +62,73 @@ def units_per_second(stopped: dict[str, Any]) -> float:
     return float(sum(one["units"] / (one["elapsed_ns"] * 1e-9) for one in stopped["yields"]))
 
 
+@dataclass(frozen=True)
+class Competitor:
+    """A program that wants the forwarder's CPU.
+
+    Attributes:
+        workload: its id; "none": there is none.
+        copies: processes at once.
+        nice: nice value.
+        scheduler: policy (sched(7)).
+    """
+
+    workload: str
+    copies: int = 1
+    nice: int = 0
+    scheduler: str = "other"
+
+    @property
+    def present(self) -> bool:
+        return self.workload != "none"
+
+    @property
+    def label(self) -> str:
+        """Its name in cases, such as "cpu.simplex" or "cpu.simplex x2 nice 10 idle"."""
+        words = [self.workload]
+        if self.copies != 1:
+            words.append(f"x{self.copies}")
+        if self.nice:
+            words.append(f"nice {self.nice}")
+        if self.scheduler != "other":
+            words.append(self.scheduler)
+        return " ".join(words)
+
+    def order(self) -> dict[str, Any]:
+        """The order for an endpoint."""
+        placement: dict[str, Any] = {"nice": self.nice} if self.nice else {}
+        if self.scheduler != "other":
+            placement["policy"] = self.scheduler
+        return {
+            "work": "compete", "workload": self.workload, "copies": self.copies,
+            "placement": placement,
+        }  # fmt: skip
+
+    def weight(self, soaker: str) -> int:
+        """The nice value of the forwarder's programs together (`Bed.weigh`)."""
+        if not self.present:
+            return IDLE_NICE if soaker == "idle" else 0
+        return IDLE_NICE if self.scheduler == "idle" else self.nice
+
+
+IDLE_NICE = 19
+"""What comes closest to the policy "idle" for a whole group."""
+
+
 @contextmanager
-def competing(bed: Bed, parameters: dict[str, Any], competitor: str) -> Iterator[Competition]:
+def competing(bed: Bed, competitor: Competitor, lead_s: float) -> Iterator[Competition]:
     """Run the competitor on the forwarder for as long as the context lasts."""
-    if competitor == "none":
+    if not competitor.present:
         yield Competition()
         return
-    placement = {"nice": parameters["nice"]} if parameters["nice"] else {}
-    order = {
-        "work": "compete", "workload": competitor, "copies": parameters["copies"],
-        "placement": placement,
-    }  # fmt: skip
-    bed.forwarder.start("competitor", order)
+    bed.forwarder.start("competitor", competitor.order())
     found = Competition(started=time.monotonic())
+    bed.weigh(competitor.weight(""))
     try:
-        time.sleep(parameters.get("lead_s", 0.0))
+        time.sleep(lead_s)
         yield found
     finally:
+        bed.weigh(0)
         stopped = bed.forwarder.finish_job("competitor")
         found.samples = [one for copy in stopped["yields"] for one in copy["samples"]]
 
@@ -128,7 +189,14 @@ class Competition:
 
 
 @contextmanager
-def watching(bed: Bed, parameters: dict[str, Any], idle_units: float | None) -> Iterator[Beside]:
+def watching(
+    bed: Bed,
+    parameters: dict[str, Any],
+    idle_units: float | None,
+    *,
+    competitor: Competitor,
+    version: int,
+) -> Iterator[Beside]:
     """Read everything beside a flow for as long as the context lasts."""
     found = Beside()
     stopped: dict[str, dict[str, Any]] = {}
@@ -140,7 +208,7 @@ def watching(bed: Bed, parameters: dict[str, Any], idle_units: float | None) -> 
     with ExitStack() as stack:
         jobs: list[tuple[Endpoint, str, dict[str, Any]]] = [
             (bed.forwarder, "watch", {"work": "watch", "period_ms": round(1e3 * period_s)}),
-            (bed.generator, "ping", {"work": "ping", "peer": BACK, "period_ms": PING_MS}),
+            (bed.generator, "ping", {"work": "ping", "peer": BACK[version], "period_ms": PING_MS}),
         ]
         if idle_units is not None:
             jobs.append((bed.forwarder, "soak", soaker(parameters["soaker"])))
@@ -151,10 +219,17 @@ def watching(bed: Bed, parameters: dict[str, Any], idle_units: float | None) -> 
                 found.remarks.append(f"{job}: {error}")
                 continue
             stack.callback(finish, host, job)
-        yield found
+        bed.weigh(competitor.weight(parameters["soaker"]))
+        try:
+            yield found
+        finally:
+            # The forwarder's endpoint belongs to the group too, and has to hear what follows.
+            bed.weigh(0)
     watch = counters.middle(stopped["watch"]["yields"][0]["readings"])
     values: dict[str, float | None] = {
-        "cpu_idle": _mean(counters.idle_percent(one["host"], bed.forwarder_cpus) for one in watch),
+        "cpu_idle": counters.idle_percent(
+            counters.together([one["host"] for one in watch]), bed.forwarder_cpus
+        ),
         "softirq_rate": counters.rate(
             watch, ("host", "softirqs"), counters.RECEIVE, bed.forwarder_cpus
         ),
@@ -163,20 +238,24 @@ def watching(bed: Bed, parameters: dict[str, Any], idle_units: float | None) -> 
     }
     if idle_units and "soak" in stopped:
         values["cpu_available"] = 100 * units_per_second(stopped["soak"]) / idle_units
-        # The soaker takes what would be idle: to /proc/stat that is busy.
-        values["cpu_idle"] = _with_soaker(values["cpu_idle"], stopped["soak"])
+        # The soaker takes what would be idle: to /proc/stat that is busy. Where the scheduler does
+        # not tell what it had, its units do.
+        share = _taken(stopped["soak"])
+        share = values["cpu_available"] if share is None else share
+        if (idle := values["cpu_idle"]) is not None and share is not None:
+            values["cpu_idle"] = min(100.0, idle + share)
     if "ping" in stopped:
         answered = [t for t in stopped["ping"]["yields"][0]["round_trip_ns"] if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
     found.values = {name: value for name, value in values.items() if value is not None}
 
 
-def _with_soaker(idle: float | None, stopped: dict[str, Any]) -> float | None:
-    """The idle share with what a soaker on each CPU had, by the scheduler's account, %."""
-    if idle is None or any(one["cpu_ns"] is None for one in stopped["yields"]):
-        return None
-    taken = _mean(100 * one["cpu_ns"] / one["elapsed_ns"] for one in stopped["yields"])
-    return None if taken is None else min(100.0, idle + taken)
+def _taken(stopped: dict[str, Any]) -> float | None:
+    """What a soaker on each CPU had, by the scheduler's account, %; None: it is not kept."""
+    return _mean(
+        None if one["cpu_ns"] is None else 100 * one["cpu_ns"] / one["elapsed_ns"]
+        for one in stopped["yields"]
+    )
 
 
 def _device_rate(readings: list[dict[str, Any]], device: str) -> float | None:

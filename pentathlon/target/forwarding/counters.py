@@ -14,6 +14,16 @@ def middle(readings: Sequence[dict[str, Any]], most: int = 3) -> list[dict[str, 
     return list(readings[1 : 1 + most])
 
 
+def together(hosts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The CPU times of several readings as those of one: short ones may hold no tick at all."""
+    rows: dict[str, list[int]] = {}
+    for host in hosts:
+        for name, ticks in (host.get("cpus") or {}).items():
+            old = rows.get(name, [0] * len(ticks))
+            rows[name] = [one + other for one, other in zip(old, ticks, strict=True)]
+    return {"cpus": rows}
+
+
 def idle_percent(host: dict[str, Any], cpus: Iterable[int] | None) -> float | None:
     """Mean idle share of the CPUs, %, as sar(1) prints %idle; None: they were not read.
 
@@ -76,7 +86,7 @@ def receiver_losses(whole: dict[str, Any], cpus: Iterable[int]) -> int:
     counted by CPU.
     """
     protocols = whole.get("protocols") or {}
-    lost = sum(protocols.get("Udp.RcvbufErrors", [0]))
+    lost = sum(sum(protocols.get(name, [0])) for name in ("Udp.RcvbufErrors", "Udp6RcvbufErrors"))
     softnet = whole.get("softnet") or {}
     for cpu in cpus:
         row = softnet.get(f"cpu{cpu}", [])

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from pentathlon.target.forwarding import counters
-from pentathlon.target.forwarding.bed import BACK, Bed
+from pentathlon.target.forwarding.bed import Bed
+from pentathlon.target.forwarding.links import BACK
 from pentathlon.target.pair.trial import Task
 from pentathlon.traffic import join, metrics, models, records
 
 QUIET_MS = 200
 """Time after the last packet in which late ones are waited for, ms."""
 
-OVERHEAD_BYTES = 14 + 20 + 8 + 4
-"""Of a frame: Ethernet, IPv4 and UDP headers, check sequence."""
+HEADER_BYTES = 32
+"""What a packet carries of ours (docs/network.md)."""
 
 SHORT_OF_LOAD = 0.99
 """A generator that sent less than this share of what was asked has missed its schedule."""
@@ -26,6 +27,18 @@ RECEIVER_SHARE = 0.01
 """Most that the receiver itself may lose of what was sent."""
 
 BUFFER_BYTES = 4 << 20
+
+READERS = {"send": "recv", "live": "xdp"}
+"""Rung -> how what comes back is taken; all others by recvmmsg(2)."""
+
+
+def overhead(version: int) -> int:
+    """Of a frame: Ethernet, Internet and UDP headers, check sequence, B.
+
+    >>> overhead(4), overhead(6)
+    (46, 66)
+    """
+    return 14 + (20 if version == 4 else 40) + 8 + 4
 
 
 class InvalidTrial(Exception):
@@ -62,13 +75,15 @@ def run_flow(
     *,
     packet_rate: float,
     frame_bytes: int,
-) -> Flow:  # fmt: skip
+    version: int = 4,
+) -> Flow:
     """Send one flow of constant rate through the forwarder.
 
     Args:
         task: its parameters `duration_s` and `lateness_limit_ms` hold.
         packet_rate: offered load, packets/s.
         frame_bytes: length of the Ethernet frame with its check sequence.
+        version: of the Internet Protocol.
 
     Raises:
         InvalidTrial: the generator missed its schedule, or lost packets itself.
@@ -80,9 +95,9 @@ def run_flow(
     common = {"trial": name, "session": task.session[:16]}
     flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
     rung = task.parameters["rung"]
-    reader = "recv" if rung == "send" else "recvmmsg"
+    reader = READERS.get(rung, "recvmmsg")
     inlet = {
-        "address": BACK, "role": "receive", "buffer_bytes": BUFFER_BYTES, "rung": rung,
+        "address": BACK[version], "role": "receive", "buffer_bytes": BUFFER_BYTES, "rung": rung,
         "reader": reader,
     }  # fmt: skip
     generator.start(f"watch-{name}", {"work": "watch", "period_ms": 60_000})
@@ -90,9 +105,9 @@ def run_flow(
         ready = generator.listen(common | {"address": "127.0.0.1", "flows": [flow | inlet]})
         rate = models.parse(f"constant {packet_rate:g}")
         outlet = {
-            "peer": BACK,
+            "peer": BACK[version],
             "port": ready["flows"][0]["port"],
-            "size": {"model": "constant", "value": frame_bytes - OVERHEAD_BYTES},
+            "size": {"model": "constant", "value": frame_bytes - overhead(version)},
             "gap": {"of": rate, "rate": True},
             "duration_s": duration_s,
             "rung": rung,

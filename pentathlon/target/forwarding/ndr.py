@@ -8,9 +8,12 @@ from typing import Any
 from pentathlon.target.forwarding import beside, search
 from pentathlon.target.forwarding.bed import Bed, Unsupported
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
-from pentathlon.target.forwarding.sweep import set_up, settings
+from pentathlon.target.forwarding.sweep import Setting, set_up, settings
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
+
+LEAD_S = 2.0
+"""How long before the search the competitor starts, s."""
 
 LOADS = (50, 90, 100)
 """Of the rate without loss, % (as RFC 2544, section 26.2, asks for the delay at that rate)."""
@@ -18,13 +21,14 @@ LOADS = (50, 90, 100)
 
 def run_ndr(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
     """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
-    for case in settings(task.parameters):
+    for setting in settings(task.parameters):
+        case = setting.case
         yield task.progress("case", case)
         try:
-            set_up(bed, case)
-            with beside.competing(bed, task.parameters | {"lead_s": 2.0}, case["competitor"]):
+            set_up(bed, task.parameters, setting)
+            with beside.competing(bed, setting.competitor, LEAD_S):
                 for phase, iteration in task.phases():
-                    yield from _search(task, bed, case, phase, iteration)
+                    yield from _search(task, bed, setting, phase, iteration)
         except Unsupported as error:
             yield task.error("unsupported", str(error), case)
         except (CommandError, InvalidTrial) as error:
@@ -33,7 +37,7 @@ def run_ndr(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
 
 
 def _search(
-    task: Task, bed: Bed, setting: dict[str, Any], phase: str, iteration: int
+    task: Task, bed: Bed, setting: Setting, phase: str, iteration: int
 ) -> Iterator[dict[str, Any]]:
     parameters = task.parameters
     highest = 1e3 * parameters["highest_kpps"]
@@ -47,7 +51,7 @@ def _search(
 
     def sample(indicator: str, unit: str, direction: str, value: float, **factors: Any) -> Any:
         return task.sample(
-            indicator=indicator, case={**factors, **setting}, unit=unit, direction=direction,
+            indicator=indicator, case={**factors, **setting.case}, unit=unit, direction=direction,
             phase=phase, iteration=iteration, value=value, batch=1,
             elapsed_ns=int(parameters["duration_s"] * 1e9), checksum="0x1", counters={},
         )  # fmt: skip
@@ -62,7 +66,7 @@ def _search(
             trials=parameters["trials"],
             tried=tried,
         )
-        case = {"criterion": criterion, **setting}
+        case = {"criterion": criterion, **setting.case}
         if found.failed is None:
             reason = found.reason or f"the search began at {highest:g} packets/s, which passed"
             yield task.error(
@@ -90,5 +94,6 @@ def _search(
             yield sample("round_trip_p99", "us", "lower", value, load_percent=percent)
 
 
-def _flow(task: Task, bed: Bed, setting: dict[str, Any], rate: float) -> Flow:
-    return run_flow(bed, task, packet_rate=rate, frame_bytes=setting["frame_bytes"])
+def _flow(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:
+    frame = setting.case["frame_bytes"]
+    return run_flow(bed, task, packet_rate=rate, frame_bytes=frame, version=setting.version)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pentathlon.target.forwarding import beside
 from pentathlon.target.forwarding.bed import Bed, Unsupported
-from pentathlon.target.forwarding.flow import InvalidTrial, run_flow
+from pentathlon.target.forwarding.flow import HEADER_BYTES, InvalidTrial, overhead, run_flow
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
 
@@ -32,24 +33,90 @@ UNITS: dict[str, tuple[str, str]] = {
 }
 
 
-def settings(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The cases' factors but for the load: those that take long to change come first."""
-    for routes, steering, frame, competitor in itertools.product(
-        *(parameters[name] for name in ("routes", "steering", "frame_bytes", "competitor"))
+FACTORS = {
+    "ip_version": "ip_versions", "steering": "steering", "routes": "routes",
+    "firewall_rules": "firewall_rules", "budget": "budgets",
+}  # fmt: skip
+"""Factor -> parameter. A case names them only where the study sets them."""
+
+DEFAULTS: dict[str, Any] = {
+    "ip_version": 4, "steering": "own", "routes": 0, "firewall_rules": 0, "budget": 0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A case but for its load.
+
+    Attributes:
+        case: its factors, as the results name them.
+        values: of all factors, those of the forwarder.
+        competitor: what runs beside the flow.
+    """
+
+    case: dict[str, Any]
+    values: dict[str, Any]
+    competitor: beside.Competitor
+
+    @property
+    def version(self) -> int:
+        """Of the Internet Protocol."""
+        return int(self.values["ip_version"])
+
+
+def settings(parameters: dict[str, Any]) -> Iterator[Setting]:
+    """The cases but for the load: what takes long to change comes first."""
+    values_of = {name: _listed(parameters, FACTORS[name], DEFAULTS[name]) for name in FACTORS}
+    named = [name for name, values in values_of.items() if values != [DEFAULTS[name]]]
+    order = ("budget", "firewall_rules", "routes", "steering", "ip_version")
+    competitors = list(_competitors(parameters))
+    for *chosen, frame, competitor in itertools.product(
+        *(values_of[name] for name in order), parameters["frame_bytes"], competitors
     ):
-        yield {
-            "frame_bytes": frame, "competitor": competitor, "steering": steering, "routes": routes,
-        }  # fmt: skip
+        values = dict(zip(order, chosen, strict=True))
+        case = {"frame_bytes": frame, "competitor": competitor.label}
+        case |= {name: values[name] for name in named}
+        yield Setting(case, values, competitor)
 
 
-def set_up(bed: Bed, case: dict[str, Any]) -> None:
+def _listed(parameters: dict[str, Any], name: str, default: Any) -> list[Any]:
+    """The values of a parameter, which the catalogs of some agents have as a single one or lack."""
+    value = parameters.get(name, default)
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _competitors(parameters: dict[str, Any]) -> Iterator[beside.Competitor]:
+    for workload in parameters["competitor"]:
+        if workload == "none":
+            yield beside.Competitor(workload)
+            continue
+        for copies, nice, scheduler in itertools.product(
+            _listed(parameters, "copies", 1),
+            _listed(parameters, "nice", 0),
+            _listed(parameters, "scheduler", "other"),
+        ):
+            yield beside.Competitor(workload, copies, nice, scheduler)
+
+
+def set_up(bed: Bed, parameters: dict[str, Any], setting: Setting) -> None:
     """Give the forwarder what a case asks for.
 
     Raises:
         Unsupported: it cannot have it.
     """
-    bed.set_routes(case["routes"])
-    bed.steer(case["steering"])
+    values = setting.values
+    bed.need(setting.version)
+    shortest = HEADER_BYTES + overhead(setting.version)
+    if setting.case["frame_bytes"] < shortest:
+        raise Unsupported(
+            f"a frame of {setting.case['frame_bytes']} B is too short for IP version "
+            f"{setting.version}; the least is {shortest} B"
+        )
+    bed.tune(
+        budget=values["budget"], routes=values["routes"],
+        firewall_rules=values["firewall_rules"], ip_version=setting.version,
+    )  # fmt: skip
+    bed.steer(values["steering"], live=parameters["rung"] == "live")
 
 
 def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
@@ -59,14 +126,14 @@ def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
     idle_units = None
     for setting in settings(parameters):
         for kpps in parameters["offered_kpps"]:
-            case = {"offered_kpps": kpps, **setting}
+            case = {"offered_kpps": kpps, **setting.case}
             yield task.progress("case", case)
             try:
-                set_up(bed, case)
+                set_up(bed, parameters, setting)
                 if policy != "none" and idle_units is None:
                     idle_units = beside.calibrate(bed, policy)
                 for phase, iteration in task.phases():
-                    values = _valid(task, bed, case, idle_units)
+                    values = _valid(task, bed, kpps, setting, idle_units)
                     for name, value in values.items():
                         unit, direction = UNITS[name]
                         yield task.sample(
@@ -84,7 +151,7 @@ def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
 
 
 def _valid(
-    task: Task, bed: Bed, case: dict[str, Any], idle_units: float | None
+    task: Task, bed: Bed, kpps: float, setting: Setting, idle_units: float | None
 ) -> dict[str, float]:
     """What a trial yields; one that is invalid is made again, `TRIES` times in all.
 
@@ -93,21 +160,25 @@ def _valid(
     """
     for _ in range(TRIES - 1):
         try:
-            return _trial(task, bed, case, idle_units)
+            return _trial(task, bed, kpps, setting, idle_units)
         except InvalidTrial:
             continue
-    return _trial(task, bed, case, idle_units)
+    return _trial(task, bed, kpps, setting, idle_units)
 
 
 def _trial(
-    task: Task, bed: Bed, case: dict[str, Any], idle_units: float | None
+    task: Task, bed: Bed, kpps: float, setting: Setting, idle_units: float | None
 ) -> dict[str, float]:
     parameters = task.parameters
-    with beside.competing(bed, parameters, case["competitor"]) as competition:
-        with beside.watching(bed, parameters, idle_units) as read:
+    with beside.competing(bed, setting.competitor, parameters["lead_s"]) as competition:
+        with beside.watching(
+            bed, parameters, idle_units, competitor=setting.competitor, version=setting.version
+        ) as read:
             began = time.monotonic()
-            rate, frame = 1e3 * case["offered_kpps"], case["frame_bytes"]
-            flow = run_flow(bed, task, packet_rate=rate, frame_bytes=frame)
+            flow = run_flow(
+                bed, task, packet_rate=1e3 * kpps, frame_bytes=setting.case["frame_bytes"],
+                version=setting.version,
+            )  # fmt: skip
         competition.flow = (began, began + parameters["duration_s"])
     values: dict[str, float | None] = {
         "throughput": flow.throughput,

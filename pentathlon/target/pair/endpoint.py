@@ -50,9 +50,11 @@ class Endpoint:
             version = next(v for v, a in self.addresses.items() if a == refused["address"])
             self.refused[version] = refused["reason"]
 
-    def tell(self, command: dict[str, Any], answer: str) -> dict[str, Any]:
-        """Give a command that takes no time; its answering event."""
-        return self._last(command, answer, ANSWER_S)
+    def tell(
+        self, command: dict[str, Any], answer: str, timeout_s: float = ANSWER_S
+    ) -> dict[str, Any]:
+        """Give a command that measures nothing; its answering event."""
+        return self._last(command, answer, timeout_s)
 
     def start(self, job: str, what: dict[str, Any]) -> None:
         """Start work in the background under a name (docs/protocol.md)."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from pentathlon.target.contract import Session, Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
-from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, remarks, uml_bed
+from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, remarks
+from pentathlon.target.forwarding.guests import qemu_bed, ssh_bed, uml_bed
 from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
 from pentathlon.target.local import LocalTarget
@@ -16,6 +17,8 @@ from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.pair.trial import Task
+from pentathlon.target.qemu.target import QemuTarget
+from pentathlon.target.ssh.target import SshTarget
 from pentathlon.target.uml.target import UmlTarget
 
 DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]]] = {
@@ -30,34 +33,65 @@ THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
 """Workload through a host -> what drives it."""
 
 
+NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns" and "uml"'
+NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
+
+
+class PeerSpec(Protocol):
+    """What a study says of the second host."""
+
+    @property
+    def cpus(self) -> Sequence[int] | None: ...
+
+    @property
+    def interfaces(self) -> Sequence[str] | None: ...
+
+    @property
+    def joined_to(self) -> Sequence[str] | None: ...
+
+
 class PairTarget(Target):
     """A target whose system has a peer."""
 
     kind = ""  # That of the hosts, set for each object.
     layer = ""
 
-    def __init__(self, inner: Target, peer_cpus: Sequence[int] | None) -> None:
+    def __init__(self, inner: Target, peer: PeerSpec) -> None:
         super().__init__(inner.system, inner.agent_path, inner.state_dir)
         self.inner = inner
+        peer_cpus = peer.cpus
+        ends = (_two(inner, peer.interfaces), _two(inner, peer.joined_to))
+        wanted = isinstance(inner, SshTarget)
+        if (None in ends) if wanted else (ends != (None, None)):
+            raise TargetError(
+                f'system "{inner.name}": "interfaces" and "joined_to" of [system.peer] name the '
+                'cables between this machine and one reached by "ssh"; give both for that target, '
+                "and for no other"
+            )
         cpus = (inner.cpus, resolve(peer_cpus))
-        self.make: hosts.Maker
+        self.make: hosts.Maker | None = None
         if isinstance(inner, UmlTarget):
             self.make = hosts.uml_hosts(inner, (cpus[0], cpus[1] or _another(inner.cpus)))
         elif isinstance(inner, LocalTarget):
             maker = hosts.netns_hosts if inner.kind == "netns" else hosts.local_hosts
             self.make = maker(inner, cpus)
-        else:
+        elif not isinstance(inner, QemuTarget | SshTarget):
             raise TargetError(
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
-                'cannot have; use "local", "netns" or "uml"'
+                'cannot have; use "local", "netns" or "uml", or for forwarding "qemu" or "ssh"'
             )
         self.bed: BedMaker | None = None
         if isinstance(inner, UmlTarget):
             self.bed = uml_bed(inner, peer_cpus)
+        elif isinstance(inner, QemuTarget):
+            self.bed = qemu_bed(inner, peer_cpus)
+        elif isinstance(inner, SshTarget) and ends[0] and ends[1]:
+            self.bed = ssh_bed(inner, peer_cpus, ends[0], ends[1])
         elif isinstance(inner, LocalTarget) and inner.kind == "netns":
             self.bed = netns_bed(inner, peer_cpus)
         own = places(inner.cpus, peer_cpus)
-        self.forwarding_remarks = remarks(*own) if self.bed else []
+        elsewhere = isinstance(inner, SshTarget)
+        self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
         self.__dict__.update(kind=inner.kind, layer=inner.layer)
 
     def describe(self) -> dict[str, Any]:
@@ -66,7 +100,8 @@ class PairTarget(Target):
         return own | {"peer": True, "notes": [*own.get("notes", []), *remarks]}
 
     def privileges(self) -> list[str]:
-        return self.inner.privileges()
+        links = ["root here, for workloads that forward (their network links)"] if self.bed else []
+        return [*self.inner.privileges(), *links]
 
     def settings_to_change(self) -> list[dict[str, Any]]:
         return self.inner.settings_to_change()
@@ -83,6 +118,17 @@ class PairTarget(Target):
         session = PairSession(self.name, first, self.make, self.bed, timeout_s)
         session.boot_seconds = time.monotonic() - started
         return session
+
+
+def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:
+    if names is None:
+        return None
+    if len(names) != 2:
+        raise TargetError(
+            f'system "{inner.name}": [system.peer] names {len(names)} interfaces; it needs '
+            "two, the receiving side first"
+        )
+    return names[0], names[1]
 
 
 def _another(cpus: Sequence[int] | None) -> tuple[int, ...]:
@@ -102,7 +148,7 @@ class PairSession(Session):
         self,
         name: str,
         first: Session,
-        pair: hosts.Maker,
+        pair: hosts.Maker | None,
         bed: BedMaker | None,
         timeout_s: float,
     ) -> None:
@@ -152,17 +198,17 @@ class PairSession(Session):
         try:
             # Hosts are made when they are first needed: most studies need one kind of them.
             if drive := DRIVERS.get(task.id):
+                if self._make_pair is None:
+                    raise CommandError(NO_PAIR, "unsupported")
                 self._pair = self._pair or self._make_pair(self._timeout_s)
                 yield from drive(task, *self._pair)
             elif self._make_bed is None:
-                yield task.error(
-                    "unsupported", 'forwarding is measured on targets "netns" and "uml"'
-                )
+                raise CommandError(NO_BED, "unsupported")
             else:
                 self._bed = self._bed or self._make_bed(self._timeout_s)
                 yield from THROUGH[task.id](task, self._bed)
         except CommandError as error:
-            yield task.error("failed", str(error))
+            yield task.error(error.kind, str(error))
         yield task.progress("end")
 
     def stop(self) -> None:

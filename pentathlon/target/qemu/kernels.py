@@ -32,7 +32,7 @@ FLAVOURS: dict[str, str] = {"": "amd64", "rt": "rt-amd64", "cloud": "cloud-amd64
 DEFAULT = ("6.1-cloud", "6.12-cloud")
 """What `doctor --install` fetches where nothing is named: the small flavour, some 30 MB each."""
 
-PARTS = (*modules.CHANNEL, *modules.DISK)
+PARTS = (*modules.CHANNEL, *modules.DISK, *modules.NETWORK)
 """Modules that are kept of a package's thousands."""
 
 Log = Callable[[str], None]

@@ -17,6 +17,9 @@ from pentathlon.target.contract import TargetError
 CHANNEL = ("virtio_pci", "virtio_console")
 """What requests and events go through."""
 
+NETWORK = ("virtio_pci", "virtio_net")
+"""A network card."""
+
 DISK = ("virtio_blk", "crc32c_generic", "ext4")
 """A disk, and its file system; ext4 asks for crc32c by a name that only modprobe(8) resolves."""
 

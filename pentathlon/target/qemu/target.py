@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -101,9 +102,15 @@ class QemuTarget(Target):
         """Words for the accelerator and the CPU."""
         return ["-accel", "tcg,thread=multi", "-cpu", "max"]
 
-    def command(self, kernel: Path, archive: Path) -> list[str]:
-        """The command line of the virtual machine (qemu(1))."""
-        words = f"console=ttyS0 quiet panic=-1 rdinit=/{guest.AGENT} -- init"
+    def command(self, kernel: Path, archive: Path, cards: Sequence[int] = ()) -> list[str]:
+        """The command line of the virtual machine (qemu(1)).
+
+        Args:
+            cards: TAP devices, each the other end of a network card; the guest is then one host of
+                several, and its agent serves an endpoint's commands.
+        """
+        words = f"console=ttyS0 quiet panic=-1 net.ifnames=0 rdinit=/{guest.AGENT} -- init"
+        words += " endpoint" if cards else ""
         return [
             *[str(launch.need(PROGRAM, PACKAGE)), "-nodefaults", "-no-user-config", "-no-reboot"],
             *["-display", "none", "-machine", "q35", *self.accelerator()],
@@ -112,22 +119,35 @@ class QemuTarget(Target):
             *["-chardev", "stdio,id=agent,signal=off", "-device", "virtio-serial-pci"],
             *["-device", f"virtserialport,chardev=agent,name={PORT}"],
             *["-chardev", "file,id=log,path=/dev/fd/2", "-serial", "chardev:log"],
+            *(word for place, end in enumerate(cards) for word in _card(place, end)),
         ]
 
     def boot(self, timeout_s: float) -> Session:
+        return self.start(timeout_s, self.cpus)
+
+    def start(
+        self, timeout_s: float, where: Sequence[int] | None, cards: Sequence[int] = ()
+    ) -> ProcessSession:
+        """Boot a virtual machine on the CPUs `where`; `cards` as for `command`.
+
+        Raises:
+            TargetError: as for `boot`.
+        """
         kernel = self._prepared()
         journal = UndoJournal(self.state_dir)
         session: ProcessSession | None = None
         try:
             own = launch.scratch_directory(None, journal)
             archive = own / "initramfs"
-            archive.write_bytes(initramfs.build(kernel, self.agent_path, modules.CHANNEL))
-            command = self.command(kernel.path, archive)
+            wanted = (*modules.CHANNEL, *(modules.NETWORK if cards else ()))
+            archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
+            command = self.command(kernel.path, archive, cards)
             session = ProcessSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(command, cpus=self.cpus, powerless=True),
+                    command=launch.wrap(command, cpus=where, powerless=True),
                     scratch=self.scratch,
+                    files=cards,
                 ),
                 journal,
             )
@@ -162,6 +182,15 @@ class KvmTarget(QemuTarget):
 
     def accelerator(self) -> list[str]:
         return ["-accel", "kvm", "-cpu", "host"]
+
+
+def _card(place: int, end: int) -> list[str]:
+    """Words for a network card whose other end is an open TAP device."""
+    mac = f"02:00:00:00:00:{place:02x}"
+    return [
+        *["-netdev", f"tap,id=net{place},fd={end}"],
+        *["-device", f"virtio-net-pci,netdev=net{place},mac={mac}"],
+    ]
 
 
 def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> QemuTarget:

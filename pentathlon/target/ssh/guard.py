@@ -79,8 +79,8 @@ else openssl dgst -sha256 -r <"$1/pentathlon-agent"; fi
 "$1/pentathlon-agent" --version >/dev/null || exit 5
 """
 
-# Words: directory, token.
-START = 'cd / && PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" run'
+# Words: directory, token, verb.
+START = 'cd / && PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" "$3"'
 
 
 class Guard:
@@ -154,9 +154,9 @@ class Guard:
                 f"the agent did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
             )
 
-    def start_command(self) -> list[str]:
+    def start_command(self, verb: str = "run") -> list[str]:
         """The command that runs the agent there."""
-        return self._address.shared(self._local, START, self.directory, self.token)
+        return self._address.shared(self._local, START, self.directory, self.token, verb)
 
     def close(self) -> str | None:
         """Let the guard clean up, and wait for it; may be called again.

@@ -139,6 +139,17 @@ class SshTarget(Target):
         began = time.monotonic()
         if self.reboots:
             self.restart(began + timeout_s)
+        return self._start(began, timeout_s, "run")
+
+    def start_endpoint(self, timeout_s: float) -> ProcessSession:
+        """Start the agent there as one host of several; the machine is not restarted.
+
+        Raises:
+            TargetError: as for `boot`.
+        """
+        return self._start(time.monotonic(), timeout_s, "endpoint")
+
+    def _start(self, began: float, timeout_s: float, verb: str) -> SshSession:
         journal = UndoJournal(self.state_dir)
         guard: Guard | None = None
         session: SshSession | None = None
@@ -150,7 +161,7 @@ class SshTarget(Target):
             session = SshSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(guard.start_command()),
+                    command=launch.wrap(guard.start_command(verb)),
                     placement=self._placement(),
                     scratch=guard.scratch,
                 ),
