@@ -20,6 +20,7 @@ from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
 from pentathlon.evaluate.planning.spending import Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
+from pentathlon.evaluate.wording import SPEED, Wording
 
 Values = npt.NDArray[np.float64]
 
@@ -40,6 +41,8 @@ class Pair:
     declared: bool = True
     zero_allowed: bool = False
     """Zero is a value of this indicator; a block with one has no ratio."""
+    kind: Wording = SPEED
+    """How its differences are told; that of context makes its log-ratio the raw one."""
 
 
 @dataclass(frozen=True)
@@ -180,12 +183,12 @@ class Judge:
     def _verdict(self, pair: Pair, done: Tested, cautions: tuple[str, ...]) -> Comparison:
         """A row with at least two paired blocks."""
         effect = whole_effect(done, self.rule)
-        verdict, reason = decide(done.claims, effect.mean), ""
+        verdict, reason = decide(done.claims, effect.mean, pair.kind), ""
         units = done.paired.units
         assert effect.checks is not None
         trouble = instability(units) or dependence(effect.checks.p_serial)
         if trouble is not None:
-            if verdict.is_difference and separated(units):
+            if verdict.is_shown and separated(units):
                 cautions = (*cautions, f"{trouble}, but every block agrees on the direction")
             else:
                 verdict, reason = Verdict.UNSTABLE, trouble
@@ -198,7 +201,7 @@ class Judge:
             difference_percent=_difference(pair),
             effect=effect,
             verdict=verdict,
-            words=words(verdict, self.rule.delta_percent, effect.mde_percent),
+            words=words(verdict, self.rule.delta_percent, effect.mde_percent, pair.kind),
             reason=reason,
             cautions=cautions,
         )

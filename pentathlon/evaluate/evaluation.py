@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -48,6 +49,7 @@ from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.whole.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.whole.sensitivity import best_shares
+from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 
@@ -144,7 +146,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         absolutes=find_absolutes(rows, names),
         excluded=excluded,
         steady=steady,
-        cold=find_cold(samples, rows, facts.reference, rule.rate),
+        cold=find_cold(samples, [row for row in rows if row.score], facts.reference, rule.rate),
         modes=modes,
         answered=answered,
         whys=find_why(used, rows, facts.reference),
@@ -190,10 +192,25 @@ def _pairs(
         own, other = everything.get((key, system)), everything.get((key, study.reference))
         known = own or other
         if known is not None:
-            declared = study.evaluation.declares(known.workload, known.indicator)
-            zero = titles.zero_allowed(known.workload, known.indicator)
-            pairs.append(Pair(key, known.workload, own, other, declared, zero))
+            name = (known.workload, known.indicator)
+            role = titles.role(*name)
+            pairs.append(
+                Pair(
+                    key,
+                    known.workload,
+                    _raw(own) if role == CONTEXT else own,
+                    _raw(other) if role == CONTEXT else other,
+                    study.evaluation.declares(*name, context=role == CONTEXT),
+                    titles.zero_allowed(*name),
+                    wording(role, known.unit),
+                )
+            )
     return pairs
+
+
+def _raw(one: Series | None) -> Series | None:
+    """Context has no better end: its log-ratio is that of the values, positive for more."""
+    return one if one is None else replace(one, direction="higher")
 
 
 def _row(
@@ -208,6 +225,7 @@ def _row(
     present = [everything[key, one.name] for one in systems if (key, one.name) in everything]
     one = present[0]
     case = case_of(one.case_json)
+    role = titles.role(one.workload, one.indicator)
     return Row(
         key=key,
         area=titles.area(one.workload),
@@ -219,8 +237,9 @@ def _row(
         case_text=case_text(case),
         unit=one.unit,
         direction=one.direction,
+        role=role,
         summaries=tuple(measured.summary for measured in present),
-        declared=study.evaluation.declares(one.workload, one.indicator),
+        declared=study.evaluation.declares(one.workload, one.indicator, context=role == CONTEXT),
         comparisons=tuple(own[key] for own in compared.values() if key in own),
     )
 

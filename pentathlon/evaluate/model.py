@@ -17,6 +17,7 @@ from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_series import Answered, Cold, Excluded, Mode, Steady, Why
 from pentathlon.evaluate.model_whole import Absolute, Share, Whole
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.wording import CONTEXT, PERFORMANCE, Wording, wording
 
 Scalar = bool | int | float | str | None
 
@@ -186,8 +187,20 @@ class Row(Frozen):
     """The case for people, such as "64 KiB, avx512"."""
     unit: str
     direction: str
+    role: str = PERFORMANCE
+    """`context` is no score: it is in no mean, and its ratios are those of the values."""
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def score(self) -> bool:
+        """Whether one value of it is better than another."""
+        return self.role != CONTEXT
+
+    @property
+    def kind(self) -> Wording:
+        """How its differences are told."""
+        return wording(self.role, self.unit)
 
     def summary(self, system: str) -> Summary | None:
         """The summary of a system, or None if it has no counted sample."""

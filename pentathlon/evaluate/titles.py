@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pentathlon.evaluate.wording import PERFORMANCE
 from pentathlon.study.catalog import Catalog, Workload
 
 AREAS = ("process", "memory", "arithmetic", "disk", "network", "forwarding", "link", "graphics")
@@ -48,6 +49,12 @@ class Titles:
         known = self._workloads.get(workload)
         indicators = [] if known is None else known.indicators
         return any(one.id == indicator and one.zero_allowed for one in indicators)
+
+    def role(self, workload: str, indicator: str) -> str:
+        """The indicator's role in the catalog; performance where the catalog is not known."""
+        known = self._workloads.get(workload)
+        indicators = [] if known is None else known.indicators
+        return next((one.role for one in indicators if one.id == indicator), PERFORMANCE)
 
     def place(self, workload: str, indicator: str) -> tuple[int, str, int, str, int, str]:
         """Sort key: area, then the catalog's order of workloads and indicators, then the ids."""

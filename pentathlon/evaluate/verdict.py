@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pentathlon.evaluate.display import percent_text
+from pentathlon.evaluate.wording import SPEED, Wording
 
 
 class Verdict(StrEnum):
@@ -19,6 +20,10 @@ class Verdict(StrEnum):
     """Shown to be faster, but perhaps by less than δ."""
     SLOWER = "slower"
     """Shown to be slower, but perhaps by less than δ."""
+    HIGHER = "higher"
+    """Context, which is no score: shown to be more than on the reference."""
+    LOWER = "lower"
+    """Context: shown to be less."""
     NEGLIGIBLE = "negligible"
     """Shown to be different, and shown to differ by less than δ."""
     EQUIVALENT = "equivalent"
@@ -36,6 +41,11 @@ class Verdict(StrEnum):
     def is_difference(self) -> bool:
         """Whether the word says which system is faster."""
         return self in _DIRECTION
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the word says that there is a difference that counts, of speed or of context."""
+        return self in _DIRECTION or self in (Verdict.HIGHER, Verdict.LOWER)
 
     @property
     def sign(self) -> int:
@@ -63,8 +73,10 @@ class Claims:
     """The ratio lies within ±δ."""
 
 
-def decide(claims: Claims, mean: float) -> Verdict:
+def decide(claims: Claims, mean: float, kind: Wording = SPEED) -> Verdict:
     """The word for a row whose data are valid and stable; `mean` is its mean log-ratio."""
+    if claims.different and not claims.equivalent and not kind.score:
+        return Verdict.HIGHER if mean > 0 else Verdict.LOWER
     if claims.different:
         if claims.beyond:
             return Verdict.FASTER_BY_DELTA if mean > 0 else Verdict.SLOWER_BY_DELTA
@@ -74,9 +86,18 @@ def decide(claims: Claims, mean: float) -> Verdict:
     return Verdict.EQUIVALENT if claims.equivalent else Verdict.INCONCLUSIVE
 
 
-def words(verdict: Verdict, delta_percent: float, mde_percent: float | None = None) -> str:
+def words(
+    verdict: Verdict,
+    delta_percent: float,
+    mde_percent: float | None = None,
+    kind: Wording = SPEED,
+) -> str:
     """The verdict as the reports print it, such as "faster by at least 1 %"."""
     delta = percent_text(delta_percent)
+    if verdict.is_shown and not kind.speed:
+        up = verdict is Verdict.HIGHER or verdict.sign > 0
+        by = f" by at least {delta}" if "by at least" in _WORDS.get(verdict, "") else ""
+        return f"{kind.up if up else kind.down}{by}"
     if verdict is Verdict.INCONCLUSIVE and mde_percent is not None:
         return f"inconclusive (MDE {percent_text(mde_percent)})"
     return _WORDS.get(verdict, verdict.value).format(delta=delta)
@@ -85,6 +106,8 @@ def words(verdict: Verdict, delta_percent: float, mde_percent: float | None = No
 _WORDS = {
     Verdict.FASTER_BY_DELTA: "faster by at least {delta}",
     Verdict.SLOWER_BY_DELTA: "slower by at least {delta}",
+    Verdict.HIGHER: "more (context)",
+    Verdict.LOWER: "less (context)",
     Verdict.NEGLIGIBLE: "different but negligible",
     Verdict.EQUIVALENT: "equivalent within {delta}",
     Verdict.NOT_MEASURED: "not measured",

@@ -12,6 +12,7 @@ from pentathlon.evaluate.display import percent_text, significant
 from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
 
 HUGE = 2.0
 """From this ratio on, a difference is told as a multiple instead of a percentage."""
@@ -83,7 +84,11 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
         if one.verdict.is_difference and one.effect is not None
     ]
     emptied = emptied_by(one for _, one in compared(evaluation.rows, pair.system))
-    judged = sum(tally.values()) - tally[Verdict.NOT_MEASURED]
+    # Context is no score: it is in the tables, and in no answer.
+    scores = [row for row in evaluation.rows if row.score]
+    tally_of_scores = Counter(one.verdict for _, one in compared(scores, pair.system))
+    judged = sum(tally_of_scores.values()) - tally_of_scores[Verdict.NOT_MEASURED]
+    kinds = {row.kind for row, one in compared(scores, pair.system) if one.verdict.is_difference}
     return Answer(
         system=pair.system,
         reference=study.reference,
@@ -94,7 +99,8 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
             study.reference,
             judged,
             effects,
-            tally[Verdict.UNSTABLE] + tally[Verdict.INVALID],
+            tally_of_scores[Verdict.UNSTABLE] + tally_of_scores[Verdict.INVALID],
+            kind=QUALITY if QUALITY in kinds else SPEED,
         ),
         sureness=_sureness(evaluation, pair, tally),
         cautions=pair.cautions,
@@ -108,7 +114,13 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
 
 
 def _headline(
-    system: str, reference: str, judged: int, effects: Sequence[float], unusable: int
+    system: str,
+    reference: str,
+    judged: int,
+    effects: Sequence[float],
+    unusable: int,
+    *,
+    kind: Wording,
 ) -> str:
     rows = f"{judged} indicators" if judged > 1 else "the one indicator"
     faster = sorted(effect for effect in effects if effect > 0)
@@ -121,11 +133,11 @@ def _headline(
     if not effects:
         return f"No difference between {system} and {reference} was shown in {rows}."
     first, second = (faster, slower) if len(faster) >= len(slower) else (slower, faster)
-    word = "faster" if first is faster else "slower"
+    word = kind.up if first is faster else kind.down
     part = rows if judged == 1 else f"{len(first)} of {rows}"
     told = f"{system} is {word} than {reference} for {part} ({_spread(first)})"
     if second:
-        other = "slower" if first is faster else "faster"
+        other = kind.down if first is faster else kind.up
         told = f"{told}, and {other} for {len(second)} ({_spread(second)})"
     return f"{told}."
 
@@ -227,12 +239,12 @@ def _finding(members: list[tuple[Row, Comparison]], sign: int, total: int, curve
     interval = ""
     if single and effects[0].low_percent is not None and effects[0].high_percent is not None:
         low, high = effects[0].low_percent, effects[0].high_percent
-        interval = _range(math.log1p(low / 100), math.log1p(high / 100))
+        interval = _range(math.log1p(low / 100), math.log1p(high / 100), row.kind)
     return Finding(
         area=row.area,
         title=f"{row.title} ({curve})" if curve else row.title,
         place=place,
-        size=between(means[0], means[-1]),
+        size=between(means[0], means[-1], row.kind),
         interval=interval,
         sign=sign,
         strength=abs(means[-1]),
@@ -240,30 +252,35 @@ def _finding(members: list[tuple[Row, Comparison]], sign: int, total: int, curve
     )
 
 
-def speed_words(log_ratio: float) -> str:
-    """A log-ratio of speeds in words: "12 % faster", "7 % slower", "60 times as fast"."""
+def speed_words(log_ratio: float, kind: Wording = SPEED) -> str:
+    """A log-ratio in words: "12 % faster", "7 % slower", "60 times as fast", "3 times better"."""
     ratio = math.exp(abs(log_ratio))
+    word = kind.up if log_ratio > 0 else kind.down
     if ratio >= HUGE:
         multiple = significant(ratio, 2)
+        if not kind.speed:
+            return f"{multiple} times {word}"
         return f"{multiple} times as fast" if log_ratio > 0 else f"1/{multiple} of the speed"
     percent = abs(math.expm1(log_ratio)) * 100
-    return f"{percent_text(percent)} {'faster' if log_ratio > 0 else 'slower'}"
+    return f"{percent_text(percent)} {word}"
 
 
-def _range(low: float, high: float) -> str:
+def _range(low: float, high: float, kind: Wording = SPEED) -> str:
     """An interval in words; the end nearer to no difference comes first."""
     if low < 0 < high:
-        return f"{speed_words(low)} to {speed_words(high)}"
+        return f"{speed_words(low, kind)} to {speed_words(high, kind)}"
     near, far = sorted((low, high), key=abs)
-    return between(near, far)
+    return between(near, far, kind)
 
 
-def between(near: float, far: float) -> str:
+def between(near: float, far: float, kind: Wording = SPEED) -> str:
     """Two log-ratios of one direction in words: "3 % to 5 % faster", "60 to 62 times as fast"."""
-    first, second = speed_words(near), speed_words(far)
+    first, second = speed_words(near, kind), speed_words(far, kind)
     if first == second:
         return first
-    for ending in (" faster", " slower", " times as fast", " of the speed"):
+    times = (f" times {kind.up}", f" times {kind.down}") if not kind.speed else ()
+    ends = (f" {kind.up}", f" {kind.down}", " times as fast", " of the speed")
+    for ending in (*times, *ends):
         if first.endswith(ending) and second.endswith(ending):
             first = first.removesuffix(ending)
             break

@@ -79,6 +79,7 @@ COLUMNS = (
     "case",
     "unit",
     "direction",
+    "role",
     "system",
     "reference",
     "samples",
@@ -142,7 +143,16 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
     summary, base = row.summary(system), row.summary(reference)
     values: dict[str, object] = {
         **row.model_dump(
-            include={"key", "area", "workload", "indicator", "unit", "direction", "declared"}
+            include={
+                "key",
+                "area",
+                "workload",
+                "indicator",
+                "unit",
+                "direction",
+                "role",
+                "declared",
+            }
         ),
         "case": ",".join(f"{name}={value}" for name, value in row.case.items()),
         "system": system,
@@ -277,7 +287,8 @@ def _reading(row: Row, names: Sequence[str]) -> list[str]:
         for name in names
     ]
     title = f"{row.title}, {row.case_text}" if row.case_text else row.title
-    title = title if row.declared else f"{title} (exploratory)"
+    if not row.declared:
+        title = f"{title} ({'exploratory' if row.score else 'context'})"
     cells = [title, *means, unit]
     for name in names[1:]:
         cells += _judgement(row.comparison(name))

@@ -175,6 +175,8 @@ def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str, str]]:
         Verdict.FASTER: f"The speed is shown to be higher, perhaps by less than {delta}.",
         Verdict.SLOWER: f"The speed is shown to be lower, perhaps by less than {delta}.",
         Verdict.SLOWER_BY_DELTA: f"The speed is shown to be more than {delta} lower.",
+        Verdict.HIGHER: "Context is no score: there is shown to be more of it, good or bad.",
+        Verdict.LOWER: "Context: there is shown to be less of it.",
         Verdict.NEGLIGIBLE: f"A difference is shown, and it is shown to be less than {delta}.",
         Verdict.EQUIVALENT: f"Any difference is shown to be less than {delta}.",
         Verdict.INCONCLUSIVE: "The data do not decide. MDE is the minimum detectable effect: "

@@ -114,6 +114,7 @@ def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
         "w": row.workload,
         "u": row.unit,
         "h": int(row.direction == "higher"),
+        "o": int(not row.score),
         "x": None if size is None else int(size),
         "m": [None if one is None else drawn(one.mean) for one in summaries],
         "e": [_comparison(row.comparison(name), verdicts) for name in names],

@@ -250,7 +250,7 @@ def _fold_name(row: Row) -> str:
 
 
 def _stands_out(row: Row) -> bool:
-    return any(one.verdict.is_difference or one.verdict in LOUD for one in row.comparisons)
+    return any(one.verdict.is_shown or one.verdict in LOUD for one in row.comparisons)
 
 
 def _summaries(group: Sequence[Row], system: str) -> list[Summary]:
@@ -259,7 +259,8 @@ def _summaries(group: Sequence[Row], system: str) -> list[Summary]:
 
 def _name(group: Sequence[Row]) -> Text:
     row = group[0]
-    name = Text(row.title if row.declared else f"{row.title} (exploratory)")
+    mark = "" if row.declared else " (exploratory)" if row.score else " (context)"
+    name = Text(f"{row.title}{mark}")
     if len(group) == 1:
         return name.append(f": {row.case_text}", style="dim") if row.case_text else name
     rest = _fold_name(row)

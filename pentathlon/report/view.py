@@ -29,6 +29,8 @@ GLYPHS = {
     Verdict.FASTER: "△",
     Verdict.SLOWER: "▽",
     Verdict.SLOWER_BY_DELTA: "▼",
+    Verdict.HIGHER: "↑",
+    Verdict.LOWER: "↓",
     Verdict.NEGLIGIBLE: "≈",
     Verdict.EQUIVALENT: "=",
     Verdict.INCONCLUSIVE: "?",
@@ -314,10 +316,14 @@ def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
         title=row.case_text if alike else row.title,
         case="" if alike else row.case_text,
         unit=unit,
-        better="more is better" if row.direction == "higher" else "less is better",
+        better=_better(row),
         means=tuple(_mean(row.summary(system.name), divisor) for system in evaluation.systems),
         judgements=tuple(
-            _judgement(one, shared.get(system.name, ()), declared=row.declared)
+            _judgement(
+                one,
+                shared.get(system.name, ()),
+                mark="" if row.declared or not row.score else "exploratory",
+            )
             for system in evaluation.systems[1:]
             if (one := row.comparison(system.name)) is not None
         ),
@@ -374,7 +380,13 @@ def _checks(effect: Effect) -> tuple[str, ...]:
     return ("; ".join(said),)
 
 
-def _judgement(one: Comparison, shared: Sequence[str], *, declared: bool = True) -> Judgement:
+def _better(row: Row) -> str:
+    if not row.score:
+        return "context, no score"
+    return "more is better" if row.direction == "higher" else "less is better"
+
+
+def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Judgement:
     effect = one.effect
     interval = ""
     detail = one.reason
@@ -403,7 +415,7 @@ def _judgement(one: Comparison, shared: Sequence[str], *, declared: bool = True)
         glyph=GLYPHS[one.verdict],
         words=one.words,
         notes=(
-            *(() if declared else ("exploratory",)),
+            *((mark,) if mark else ()),
             *(note for note in (one.reason, *one.cautions) if note and note not in shared),
         ),
         detail=detail,

@@ -57,6 +57,8 @@ class Indicator(_Entry):
     direction: Literal["higher", "lower"]
     zero_allowed: bool = False
     """Zero is a value, such as of a rate of faults; of any other indicator it is an error."""
+    role: Literal["performance", "context"] = "performance"
+    """`context`: no score, but what the work took, or how well another indicator is known."""
 
 
 class Histogram(_Entry):

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{json, Value};
 
 /// Raised whenever the meaning of an indicator or of a default changes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -133,7 +133,8 @@ pub fn document() -> Value {
     })
 }
 
-/// A workload's entry, in which `zero_allowed` marks the indicators that may be zero.
+/// A workload's entry, in which `zero_allowed` marks the indicators that may be zero, and the role
+/// `context` those that say what the work took or how well it is known, and not how fast it was.
 fn entry(workload: &dyn workloads::Workload) -> Value {
     let mut entry = json!(workload.describe());
     entry["hosts"] = json!(workload.hosts());
@@ -147,6 +148,8 @@ fn entry(workload: &dyn workloads::Workload) -> Value {
         {
             indicator["zero_allowed"] = json!(true);
         }
+        let context = workload.context().iter().any(|id| indicator["id"] == *id);
+        indicator["role"] = json!(if context { "context" } else { "performance" });
     }
     entry
 }
@@ -170,5 +173,29 @@ mod tests {
         }
         let faults = workloads::find("memory.faults").unwrap();
         assert!(!faults.may_be_zero().is_empty());
+    }
+
+    #[test]
+    fn every_context_indicator_is_marked_and_no_workload_has_nothing_else_by_mistake() {
+        for workload in workloads::all() {
+            let entry = entry(workload);
+            let of = |role: &str| -> Vec<String> {
+                entry["indicators"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter(|indicator| indicator["role"] == role)
+                    .map(|indicator| indicator["id"].as_str().unwrap().to_owned())
+                    .collect()
+            };
+            assert_eq!(of("context"), workload.context(), "{}", entry["id"]);
+            let about_use = ["memory.after_boot", "memory.faults"];
+            assert_eq!(
+                of("performance").is_empty(),
+                about_use.contains(&entry["id"].as_str().unwrap()),
+                "{}",
+                entry["id"]
+            );
+        }
     }
 }

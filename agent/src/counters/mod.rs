@@ -41,6 +41,10 @@ pub struct Delta {
     pub interrupts: Option<u64>,
     /// Frequency of the CPU that the reading was taken on, at the end of the batch, in kHz.
     pub frequency_khz: Option<u64>,
+    /// Cycles of the CPU that this process and its children took, by the processor's own count.
+    pub cycles: Option<u64>,
+    /// Instructions that they retired.
+    pub instructions: Option<u64>,
 }
 
 /// One reading of all counters: totals since some time in the past, and the present frequency.
@@ -63,12 +67,14 @@ impl Reading {
             steal_ns: moved(|total| total.steal_ns),
             interrupts: moved(|total| total.interrupts),
             frequency_khz: after.frequency_khz,
+            cycles: moved(|total| total.cycles),
+            instructions: moved(|total| total.instructions),
         }
     }
 }
 
 /// The names of the counters, in the protocol's order.
-pub const NAMES: [&str; 9] = [
+pub const NAMES: [&str; 11] = [
     "cpu_user_ns",
     "cpu_system_ns",
     "voluntary_switches",
@@ -78,6 +84,8 @@ pub const NAMES: [&str; 9] = [
     "steal_ns",
     "interrupts",
     "frequency_khz",
+    "cycles",
+    "instructions",
 ];
 
 /// Which counters this system keeps.
@@ -88,12 +96,17 @@ pub struct Support {
     pub unsupported: BTreeMap<&'static str, String>,
     /// The smallest step of the counters of time, in ns.
     pub resolution_ns: BTreeMap<&'static str, u64>,
+    /// What the processor's counters count: `user and kernel`, or `user` where the system allows
+    /// no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<&'static str>,
 }
 
 impl Support {
     fn new(
         mut unsupported: BTreeMap<&'static str, String>,
         resolution_ns: BTreeMap<&'static str, u64>,
+        scope: Option<&'static str>,
     ) -> Self {
         unsupported.retain(|name, _| NAMES.contains(name));
         Self {
@@ -106,6 +119,7 @@ impl Support {
                 .filter(|(name, _)| !unsupported.contains_key(name))
                 .collect(),
             unsupported,
+            scope,
         }
     }
 }
@@ -116,6 +130,9 @@ pub struct Options {
     /// Leave the counters of the whole machine (steal, interrupts, frequency) out, where their
     /// files cost too much to read beside every sample.
     pub only_process: bool,
+    /// Leave the processor's counters out: where they count, every switch between threads and
+    /// every new process takes longer.
+    pub no_cycles: bool,
 }
 
 /// The counters of this process and machine, opened once and read often.
@@ -173,6 +190,8 @@ mod tests {
             steal_ns: all,
             interrupts: all,
             frequency_khz: all,
+            cycles: all,
+            instructions: all,
         }
     }
 
@@ -216,8 +235,8 @@ mod tests {
     #[test]
     fn every_counter_is_supported_or_refused_and_never_both() {
         let reasons = BTreeMap::from([("steal_ns", "none".to_owned()), ("nonsense", "x".into())]);
-        let support = Support::new(reasons, BTreeMap::from([("steal_ns", 5)]));
-        assert_eq!(support.supported.len(), 8);
+        let support = Support::new(reasons, BTreeMap::from([("steal_ns", 5)]), None);
+        assert_eq!(support.supported.len(), 10);
         assert!(!support.supported.contains(&"steal_ns"));
         assert_eq!(support.unsupported.len(), 1);
         assert!(support.resolution_ns.is_empty());

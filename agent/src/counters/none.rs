@@ -17,6 +17,6 @@ impl Platform {
     pub fn support(&self) -> Support {
         let reason = format!("not read on {} yet", std::env::consts::OS);
         let unsupported = NAMES.iter().map(|&name| (name, reason.clone())).collect();
-        Support::new(unsupported, std::collections::BTreeMap::new())
+        Support::new(unsupported, std::collections::BTreeMap::new(), None)
     }
 }

@@ -56,6 +56,12 @@ impl Platform {
             "frequency_khz",
             "the system tells the nominal frequency, not the present one".into(),
         );
+        for name in ["cycles", "instructions"] {
+            refuse(
+                name,
+                "the system gives the processor's counters to kernel drivers alone".into(),
+            );
+        }
         let interrupts = if options.only_process {
             Err("too costly to read beside every sample here".to_owned())
         } else {
@@ -92,7 +98,7 @@ impl Platform {
             resolution.insert("cpu_user_ns", step);
             resolution.insert("cpu_system_ns", step);
         }
-        Support::new(self.unsupported.clone(), resolution)
+        Support::new(self.unsupported.clone(), resolution, None)
     }
 }
 

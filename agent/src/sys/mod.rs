@@ -40,6 +40,8 @@ pub mod packet;
 #[cfg(unix)]
 pub mod pages;
 #[cfg(target_os = "linux")]
+pub mod perf;
+#[cfg(target_os = "linux")]
 pub mod placement;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "placement_posix.rs"]

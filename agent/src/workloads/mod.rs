@@ -45,6 +45,13 @@ pub trait Workload: Sync {
         &[]
     }
 
+    /// Indicators that are no score: what the work took of the system (CPU time, interrupts), or how
+    /// well another indicator is known. They count in no mean and are worded "more" and "fewer". In
+    /// the order of the entry.
+    fn context(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Measures every case; what fails for one case is reported and does not end the others.
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }

@@ -67,7 +67,9 @@ def find_modes(rows: Sequence[Row], confidence: float) -> tuple[Mode, ...]:
         modes = [
             mode
             for summary in row.summaries
-            if summary.minimum > 0 and (mode := _mode(row, summary, confidence)) is not None
+            if row.score
+            and summary.minimum > 0
+            and (mode := _mode(row, summary, confidence)) is not None
         ]
         for one in modes:
             also = tuple(o.system for o in modes if o is not one and o.blocks == one.blocks)

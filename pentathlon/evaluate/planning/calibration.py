@@ -113,7 +113,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
                 high_percent=effect.high_percent,
             )
         )
-        called += one.verdict.is_difference or one.verdict is Verdict.NEGLIGIBLE
+        called += one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE
         blocks = max(blocks, effect.blocks)
         for start in range(0, effect.blocks - GROUP_BLOCKS + 1, GROUP_BLOCKS):
             group = np.array(effect.log_ratios[start : start + GROUP_BLOCKS])
@@ -188,7 +188,7 @@ def _refused(
     day, text = calibration.made[:10], percent_text(floor)
     below = abs(one.effect.mean) <= math.log1p(floor / 100)
     verdict, reason = Verdict.INCONCLUSIVE, ""
-    if below and (one.verdict.is_difference or one.verdict is Verdict.NEGLIGIBLE):
+    if below and (one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE):
         reason = (
             f"the difference is not above the noise floor of this machine ({text}, "
             f"calibrated {day}): so much was not ruled out between two names of one system"

@@ -41,7 +41,7 @@ def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | Non
 
 def decided(one: Comparison, delta_percent: float) -> bool:
     """Whether the interval behind the verdict excludes 0 or lies inside ±δ."""
-    if one.verdict.is_difference or one.verdict in DECIDED:
+    if one.verdict.is_shown or one.verdict in DECIDED:
         return True
     effect = one.effect
     if (

@@ -27,6 +27,7 @@ from pentathlon.evaluate.results.guard import REFUSED, Parameters, differing, gu
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
+from pentathlon.evaluate.wording import PERFORMANCE, Wording, wording
 
 FEWEST_BOOTS = 2
 
@@ -41,12 +42,13 @@ class AcrossRow(Frozen):
     title: str
     case_text: str
     unit: str
+    role: str = PERFORMANCE
     baseline_mean: float | None
     mean: float | None
     baseline_boots: int
     boots: int
     percent: float | None
-    """Ratio of speeds; + is faster than the baseline."""
+    """Ratio of speeds; + is faster than the baseline. Of context: of the values."""
     low_percent: float | None
     high_percent: float | None
     p_different: float | None
@@ -148,7 +150,7 @@ def compare_results(
         key: welch(
             np.array(list(system.everything[key].blocks.values())),
             np.array(list(baseline.everything[key].blocks.values())),
-            system.everything[key].direction,
+            "higher" if not _kind(system, key).score else system.everything[key].direction,
         )
         for key in shared
         if reasons[key] is None
@@ -175,6 +177,7 @@ def compare_results(
                     reasons[key],
                     estimates.get(key),
                     claims.get(key),
+                    kind=_kind(system, key),
                 ),
             )
             for key in shared
@@ -191,6 +194,11 @@ def _place(found: Side, key: str) -> tuple[object, ...]:
         order(case_of(one.case_json)),
         key,
     )
+
+
+def _kind(found: Side, key: str) -> Wording:
+    one = found.everything[key]
+    return wording(found.titles.role(one.workload, one.indicator), one.unit)
 
 
 def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
@@ -228,17 +236,19 @@ def _judge(
     objection: str | None,
     estimate: Estimate | None,
     claims: Claims | None,
+    *,
+    kind: Wording,
 ) -> tuple[Verdict, str]:
     if objection is not None:
         return Verdict.INVALID, objection
     if estimate is None or claims is None:
         few = min(len(own.blocks), len(other.blocks))
         return Verdict.INCONCLUSIVE, f"{few} boot on one side; an interval needs {FEWEST_BOOTS}"
-    verdict = decide(claims, estimate.mean)
+    verdict = decide(claims, estimate.mean, kind)
     logs = [np.log(list(one.blocks.values())) for one in (own, other)]
     trouble = next((text for one in logs if (text := instability(one)) is not None), None)
     apart = max(map(min, logs)) > min(map(max, logs))
-    if trouble is not None and not (verdict.is_difference and apart):
+    if trouble is not None and not (verdict.is_shown and apart):
         return Verdict.UNSTABLE, trouble.replace("blocks' ratios", "boots").replace(
             "blocks", "boots"
         )
@@ -253,6 +263,7 @@ def _row(
     judged: tuple[Verdict, str],
 ) -> AcrossRow:
     other, own = sides
+    role = titles.role(own.workload, own.indicator)
     low = high = None
     if estimate is not None:
         low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
@@ -264,6 +275,7 @@ def _row(
         title=titles.title(own.workload, own.indicator),
         case_text=case_text(case_of(own.case_json)),
         unit=own.unit,
+        role=role,
         baseline_mean=other.summary.mean,
         mean=own.summary.mean,
         baseline_boots=len(other.blocks),
@@ -274,6 +286,6 @@ def _row(
         p_different=None if estimate is None else estimate.p_different(),
         p_not_worse=None if estimate is None else estimate.p_not_worse(rule.delta),
         verdict=judged[0],
-        words=words(judged[0], rule.delta_percent),
+        words=words(judged[0], rule.delta_percent, kind=wording(role, own.unit)),
         reason=judged[1],
     )

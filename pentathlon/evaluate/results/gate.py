@@ -16,6 +16,7 @@ from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.results.across import Across
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.wording import CONTEXT
 
 __all__ = ["Entry", "Gate", "Outcome", "Verdict", "delta_log", "evaluate", "gate", "matches"]
 
@@ -86,9 +87,11 @@ def matches(key: str, patterns: Sequence[str]) -> bool:
 
 
 def of_evaluation(evaluation: Evaluation, delta: float) -> list[Entry]:
-    """Every comparison of an evaluation."""
+    """Every comparison of an evaluation, without context, of which more is no regression."""
     found = []
     for row in evaluation.rows:
+        if not row.score:
+            continue
         for one in row.comparisons:
             effect = one.effect
             p_value = None
@@ -122,6 +125,7 @@ def of_across(found: Across) -> list[Entry]:
             words=f"{row.words}: {row.reason}" if row.reason else row.words,
         )
         for row in found.rows
+        if row.role != CONTEXT
     ]  # fmt: skip
     return rows + [
         Entry(

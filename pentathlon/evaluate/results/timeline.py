@@ -13,6 +13,7 @@ from pentathlon.evaluate.results.across import Side, side
 from pentathlon.evaluate.results.guard import differing
 from pentathlon.evaluate.results.history import FEWEST_POINTS, Course, courses
 from pentathlon.evaluate.whole.weights import Place, row_weights
+from pentathlon.evaluate.wording import CONTEXT
 
 EVERYTHING = "everything"
 """Key of the weighted mean over all rows that every result has."""
@@ -113,7 +114,8 @@ def _series(
     shared = [
         key
         for key, one in points[-1].found.everything.items()
-        if all(
+        if points[-1].found.titles.role(one.workload, one.indicator) != CONTEXT
+        and all(
             key in other.found.everything
             and other.found.everything[key].lowest > 0
             and (other.found.everything[key].unit, other.found.everything[key].direction)

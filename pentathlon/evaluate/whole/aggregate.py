@@ -166,12 +166,13 @@ def find_whole(
     """One system against the reference as a whole.
 
     Args:
-        rows: every row of the evaluation, with its comparisons.
+        rows: every row of the evaluation, with its comparisons; context is left out.
         stated: the study's weights of areas and workloads.
         suites: workload id -> suite.
         rate: 1 − confidence.
         delta: half width of the region of equivalence, as a log-ratio.
     """
+    rows = [row for row in rows if row.score]
     places = [Place(row.key, row.area, row.workload, row.indicator) for row in rows]
     weights = row_weights(places, stated)
     weighed, left_out = [], []
@@ -257,6 +258,8 @@ def find_absolutes(rows: Sequence[Row], systems: Sequence[str]) -> tuple[Absolut
     """
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
+        if not row.score:
+            continue
         groups.setdefault((row.workload, row.indicator), []).append(row)
     found = []
     for own in groups.values():

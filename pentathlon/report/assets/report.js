@@ -109,7 +109,7 @@
   };
   const effects = (rows, s) => rows.flatMap((row) => {
     const e = row.e[s];
-    if (!e || e[0] === null) return [];
+    if (!e || e[0] === null || row.o) return [];
     const [r, lo, hi, alo, ahi, v] = e;
     return [{ row, label: row.c && row.k.includes("[") ? `${row.t} ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
   });
@@ -285,7 +285,7 @@
       const axis = wide ? { type: "log", ...levels(values) } : { type: "linear", nice: true, ticks: 6, domain: [least - (most - least) * 0.06, most + (most - least) * 0.06] };
       const lines = wide ? axis.ticks : 6;
       document.getElementById("samples-caption").textContent =
-        `${row.k}: ${points.length} samples, ${row.h ? "more" : "less"} is better.`;
+        `${row.k}: ${points.length} samples, ${row.o ? "context, no score" : row.h ? "more is better" : "less is better"}.`;
       return [legend([...new Set(points.map((p) => p.s))].sort()), Plot.plot({
         width, height: Math.min(420, 200 + width * 0.18), marginLeft: 60, marginRight: 12, marginTop: 24, marginBottom: 30, style,
         ariaLabel: `Raw samples of ${row.k} in boot order`,

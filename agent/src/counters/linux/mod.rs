@@ -1,5 +1,6 @@
-//! The counters of Linux: `getrusage(2)`, `/proc/stat`, cpufreq.
+//! The counters of Linux: `getrusage(2)`, `/proc/stat`, cpufreq, `perf_event_open(2)`.
 
+mod cycles;
 mod frequency;
 mod machine;
 mod process;
@@ -14,6 +15,7 @@ pub struct Platform {
     process: process::Process,
     machine: machine::Machine,
     frequency: frequency::Frequency,
+    cycles: cycles::Cycles,
     unsupported: BTreeMap<&'static str, String>,
 }
 
@@ -34,10 +36,19 @@ impl Platform {
                 frequency::Frequency::open(&source, &mut unsupported),
             )
         };
+        let cycles = if options.no_cycles {
+            for name in cycles::NAMES {
+                unsupported.insert(name, "this work would be slowed by counting them".into());
+            }
+            cycles::Cycles::default()
+        } else {
+            cycles::Cycles::open(&mut unsupported)
+        };
         Self {
             process,
             machine,
             frequency,
+            cycles,
             unsupported,
         }
     }
@@ -49,6 +60,7 @@ impl Platform {
 
     pub fn read_process(&mut self, into: &mut Delta) {
         self.process.read(into);
+        self.cycles.read(into);
     }
 
     pub fn support(&self) -> Support {
@@ -60,7 +72,7 @@ impl Platform {
         if let Some(step) = machine::tick_ns() {
             resolution.insert("steal_ns", step);
         }
-        Support::new(self.unsupported.clone(), resolution)
+        Support::new(self.unsupported.clone(), resolution, self.cycles.scope())
     }
 }
 

@@ -33,7 +33,10 @@ fn a_reading_has_exactly_the_supported_counters() {
 
 #[test]
 fn the_counters_of_the_machine_can_be_left_out() {
-    let mut counters = Counters::with(Options { only_process: true });
+    let mut counters = Counters::with(Options {
+        only_process: true,
+        ..Options::default()
+    });
     let before = counters.before();
     let delta = counters.after().delta(&before);
     assert_eq!(delta.interrupts, None);

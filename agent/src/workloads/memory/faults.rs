@@ -67,6 +67,10 @@ impl crate::workloads::Workload for Faults {
         &["page_faults", "page_reads", "cache_faults"]
     }
 
+    fn context(&self) -> &'static [&'static str] {
+        &["page_faults", "page_reads", "cache_faults"]
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         alive()?;
         let sizes = sizes::rounded(&context.parameters.integers("block_bytes"));

@@ -157,6 +157,19 @@ pub const MAY_BE_ZERO: &[&str] = &[
     "softirqs_receiver",
 ];
 
+/// What the traffic took of the hosts, and how well their clocks are known: no score.
+pub const CONTEXT: &[&str] = &[
+    "delay_bound",
+    "cpu_sender",
+    "cpu_receiver",
+    "packet_cpu_sender",
+    "packet_cpu_receiver",
+    "interrupts_sender",
+    "interrupts_receiver",
+    "softirqs_sender",
+    "softirqs_receiver",
+];
+
 pub fn indicators() -> Vec<Indicator> {
     INDICATORS
         .iter()

@@ -1,6 +1,6 @@
 //! `network.traffic`: one flow of packets from one host to another.
 
-use super::indicators::{indicators, MAY_BE_ZERO};
+use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
 use crate::catalog::{self, Factor, Semantics};
 use crate::measure::{Context, Failure};
@@ -44,6 +44,10 @@ impl crate::workloads::Workload for Traffic {
 
     fn may_be_zero(&self) -> &'static [&'static str] {
         MAY_BE_ZERO
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        CONTEXT
     }
 
     fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
