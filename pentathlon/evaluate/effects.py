@@ -86,4 +86,5 @@ def single(paired: Paired) -> Effect:
         p_equivalent=None,
         mde_percent=None,
         installs=paired.installs,
+        units=tuple(paired.units.tolist()) if paired.installs > 1 else (),
     )

@@ -78,6 +78,7 @@ def _series(row: dict[str, object]) -> Series:
     means = np.array(values, dtype=np.float64)
     deviation = published.deviation_percent(means)
     known = bool(np.isfinite(deviation))
+    several = len(set(installs)) > 1
     summary = Summary(
         system=str(row["system"]),
         samples=_number(row["samples"]),
@@ -90,7 +91,8 @@ def _series(row: dict[str, object]) -> Series:
         deviation_percent=deviation if known else None,
         within_one_percent=deviation <= published.TOLERANCE_PERCENT if known else None,
         boot_means=tuple(
-            BootMean(block=block, value=value) for block, value in zip(blocks, values, strict=True)
+            BootMean(block=block, value=value, install=str(install or "") if several else "")
+            for block, value, install in zip(blocks, values, installs, strict=True)
         ),
     )
     checksums = row["checksums"]

@@ -80,6 +80,8 @@ class BootMean(Frozen):
 
     block: int
     value: float
+    install: str = ""
+    """The install that was booted; "" in a study with one."""
 
 
 class Summary(Frozen):
@@ -150,9 +152,16 @@ class Effect(Frozen):
     """Smallest difference that this n and s would show with power 0.8 at the row's level."""
     installs: int = 1
     """Installs above the blocks; with several they are the unit of inference."""
+    units: tuple[float, ...] = ()
+    """Log-ratios of the installs where there are several, each the mean of its blocks."""
     nominal_confidence: float | None = None
     """Confidence of `low_percent` to `high_percent` at this look; the study's with one look."""
     checks: Checks | None = None
+
+    @property
+    def sample(self) -> tuple[float, ...]:
+        """The log-ratios that inference counts: of the installs where there are several."""
+        return self.units or self.log_ratios
 
 
 class Comparison(Frozen):

@@ -24,6 +24,8 @@ Emit: TypeAlias = Callable[[Preparation], None]
 Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 GRACE_S = 30.0
+INSTALL = "@"
+"""Between a piece of work and the number of the install that it is done for."""
 FRESH_LIMIT_S = 3600.0
 """Longest time of a command that makes a system anew, in seconds."""
 
@@ -39,13 +41,22 @@ class Preparer:
     state: RunState
     emit: Emit
     shield: Shield
+    _install: int | None = None
+    """The install that is being made, in a study with several."""
 
-    def prepare(self, name: str, target: Target) -> None:
-        """Do what is left for one system. A failure is recorded and the study goes on."""
+    def prepare(self, name: str, target: Target, install: int = 0) -> None:
+        """Do what is left for one install of a system. A failure is recorded, the study goes on."""
+        several = self.plan.study.procedure.installs > 1
         for number, step in enumerate(self.plan.preparation.get(name, ())):
-            if step.once:
-                for unit in self._units(name, step, target):
-                    self._unit(name, number, step, unit, target)
+            if not step.once:
+                continue
+            for piece in self._units(name, step, target):
+                unit = piece + (f"{INSTALL}{install}" if several else "")
+                if step.do == "fresh" and several and target.lost(install):
+                    # An earlier run made it, and what it kept between boots went with that run.
+                    self.state.forget(name, number, unit)
+                self._install = install if several else None
+                self._unit(name, number, step, unit, target)
 
     def _unit(self, name: str, number: int, step: PlannedStep, unit: str, target: Target) -> None:
         tries = 0
@@ -125,7 +136,7 @@ class Preparer:
 
     def _do(self, name: str, step: PlannedStep, unit: str, target: Target) -> Answer:
         if step.do == "fresh":
-            return (*target.renew(step.options["command"], FRESH_LIMIT_S), {})
+            return (*target.renew(step.options["command"], FRESH_LIMIT_S, self._install), {})
         if step.do == "record":
             return self._record(target)
         if (why := self._why_not_trained(name, step, target)) is not None:

@@ -7,7 +7,7 @@ one; the procedure knows nothing else of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeAlias
 
@@ -77,7 +77,11 @@ class Preparation(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootStart(Record):
-    """A boot begins. `steps` are the numbers of the plan's steps, in the order of the request."""
+    """A boot begins. `steps` are the numbers of the plan's steps, in the order of the request.
+
+    `install` names the install that is booted: "0", "1", ...; "1.2" is the second making of install
+    1, after a cut in which the first was lost.
+    """
 
     kind: ClassVar[str] = "boot-start"
     block: int
@@ -89,6 +93,7 @@ class BootStart(Record):
     session: str
     steps: list[int]
     settings: list[dict[str, Any]]
+    install: str = "0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +144,10 @@ class RunEnd(Record):
     failures: int
 
 
+def _required(one: Field[Any]) -> bool:
+    return one.default is MISSING and one.default_factory is MISSING
+
+
 Sink: TypeAlias = Callable[[Record], None]
 
 KINDS: Mapping[str, type[Record]] = {
@@ -147,6 +156,11 @@ KINDS: Mapping[str, type[Record]] = {
 }
 FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
 """Fields of each kind of record, in order."""
+NEEDED = {
+    record: tuple(f.name for f in fields(record) if f.name == "utc" or _required(f))
+    for record in KINDS.values()
+}
+"""Fields that every record has; the others came later and have a default."""
 
 
 def to_json(record: Record) -> dict[str, Any]:
@@ -168,7 +182,7 @@ def from_json(document: Mapping[str, Any]) -> Record:
     if record is None:
         raise ValueError(f'unknown record "{kind}"')
     names = FIELDS[record]
-    missing = [name for name in names if name not in document]
+    missing = [name for name in NEEDED[record] if name not in document]
     if missing:
         raise ValueError(f'record "{kind}" lacks {", ".join(missing)}')
-    return record(**{name: document[name] for name in names})
+    return record(**{name: document[name] for name in names if name in document})

@@ -85,19 +85,24 @@ class Runner:
                 if boot.block > asked and self._stops(boot.block):
                     break
                 asked = boot.block
-                self._prepare(boot.system)
+                self._prepare(boot.system, boot.block)
                 while boot.pending():
                     self._attempt(boot)
         except BaseException:
             self._emit_end("interrupted")
             raise
+        finally:
+            with self._shield():
+                for target in self.targets.values():
+                    target.discard()
         self._emit_end("finished")
         return self.state.unresolved()
 
-    def _prepare(self, system: str) -> None:
-        """What is done once for the system, before its first boot that is measured."""
+    def _prepare(self, system: str, block: int) -> None:
+        """What is done once for each install of the system, before its first measured boot."""
         target = self.targets[system]
-        Preparer(self.plan, self.state, self._emit, self._shield).prepare(system, target)
+        preparer = Preparer(self.plan, self.state, self._emit, self._shield)
+        preparer.prepare(system, target, self.plan.install_of(block))
 
     def _stops(self, block: int) -> bool:
         """Whether the study ends before this block; a block that has begun is measured whole."""
@@ -135,6 +140,7 @@ class Runner:
                 session=session_id,
                 steps=numbers,
                 settings=target.settings_to_change(),
+                install=self.state.install_name(boot.system, self.plan.install_of(boot.block)),
             )
         )
         session: Session | None = None

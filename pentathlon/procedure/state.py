@@ -141,6 +141,7 @@ class RunState:
         boots: (block, system) -> state of that boot, in the order of the plan.
         failures: every failure, in the order of the records.
         prepared: (system, step, piece) -> the end of that piece of the preparation.
+        made: (system, piece) -> how often the step "fresh" was done for that install.
         verdicts: how the agent's own steps before a measurement ended, in order.
         ended: the run's last record says that it finished.
         enough: the record that says that the stopping rule was met, or None.
@@ -156,6 +157,7 @@ class RunState:
         }
         self.failures: list[Failure] = []
         self.prepared: dict[tuple[str, int, str], Preparation] = {}
+        self.made: dict[tuple[str, str], int] = {}
         self.verdicts: list[Verdict] = []
         self.ended = False
         self.enough: Enough | None = None
@@ -233,6 +235,15 @@ class RunState:
         elif isinstance(record, RunEnd):
             self.ended = record.outcome == "finished"
 
+    def install_name(self, system: str, install: int) -> str:
+        """What an install is called in the tables: "1", and "1.2" once it had to be made again."""
+        times = self.made.get((system, f"@{install}"), 0)
+        return str(install) if times < 2 else f"{install}.{times}"
+
+    def forget(self, system: str, number: int, unit: str) -> None:
+        """Have a piece of the preparation done once more: what it made is lost."""
+        self.prepared.pop((system, number, unit), None)
+
     def learns(self, system: str) -> bool | None:
         """Whether a system learns from use, as its step "record" found; None if it did not."""
         for (name, _, _), record in self.prepared.items():
@@ -246,6 +257,9 @@ class RunState:
         if record.state != "end" or record.outcome in ("interrupted", "again"):
             return
         self.prepared[record.system, record.number, record.unit] = record
+        if record.do == "fresh" and record.outcome == "done":
+            key = (record.system, record.unit)
+            self.made[key] = self.made.get(key, 0) + 1
         if record.outcome == "failed":
             self.failures.append(
                 Failure(

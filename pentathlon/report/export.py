@@ -169,7 +169,7 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
     values["cautions"] = "; ".join(comparison.cautions)
     if comparison.effect is not None:
         values |= comparison.effect.model_dump(
-            exclude={"log_ratios", "mean", "sd", "percent", "checks"}
+            exclude={"log_ratios", "units", "mean", "sd", "percent", "checks"}
         )
         if comparison.effect.checks is not None:
             values |= comparison.effect.checks.model_dump()

@@ -20,6 +20,8 @@ COUNTERS: Final[tuple[str, ...]] = (
     "steal_ns",
     "interrupts",
     "frequency_khz",
+    "cycles",
+    "instructions",
 )
 """Readings of the operating system beside a sample; null where the system does not tell."""
 
@@ -59,9 +61,12 @@ SAMPLES: Final[dict[str, pl.DataType]] = {
     "steal_ns": pl.Int64(),
     "interrupts": pl.Int64(),
     "frequency_khz": pl.Int64(),
+    "cycles": pl.Int64(),
+    "instructions": pl.Int64(),
 }
 """One row per sample, in the order of the journal, those of warm-up and of cut-off steps too.
 
+install         the install that was booted, "0" in a study with one
 boot            "<block>.<system>.<attempt>", the boot that the sample was taken in
 order           place of the system in its block, from 0
 workload_order  place of the step in the plan of its boot, from 0

@@ -17,9 +17,6 @@ from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
 from pentathlon.study.plan import Plan, canonical_json
 
-INSTALL = "0"
-"""Installations are not repeated yet: every system has one."""
-
 
 class TableBuilder:
     """Takes the records of a journal and yields the tables.
@@ -142,7 +139,7 @@ class TableBuilder:
             "system": record.system,
             "target": boot.target,
             "layer": boot.layer,
-            "install": INSTALL,
+            "install": boot.install,
             "block": record.block,
             "boot": boot_id(record.block, record.system, record.attempt),
             "order": boot.order,

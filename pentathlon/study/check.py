@@ -8,6 +8,7 @@ from typing import Any
 
 from pentathlon.study.catalog import Catalog, Parameter, Workload
 from pentathlon.study.model import Study, WorkloadChoice
+from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 
 _SCALARS: dict[str, tuple[type, ...]] = {
@@ -44,6 +45,7 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
                 problems.append(Problem(path, text))
             named.add(choice.id)
     problems += _check_weights(study, catalog)
+    problems += _check_installs(study)
     # A suite with a wrong name may well mean the workload that no suite seems to run.
     suites_are_right = not problems
     used = {
@@ -68,6 +70,20 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
     if suites_are_right:
         problems += _check_declared(study, [w for w in catalog.workloads if w.id in used])
     return problems
+
+
+def _check_installs(study: Study) -> Iterator[Problem]:
+    """Several installs need a way to make each system anew; guests have one of their own."""
+    if study.procedure.installs < 2:
+        return
+    for index, system in enumerate(study.systems):
+        chosen = study.procedure.steps if system.steps is None else system.steps
+        if system.target not in GUESTS and not any(s.do == "fresh" and s.command for s in chosen):
+            yield Problem(
+                ("system", index),
+                f'{study.procedure.installs} installs need a command that makes "{system.name}" '
+                'anew; add { do = "fresh", command = "..." } to its steps',
+            )
 
 
 def _check_weights(study: Study, catalog: Catalog) -> Iterator[Problem]:

@@ -171,6 +171,8 @@ class Procedure(Table):
     `fixed` says it itself: it is then the most that the rule can ask for."""
     stopping: Stopping = Stopping()
     """When the study has measured enough."""
+    installs: int = Field(default=1, ge=1, le=1_000)
+    """How often every system is made anew, with its share of the blocks after each time."""
     iterations: int = Field(default=5, ge=1, le=100_000)
     """Measured samples of each case in each process."""
     warmup: int = Field(default=1, ge=0, le=100_000)
@@ -195,6 +197,21 @@ class Procedure(Table):
         return from_file(value)
 
     @model_validator(mode="after")
+    def _installs_and_blocks(self) -> Procedure:
+        if self.installs > 1:
+            if self.stopping.rule != "fixed":
+                raise ValueError(
+                    "installs are the units of the judgement, and the stopping rules count "
+                    'blocks; leave out installs, or take the rule "fixed"'
+                )
+            if self.blocks < self.installs:
+                raise ValueError(
+                    f"{self.blocks} blocks are too few for {self.installs} installs; each needs "
+                    "one or more"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _most_blocks(self) -> Procedure:
         most = self.stopping.most
         if most is not None and self.blocks != most:
@@ -213,6 +230,8 @@ class Procedure(Table):
         Raises:
             ValueError: the stopping rule cannot work with so few.
         """
+        if blocks < self.installs:
+            raise ValueError(f"{blocks} blocks are too few for {self.installs} installs")
         stopping = self.stopping.limited(blocks)
         return self.model_copy(update={"blocks": blocks, "stopping": stopping})
 

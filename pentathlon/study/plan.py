@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
 from pentathlon.study.model import Procedure, Study, Suite, System, WorkloadChoice
-from pentathlon.study.preparation import PUBLISHED, PlannedStep, planned
+from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
 
 FORMAT = 1
 
@@ -100,6 +100,13 @@ class Plan(_Part):
         """SHA-256 of the canonical JSON, as 64 hex digits."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
 
+    def install_of(self, block: int) -> int:
+        """The install that a block boots, from 0: each has an equal share of the blocks, in order.
+
+        Where the blocks cannot be shared out evenly, the later installs have one more.
+        """
+        return block * self.study.procedure.installs // len(self.blocks)
+
     def step_count(self) -> int:
         """Steps of all boots."""
         return sum(len(boot.steps) for block in self.blocks for boot in block)
@@ -164,6 +171,8 @@ def _prepared(study: Study, system: System) -> tuple[PlannedStep, ...]:
     """The steps of a system, in the order of the published process."""
     chosen = study.procedure.steps if system.steps is None else system.steps
     steps = [planned(step, system.target) for step in chosen]
+    if study.procedure.installs > 1 and not any(step.do == "fresh" for step in steps):
+        steps.append(planned(PreparationStep(do="fresh"), system.target))
     return tuple(sorted(steps, key=lambda step: PUBLISHED.index(step.do)))
 
 

@@ -133,6 +133,8 @@ class Target(ABC):
         self.cpus = resolve(system.cpus)
         self.agent_path = agent_path
         self.state_dir = state_dir
+        self.install: int | None = None
+        """The install of a guest that is held, in a study with several."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
@@ -149,12 +151,16 @@ class Target(ABC):
         """Settings of the machine that a boot changes: `what`, `from` (now) and `to`."""
         return []
 
-    def renew(self, command: str | None, timeout_s: float) -> tuple[str, str | None]:
+    def renew(
+        self, command: str | None, timeout_s: float, install: int | None = None
+    ) -> tuple[str, str | None]:
         """Make the system anew, as formatting its disk and installing it would.
 
         Args:
             command: the user's shell command for it, or None.
             timeout_s: longest time, in seconds.
+            install: number of the install in a study with several. What a guest is made of is then
+                kept between its boots, until the next install or `discard`.
 
         Returns:
             "done" or "unsupported", and how or why not.
@@ -162,6 +168,8 @@ class Target(ABC):
         Raises:
             TargetError: the command failed.
         """
+        if not self.persistent and install is not None:
+            return self._keep(install)
         if not self.persistent:
             return "done", "each boot of this target has a new root directory and a new kernel"
         if command is None:
@@ -169,6 +177,23 @@ class Target(ABC):
                 "this target cannot make its system anew by itself; give the step a command"
             )
         return self._renew_by(command, timeout_s)
+
+    def _keep(self, install: int) -> tuple[str, str | None]:
+        """Make the install of a guest; `target.installs` has those that outlive a boot."""
+        self.install = install
+        return "done", "nothing of this target outlives a boot: each boot is an install of its own"
+
+    def lost(self, install: int) -> bool:
+        """Whether this target makes installs that end with a run, and does not hold this one."""
+        return not self.persistent and self.install != install
+
+    def discard(self) -> None:
+        """Remove what `renew` keeps between boots; may be called again.
+
+        Raises:
+            TargetError: something could not be removed; the undo journal still holds it.
+        """
+        self.install = None
 
     def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
         """Run the user's command on this machine."""

@@ -11,9 +11,9 @@ from pentathlon.target import cpus, guest, launch, options, runsc
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
-    Target,
     TargetUnavailable,
 )
+from pentathlon.target.installs import KeepingTarget
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.undo import UndoJournal
 
@@ -26,7 +26,7 @@ NOTES = [
 ]
 
 
-class GvisorTarget(Target):
+class GvisorTarget(KeepingTarget):
     """A sandbox of gVisor with the agent as its only program."""
 
     kind: ClassVar[str] = "gvisor"
@@ -73,14 +73,16 @@ class GvisorTarget(Target):
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
 
+    def make_files(self, own: Path) -> None:
+        guest.build_root(own / "root", self.agent_path)
+
     def boot(self, timeout_s: float) -> Session:
         self._check()
         program = runsc.find()
         journal = UndoJournal(self.state_dir)
         try:
             own = launch.scratch_directory(None, journal)
-            root = own / "root"
-            guest.build_root(root, self.agent_path)
+            root = self.files(own) / "root"
             words = ["--quiet", f"--root={root}", "--cwd=/", f"/{guest.AGENT}", "run"]
             return ProcessSession(
                 self.name,

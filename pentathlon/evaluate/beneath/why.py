@@ -62,6 +62,10 @@ COUNTERS = (
     Counter("cpu_share", "CPU time", "% of the time", _share("cpu_user_ns", "cpu_system_ns"), 1.0),
     Counter("steal_share", "time kept by the hypervisor", "% of the time", _share("steal_ns"), 0.5),
     Counter("frequency", "CPU frequency", "MHz", pl.col("frequency_khz") / 1000.0, 10.0),
+    Counter("instructions", "instructions", "per operation", _each("instructions"), 0.5),
+    Counter("cycles", "cycles", "per operation", _each("cycles"), 0.5),
+    Counter("instructions_per_cycle", "instructions per cycle", "",
+            pl.col("instructions") / pl.col("cycles"), 0.01),
 )  # fmt: skip
 """Counts of the work are given per operation, so that a faster system does not seem to do more."""
 

@@ -95,8 +95,8 @@ def of_evaluation(evaluation: Evaluation, delta: float) -> list[Entry]:
         for one in row.comparisons:
             effect = one.effect
             p_value = None
-            if effect is not None and effect.blocks > 1:
-                p_value = paired(np.array(effect.log_ratios)).p_not_worse(delta)
+            if effect is not None and len(effect.sample) > 1:
+                p_value = paired(np.array(effect.sample)).p_not_worse(delta)
             found.append(
                 Entry(
                     key=row.key,

@@ -32,7 +32,14 @@ from pentathlon.evaluate.model_whole import (
 )
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.whole.sensitivity import sensitivity
-from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, complete, parts_of
+from pentathlon.evaluate.whole.weighed import (
+    Values,
+    Weighed,
+    block_means,
+    complete,
+    parts_of,
+    units,
+)
 from pentathlon.evaluate.whole.weights import Place, row_weights
 
 UNUSED = (Verdict.INVALID, Verdict.NOT_MEASURED)
@@ -56,7 +63,7 @@ class Means:
         kept, blocks = complete([one for one in chosen if one.weight > 0])
         if not kept:
             return None
-        sample = block_means(kept, blocks)
+        sample = units(block_means(kept, blocks), blocks, kept[0].installs)
         low, high = self._interval(sample)
         total = sum(one.weight for one in kept)
         return Mean(
@@ -136,7 +143,8 @@ class Means:
 
 def _one_sided(one: Weighed, delta: float, sign: float) -> float:
     """One-sided p value of "the mean log-ratio is at or below −δ" in the direction of the sign."""
-    sample = sign * np.array(list(one.ratios.values()))
+    blocks = list(one.ratios)
+    sample = sign * units(np.array(list(one.ratios.values())), blocks, one.installs)
     if len(sample) < 2 or not one.stable:
         return 1.0
     error = ratio.standard_error(sample)
@@ -185,7 +193,8 @@ def find_whole(
             continue
         stable = found.verdict is not Verdict.UNSTABLE
         ratios = block_ratios(row, system, reference)
-        weighed.append(Weighed(row, weight, ratios, stable))
+        installs = block_installs(row, system, reference)
+        weighed.append(Weighed(row, weight, ratios, stable, installs))
     means = Means(system, tuple(weighed), rate, delta)
     kept, blocks = complete([one for one in weighed if one.weight > 0])
     inside = {one.row.key for one in kept}
@@ -239,6 +248,17 @@ def block_ratios(row: Row, system: str, reference: str) -> dict[int, float]:
         for boot in own.boot_means
         if boot.block in base
     }
+
+
+def block_installs(row: Row, system: str, reference: str) -> dict[int, str]:
+    """Block -> the pair of installs that it booted; {} where each system has one."""
+    sides = [row.summary(name) for name in (system, reference)]
+    found: dict[int, str] = {}
+    for side in sides:
+        for boot in () if side is None else side.boot_means:
+            if boot.install:
+                found[boot.block] = f"{found.get(boot.block, '')}/{boot.install}"
+    return found
 
 
 def weighted_geometric_mean(rates: Sequence[float], weights: Sequence[float]) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model_whole import Member, Sensitivity, Share, Turn, Whole
 from pentathlon.evaluate.whole import simplex
-from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, parts_of
+from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, parts_of, units
 
 
 def sensitivity(kept: Sequence[Weighed], blocks: Sequence[int], rate: float) -> Sensitivity | None:
@@ -26,7 +26,9 @@ def sensitivity(kept: Sequence[Weighed], blocks: Sequence[int], rate: float) -> 
     names = list(parts)
     total = sum(one.weight for one in kept)
     weights = [sum(one.weight for one in own) / total for own in parts.values()]
-    grid = np.array([block_means(own, blocks) for own in parts.values()])
+    grid = np.array(
+        [units(block_means(own, blocks), blocks, kept[0].installs) for own in parts.values()]
+    )
     scores = [float(row.mean()) for row in grid]
     moved = simplex.smallest_change(weights, scores)
     faster, slower = _shown(grid, rate)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ class Weighed:
     weight: float
     ratios: dict[int, float]
     stable: bool
+    installs: Mapping[int, str] = field(default_factory=dict)
+    """Block -> the pair of installs that it booted, where there are several."""
 
 
 def complete(chosen: Sequence[Weighed]) -> tuple[list[Weighed], list[int]]:
@@ -46,6 +48,19 @@ def block_means(kept: Sequence[Weighed], blocks: Sequence[int]) -> Values:
     weights = np.array([one.weight for one in kept])
     grid = np.array([[one.ratios[block] for block in blocks] for one in kept])
     return np.asarray(weights @ grid / weights.sum(), dtype=np.float64)
+
+
+def units(values: Values, blocks: Sequence[int], installs: Mapping[int, str]) -> Values:
+    """The means of the installs, which are what inference counts; the blocks where there are none.
+
+    Blocks of one pair of installs share whatever the installs fixed (`estimators.paired`).
+    """
+    groups: dict[str, list[float]] = {}
+    for block, value in zip(blocks, values.tolist(), strict=True):
+        groups.setdefault(installs.get(block, ""), []).append(value)
+    if len(groups) < 2:
+        return values
+    return np.array([float(np.mean(own)) for own in groups.values()])
 
 
 def parts_of(rows: Sequence[Weighed], by: str) -> dict[str, list[Weighed]]:

@@ -15,9 +15,9 @@ from pentathlon.target import cpus, guest, launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
-    Target,
     TargetUnavailable,
 )
+from pentathlon.target.installs import KeepingTarget
 from pentathlon.target.qemu import initramfs, kernels, modules
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.undo import UndoJournal
@@ -27,6 +27,7 @@ PACKAGE = "qemu-system-x86"
 DEFAULT_MEMORY = "640M"
 KVM = Path("/dev/kvm")
 
+ARCHIVE = "initramfs"
 PORT = "pentathlon"
 """Name of the virtio port for requests and events (agent/src/session/guest.rs)."""
 
@@ -40,7 +41,7 @@ NOTES_TCG = [
 ]
 
 
-class QemuTarget(Target):
+class QemuTarget(KeepingTarget):
     """A kernel of Debian, or of the user's own, in a virtual machine whose CPU is translated."""
 
     kind: ClassVar[str] = "qemu"
@@ -122,6 +123,10 @@ class QemuTarget(Target):
             *(word for place, end in enumerate(cards) for word in _card(place, end)),
         ]
 
+    def make_files(self, own: Path) -> None:
+        archive = initramfs.build(self._prepared(), self.agent_path, modules.CHANNEL)
+        (own / ARCHIVE).write_bytes(archive)
+
     def boot(self, timeout_s: float) -> Session:
         return self.start(timeout_s, self.cpus)
 
@@ -138,9 +143,11 @@ class QemuTarget(Target):
         session: ProcessSession | None = None
         try:
             own = launch.scratch_directory(None, journal)
-            archive = own / "initramfs"
-            wanted = (*modules.CHANNEL, *(modules.NETWORK if cards else ()))
-            archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
+            # Hosts that are joined need more modules; their boots keep nothing between them.
+            archive = own / ARCHIVE if cards else self.files(own) / ARCHIVE
+            if cards:
+                wanted = (*modules.CHANNEL, *modules.NETWORK)
+                archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
             command = self.command(kernel.path, archive, cards)
             session = ProcessSession(
                 self.name,

@@ -14,10 +14,10 @@ from pentathlon.target import cpus, guest, launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
-    Target,
     TargetError,
     TargetUnavailable,
 )
+from pentathlon.target.installs import KeepingTarget
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.uml import kernels, shim
 from pentathlon.target.undo import UndoJournal
@@ -28,6 +28,7 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 OWN_WORDS = ("mem", "rootfstype", "rootflags", "root", "init", "con", "umid", "uml_dir", "rw", "ro")
 """Words of the kernel's command line that are not for the study to set."""
 
+ROOT = "root"
 SHARED_MEMORY = Path("/dev/shm")
 
 NOTES = [
@@ -40,7 +41,7 @@ NOTES = [
 ]
 
 
-class UmlTarget(Target):
+class UmlTarget(KeepingTarget):
     """User-mode Linux in one version.
 
     The guest's root is a new directory on the host, seen through hostfs, with the agent and empty
@@ -174,8 +175,7 @@ class UmlTarget(Target):
         session: ProcessSession | None = None
         try:
             own = launch.scratch_directory(None, journal)
-            root = own / "root"
-            guest.build_root(root, self.agent_path)
+            root = self.files(own) / ROOT
             command = self.command(kernel.path, root, own / "uml", device)
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
@@ -197,6 +197,9 @@ class UmlTarget(Target):
             else:
                 journal.undo()
             raise
+
+    def make_files(self, own: Path) -> None:
+        guest.build_root(own / ROOT, self.agent_path)
 
     def _preload(self, kernel: kernels.Kernel) -> dict[str, str]:
         return {"LD_PRELOAD": str(shim.build())} if shim.needed(kernel) else {}
