@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .cells import BOOT_SECONDS, DESIGNS, EFFECTS, Cell
@@ -15,11 +15,16 @@ COVERAGE_LIMIT = 0.94
 
 def write_tables(found: Sequence[Cell], page: Path) -> None:
     """Put every table into the page, between `<!-- NAME -->` and `<!-- end -->`."""
+    put(page, {name: make(found) for name, make in TABLES.items()})
+
+
+def put(page: Path, tables: Mapping[str, str]) -> None:
+    """Put tables between their marks."""
     text = page.read_text(encoding="utf-8")
-    for name, make in TABLES.items():
+    for name, table in tables.items():
         start = text.index(f"<!-- {name} -->") + len(f"<!-- {name} -->")
         end = text.index("<!-- end -->", start)
-        text = f"{text[:start]}\n{make(found)}\n{text[end:]}"
+        text = f"{text[:start]}\n{table}\n{text[end:]}"
     page.write_text(text, encoding="utf-8")
 
 

@@ -15,7 +15,7 @@ from scipy import special, stats
 
 from pentathlon.evaluate.beneath import serial, stability
 from pentathlon.evaluate.estimators.ratio import delta_log
-from pentathlon.evaluate.planning.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
+from pentathlon.evaluate.planning.spending import BY_PRECISION, Levels, fixed, levels_at
 
 Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -45,13 +45,13 @@ def log_ratios(reference: Values, system: Values) -> Values:
 
 
 def judge(
-    ratios: Values, looks: tuple[int, ...], rate: float, one_look: Levels = ONE_LOOK
+    ratios: Values, looks: tuple[int, ...], rate: float, one_look: Levels | None = None
 ) -> Verdicts:
     """Judge every study: trials x blocks of log-ratios.
 
     Args:
         looks: blocks after which a study may stop; a single one for a fixed number.
-        one_look: levels of a study with a single look.
+        one_look: levels of a study with a single look; None for those of a fixed number of blocks.
     """
     trials = len(ratios)
     said = {
@@ -62,7 +62,7 @@ def judge(
     for look in looks:
         at = np.flatnonzero(going)
         seen = ratios[at, :look]
-        levels = levels_at(looks, look) if len(looks) > 1 else one_look
+        levels = levels_at(looks, look) if len(looks) > 1 else one_look or fixed(look)
         level = levels.nominal(rate)
         mean, error = seen.mean(axis=1), seen.std(axis=1, ddof=1) / np.sqrt(look)
         half = special.stdtrit(look - 1, 1.0 - level / 2.0) * error

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from pentathlon.cli.screen import seconds, size
 from pentathlon.cli.setup import Ready
-from pentathlon.procedure.pilot import SystemEstimate, expected_seconds
+from pentathlon.procedure.expected import expected
+from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
 from pentathlon.target.contract import Target
@@ -123,7 +124,9 @@ def _preparation(plan: Plan) -> RenderableType:
         for system, steps in plan.preparation.items():
             for step in steps:
                 if step.do == do:
-                    when = "once" if step.once else "in each boot"
+                    several = plan.study.procedure.installs > 1
+                    first = "for each install" if several else "once"
+                    when = first if step.once else "in each boot"
                     rows.setdefault((step.words(), when), []).append(system)
     for (words, when), systems in rows.items():
         table.add_row(words, when, ", ".join(systems))
@@ -141,8 +144,11 @@ def _order(plan: Plan) -> RenderableType:
     )
     table.add_column(style="dim")
     table.add_column()
+    installs = plan.study.procedure.installs
     for number, block in enumerate(plan.blocks[:SHOWN_BLOCKS]):
-        table.add_row(f"block {number + 1}", " → ".join(boot.system for boot in block))
+        install = f", install {plan.install_of(number) + 1}" if installs > 1 else ""
+        order = " → ".join(boot.system for boot in block)
+        table.add_row(f"block {number + 1}{install}", order)
     if len(plan.blocks) > SHOWN_BLOCKS:
         table.add_row("", f"and {len(plan.blocks) - SHOWN_BLOCKS} more blocks")
     return Padding(table, (1, 0, 0, 0))
@@ -154,7 +160,9 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column(overflow="fold")
-    grid.add_row("boots", f"{boots} ({len(plan.blocks)} blocks), {plan.step_count()} steps")
+    installs = plan.study.procedure.installs
+    made = f", {installs} installs of each system" if installs > 1 else ""
+    grid.add_row("boots", f"{boots} ({len(plan.blocks)} blocks{made}), {plan.step_count()} steps")
     grid.add_row("stopping", plan.study.procedure.stopping.words(len(plan.blocks)))
     grid.add_row("expected time", _time(plan, estimates))
     grid.add_row("written", _written(ready, estimates))
@@ -181,10 +189,22 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
 def _time(plan: Plan, estimates: Estimates | None) -> str:
     if estimates is None:
         return "not estimated (no pilot was run)"
-    known = seconds(expected_seconds(plan, estimates))
+    found = expected(plan, estimates)
+    low, high = seconds(found.least_s), seconds(found.most_s)
     most = "at most" if plan.study.procedure.stopping.rule != "fixed" else "about"
-    failed = [name for name, estimate in estimates.items() if estimate.problem]
-    return f"{most} {known}" + (f", not counting {', '.join(failed)}" if failed else "")
+    said = [f"{most} {low}" if low == high else f"{most} {low} to {high}"]
+    if found.training_s:
+        said.append(f"{seconds(found.training_s)} of it before the first measured boots")
+    if found.settling_most_s:
+        least, longest = seconds(found.settling_s), seconds(found.settling_most_s)
+        said.append(f"{least} to {longest} of it settling")
+    if found.cut:
+        said.append(
+            f"with the whole limit for {', '.join(found.cut)}, which took longer than the pilot has"
+        )
+    if found.problems:
+        said.append(f"not counting {', '.join(found.problems)}")
+    return ", ".join(said)
 
 
 def _written(ready: Ready, estimates: Estimates | None) -> str:

@@ -188,9 +188,17 @@ def compare_command(
         one = find_study(study)
         from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.published.beside import beside, beside_grid  # noqa: PLC0415
+        from pentathlon.report.papertables.mapped import filled_tables, mapped  # noqa: PLC0415
 
         own = evaluate(load_result(result))
-        found = beside(one, one.table(table), own, result.resolve().name)
+        found = beside(
+            one,
+            one.table(table),
+            own,
+            result.resolve().name,
+            mapped=mapped(one.id, one.table(table).id, own),
+            filled=filled_tables(one.id),
+        )
         if how is Format.JSON:
             _write(found.model_dump_json(indent=2))
         else:

@@ -122,11 +122,11 @@ class Judge:
         return found
 
     def _levels(self, pairs: Sequence[Pair]) -> Levels:
-        """What looks cost, by the blocks that the row with most of them has."""
+        """What looks and few blocks cost, by the row that has most of them."""
         done = (
-            len(_paired(pair).blocks) for pair in pairs if _complete(pair) and not _has_zero(pair)
+            len(_paired(pair).units) for pair in pairs if _complete(pair) and not _has_zero(pair)
         )
-        return self.rule.levels(max(done, default=0) if self.rule.looks else 0)
+        return self.rule.levels(max(done, default=0))
 
     def _families(
         self, rows: Sequence[Paired], weights: Values, levels: Levels, procedure: Procedure

@@ -14,6 +14,7 @@ from pentathlon.evaluate.beneath.cold import find_cold
 from pentathlon.evaluate.beneath.exclude import exclude
 from pentathlon.evaluate.beneath.latency import find_latencies
 from pentathlon.evaluate.beneath.modes import find_modes
+from pentathlon.evaluate.beneath.prepared import find_prepared
 from pentathlon.evaluate.beneath.qualify import qualify
 from pentathlon.evaluate.beneath.steady import find_steady
 from pentathlon.evaluate.beneath.why import find_why
@@ -121,6 +122,9 @@ def evaluate(result: ResultLike) -> Evaluation:
             suites,
             rate=judged[system.name].nominal_rate,
             delta=rule.delta,
+            floors=None
+            if (known_floor := held[system.name]) is None
+            else known_floor.block_ratios(),
         ).model_copy(update={"guards": _guards(plan, system, systems[0])})
         for system in systems[1:]
     )
@@ -143,6 +147,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         inventory_differences=_differences(told, systems),
         wholes=wholes,
         shares=best_shares(wholes, facts.reference),
+        prepared=find_prepared(plan, getattr(result, "state", None)),
         absolutes=find_absolutes(rows, names),
         excluded=excluded,
         steady=steady,

@@ -112,6 +112,7 @@ def study_facts(plan: Plan, stopped: str | None = None) -> StudyFacts:
         seed=study.seed,
         plan_hash=plan.hash(),
         blocks=len(plan.blocks),
+        installs=procedure.installs,
         iterations=procedure.iterations,
         warmup=procedure.warmup,
         processes=procedure.processes,

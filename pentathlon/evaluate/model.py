@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from pentathlon.evaluate.beneath.prepared import Prepared
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model_curves import CurveLevels
@@ -32,6 +33,7 @@ class StudyFacts(Frozen):
     seed: int
     plan_hash: str
     blocks: int
+    installs: int = 1
     iterations: int
     warmup: int
     processes: int
@@ -309,6 +311,8 @@ class Evaluation(Frozen):
     answered: tuple[Answered, ...] = ()
     whys: tuple[Why, ...] = ()
     latencies: tuple[Latency, ...] = ()
+    prepared: tuple[Prepared, ...] = ()
+    """How the steps before the measurement went."""
     absolutes: tuple[Absolute, ...] = ()
     """Weighted geometric means of the rates themselves, formula (2) of martinovic2012."""
 

@@ -6,6 +6,8 @@ the reference.
 
 from __future__ import annotations
 
+import math
+
 from pentathlon.evaluate.frozen import Frozen
 
 
@@ -37,6 +39,16 @@ class Mean(Frozen):
     high_percent: float | None
     p_different: float | None
     members: tuple[Member, ...]
+    floor_percent: float | None = None
+    """Noise floor of this very mean on this machine: the same rows and weights between two names of
+    one system. None where the calibration did not measure all of its rows."""
+
+    @property
+    def below_floor(self) -> bool:
+        """Whether the machine makes up as much between two names of one system."""
+        return self.floor_percent is not None and abs(self.mean) <= math.log1p(
+            self.floor_percent / 100
+        )
 
 
 class LeftOut(Frozen):

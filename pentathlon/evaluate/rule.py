@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pentathlon.evaluate.estimators import ratio
-from pentathlon.evaluate.planning.spending import BY_PRECISION, ONE_LOOK, Levels, levels_at
+from pentathlon.evaluate.planning.spending import BY_PRECISION, Levels, fixed, levels_at
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Rule:
         return ratio.delta_log(self.delta_percent)
 
     def levels(self, blocks: int) -> Levels:
-        """What the stopping rule costs when so many blocks are done."""
+        """What the stopping rule, and few blocks, cost when so many units of inference are done."""
         if self.by_precision:
             return BY_PRECISION
-        return levels_at(self.looks, blocks) if self.looks and blocks else ONE_LOOK
+        return levels_at(self.looks, blocks) if self.looks and blocks else fixed(blocks)

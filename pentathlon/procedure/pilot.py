@@ -23,6 +23,7 @@ from pentathlon.target.contract import Session, Target, TargetError, TargetUnava
 PILOT_SAMPLE_MS = 20.0
 """Longest batch of the pilot."""
 PILOT_TIMEOUT_S = 30.0
+"""Longest step of the pilot, in seconds, but for workloads that the catalog says take longer."""
 RECORD_BYTES = 160
 """What the journal adds to an event's own line, about."""
 
@@ -42,22 +43,20 @@ class SystemEstimate:
         steps_s: step -> time of the step.
         journal_bytes: what one boot adds to the journal.
         problem: why the system could not be tried, or None.
+        cut: workloads that took longer than the pilot has for one; they are counted with the limit
+            that the study gives them.
     """
 
     boot_s: float = 0.0
     steps_s: dict[int, float] = field(default_factory=dict)
     journal_bytes: float = 0.0
     problem: str | None = None
+    cut: tuple[str, ...] = ()
 
     @property
     def total_s(self) -> float:
         """One whole boot."""
         return self.boot_s + sum(self.steps_s.values())
-
-
-def expected_seconds(plan: Plan, estimates: Mapping[str, SystemEstimate]) -> float:
-    """Time of the whole plan, in seconds; systems that could not be tried count nothing."""
-    return sum(estimates[boot.system].total_s for block in plan.blocks for boot in block)
 
 
 def pilot(
@@ -84,7 +83,7 @@ def pilot(
                     "warmup": 0,
                     "processes": 1,
                     "sample_ms": min(PILOT_SAMPLE_MS, step.sample_ms),
-                    "timeout_s": min(PILOT_TIMEOUT_S, step.timeout_s),
+                    "timeout_s": min(_pilot_limit(workload), step.timeout_s),
                 }
             )
         )
@@ -113,10 +112,18 @@ def pilot(
         own = [event for event in events if event.get("index") == index]
         measured += _span(own)
         estimate.steps_s[index], size = estimate_step(step, own, weights[index])
+        if any(event.get("kind") == "timeout" for event in own if event.get("event") == "error"):
+            estimate.cut = (*estimate.cut, step.workload)
+            estimate.steps_s[index] = step.processes * step.timeout_s
         estimate.journal_bytes += size
     estimate.boot_s = max(whole - measured, 0.0)
     estimate.journal_bytes += sum(_bytes(e) for e in events if e.get("event") == "inventory")
     return estimate
+
+
+def _pilot_limit(workload: Workload | None) -> float:
+    declared = None if workload is None else workload.timeout_s
+    return max(PILOT_TIMEOUT_S, declared or 0.0)
 
 
 def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights]:

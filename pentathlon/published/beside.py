@@ -6,7 +6,7 @@ difference to the reference of its own study (martinovic2012, formula (4)), in o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pentathlon.evaluate.display import signed, significant
 from pentathlon.evaluate.model import Evaluation, Scalar
@@ -50,6 +50,23 @@ class Comparison(Part):
     note: str
 
 
+class Mapped(Part):
+    """What the report fills a row of a published table with, in the table's own unit.
+
+    Attributes:
+        row: id of the published row.
+        label: the row's words; with the case where the result has several.
+        values: (system, mean of the boots, or None, and why), the reference first.
+    """
+
+    row: str
+    label: str
+    unit: str
+    indicator: str
+    values: tuple[tuple[str, float | None, str], ...]
+    note: str = ""
+
+
 class Beside(Part):
     """A published table beside a result."""
 
@@ -60,15 +77,31 @@ class Beside(Part):
     comparisons: tuple[Comparison, ...]
 
 
-def beside(study: Study, table: Table, evaluation: Evaluation, result: str) -> Beside:
+def beside(
+    study: Study,
+    table: Table,
+    evaluation: Evaluation,
+    result: str,
+    *,
+    mapped: Sequence[Mapped] = (),
+    filled: Sequence[str] = (),
+) -> Beside:
     """Put a result beside a published table.
+
+    Args:
+        mapped: rows that the report's tables fill from the result; those that have a counterpart of
+            their own are left out.
+        filled: ids of the tables of the study that the report can fill.
 
     Raises:
         PublishedError: no row or column of the table corresponds to an indicator of ours.
     """
     points = list(_points(table))
-    if not points:
-        others = [one.id for one in study.tables if any(True for _ in _points(one))]
+    own = {row.id for row in table.row if row.counterpart is not None}
+    rest = [one for one in mapped if one.row not in own]
+    if not points and not rest:
+        known = {one.id for one in study.tables if any(True for _ in _points(one))} | {*filled}
+        others = [one.id for one in study.tables if one.id in known]
         where = f"; of {study.id}, these do: {', '.join(others)}" if others else ""
         raise PublishedError(
             f"{table.printed_as} of {study.id} has no row that corresponds to an indicator"
@@ -82,8 +115,52 @@ def beside(study: Study, table: Table, evaluation: Evaluation, result: str) -> B
         comparisons=tuple(
             _compare(study, label, counterpart, cells, evaluation)
             for label, counterpart, cells in points
-        ),
+        )
+        + tuple(_placed(study, table, one) for one in rest),
     )
+
+
+def _placed(study: Study, table: Table, one: Mapped) -> Comparison:
+    """A published row as it is printed, and what the report fills it with."""
+    cells = _row_cells(table, table.find_row(one.row))
+    numbers = [_number(text) for _, text, _ in cells]
+    named = [system for system, _, _ in cells]
+    reference = study.facts.reference_system
+    base = named.index(reference) if reference in named else 0
+    values = [
+        Value(
+            source=study.id,
+            system=system,
+            indicator=one.label,
+            value=number,
+            unit=unit or one.unit,
+            difference_percent=_difference(number, numbers[base], place == base),
+            printed=f"{text} {unit}".strip(),
+        )
+        for place, ((system, text, unit), number) in enumerate(zip(cells, numbers, strict=True))
+    ]
+    mine = [value for _, value, _ in one.values]
+    values += [
+        Value(
+            source=OWN,
+            system=system,
+            indicator=one.indicator,
+            value=value,
+            unit=one.unit,
+            difference_percent=_difference(value, mine[0], place == 0),
+            printed="",
+            note=note,
+        )
+        for place, (system, value, note) in enumerate(one.values)
+    ]
+    measured = sum(value is not None for value in mine)
+    return Comparison(
+        label=one.label, values=tuple(values), own_rows=min(measured, 1), note=one.note
+    )
+
+
+def _number(text: str) -> float | None:
+    return float(Interval.exact(parse(text).value).low) if is_number(text) else None
 
 
 Cells = list[tuple[str, str, str]]

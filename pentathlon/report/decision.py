@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pentathlon.evaluate.display import percent_text, signed_percent
@@ -15,6 +16,7 @@ from pentathlon.report.answer import between, sentence, speed_words
 
 NEARLY_ALL = 0.995
 FEW_TURNS = 3
+FEW_WEIGHTS = 4
 
 
 @dataclass(frozen=True)
@@ -93,20 +95,26 @@ def _decision(evaluation: Evaluation, whole: Whole, everything: Mean) -> Decisio
 
 def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     study = evaluation.study
-    by = "By the stated weights" if study.weights else "With every area weighed the same"
+    by = _by(study.weights)
     if mean.low_percent is None or mean.high_percent is None:
         return (
             f"{by}, {system} was {speed_words(mean.mean)} than {study.reference} as a whole, in "
             f"a single block: whether that would happen again is not known."
         )
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)
+    room = delta_log(study.delta_percent)
+    if mean.floor_percent is not None and mean.below_floor and (low > 0 or high < 0):
+        return (
+            f"{by}, {system} was {_than(mean.mean, study.reference)} as a whole, which is not "
+            f"above the noise floor of this machine ({percent_text(mean.floor_percent)}): so much "
+            "was not ruled out between two names of one system."
+        )
     if low > 0 or high < 0:
         return (
             f"{by}, {system} is {_than(mean.mean, study.reference)} as a whole "
             f"({_interval(low, high)})."
         )
-    room = delta_log(study.delta_percent)
-    if -room <= low and high <= room:
+    if -room <= low and high <= room and not _too_coarse(mean, study.delta_percent):
         return (
             f"{by}, {system} and {study.reference} are equally fast as a whole, within "
             f"{percent_text(study.delta_percent)} ({speed_words(low)} to {speed_words(high)})."
@@ -115,6 +123,15 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
         f"{by}, no difference between {system} and {study.reference} as a whole was shown: "
         f"{system} is between {speed_words(low)} and {speed_words(high)}."
     )
+
+
+def _by(weights: Mapping[str, float]) -> str:
+    """Whose weights; the weights themselves where they are few."""
+    if not weights:
+        return "With every area weighed the same"
+    told = _listing([f"{name} {weight:g}" for name, weight in weights.items()])
+    few = len(weights) <= FEW_WEIGHTS
+    return f"By the stated weights ({told})" if few else "By the stated weights"
 
 
 def _interval(low: float, high: float) -> str:
@@ -146,8 +163,14 @@ def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list
     if everything.low_percent is not None:
         told.append(
             f"The interval holds at {percent_text(study.confidence * 100)} confidence for this one "
-            f"mean, from {everything.blocks} blocks and {everything.rows} rows."
+            f"mean, from {_counted(everything.blocks, study.installs)} and {everything.rows} rows."
         )
+    told += [
+        f"{one.system} was measured before it had settled in {one.troubled} of {one.count} boots: "
+        f"{one.words}."
+        for one in evaluation.prepared
+        if one.step == "settle" and one.troubled and one.system in {whole.system, study.reference}
+    ]
     unstable = sum(
         found.verdict is Verdict.UNSTABLE
         for row in evaluation.rows
@@ -167,8 +190,12 @@ def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list
     return told
 
 
+def _counted(blocks: int, installs: int) -> str:
+    return f"{installs} installs with {blocks} blocks" if installs > 1 else f"{blocks} blocks"
+
+
 def _changes(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str]:
-    told: list[str] = []
+    told: list[str] = _more_blocks(evaluation, everything)
     if whole.sensitivity is not None:
         told += _weights(evaluation, whole, whole.sensitivity, everything)
     told += _omissions(evaluation, whole)
@@ -177,6 +204,22 @@ def _changes(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str
         if text:
             told.append(text)
     return told
+
+
+def _more_blocks(evaluation: Evaluation, mean: Mean) -> list[str]:
+    """How many blocks would decide an answer that is open, as the interval narrows with √n."""
+    if mean.low_percent is None or mean.high_percent is None or direction(mean):
+        return []
+    study = evaluation.study
+    half = (log_of(mean.high_percent) - log_of(mean.low_percent)) / 2
+    room = delta_log(study.delta_percent)
+    if half <= room or mean.below_floor:
+        return []
+    needed = math.ceil(mean.blocks * (half / room) ** 2)
+    return [
+        f"More blocks would: with this spread about {needed:,} of them narrow the interval to "
+        f"±{percent_text(study.delta_percent)}; there were {mean.blocks}."
+    ]
 
 
 def _weights(
@@ -197,10 +240,15 @@ def _weights(
     share = found.share_faster if ahead else 1 - found.share_faster
     sure = found.share_shown_faster if ahead else found.share_shown_slower
     against = found.share_shown_slower if ahead else found.share_shown_faster
+    shown = (
+        "no weights would show a difference in either direction"
+        if not sure and not against
+        else f"the difference would be shown under {_share(sure)}, and the opposite under "
+        f"{_share(against)}"
+    )
     told = [
         f"{start}{winner} has the better mean under {_share(share)} of all possible weights of the "
-        f"{what}; the difference would be shown under {_share(sure)}, and the opposite under "
-        f"{_share(against)}.",
+        f"{what}; {shown}.",
         f"{other} would be ahead if {percent_text(found.smallest_change * 100)} of the weight or "
         f"more moved to {found.moved_to}.",
     ]
@@ -269,11 +317,17 @@ def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:
 def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
     sign = direction(mean)
     words = {1: "faster", -1: "slower", 0: "not shown to differ"}[sign]
+    if not sign and mean.floor_percent is not None and mean.below_floor:
+        words = f"within the noise floor of {percent_text(mean.floor_percent)}"
     interval = ""
     if mean.low_percent is not None and mean.high_percent is not None:
         interval = f"[{signed_percent(mean.low_percent)}, {signed_percent(mean.high_percent)}]"
         room = delta_log(delta_percent)
-        if -room <= log_of(mean.low_percent) and log_of(mean.high_percent) <= room:
+        if (
+            -room <= log_of(mean.low_percent)
+            and log_of(mean.high_percent) <= room
+            and not _too_coarse(mean, delta_percent)
+        ):
             delta = percent_text(delta_percent)
             words = f"different by less than {delta}" if sign else f"equal within {delta}"
             sign = 0
@@ -287,6 +341,11 @@ def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
         sign=sign,
         rows=mean.rows,
     )
+
+
+def _too_coarse(mean: Mean, delta_percent: float) -> bool:
+    """Whether the machine's own noise is wider than ±δ: then nothing is shown to be within it."""
+    return mean.floor_percent is not None and mean.floor_percent > delta_percent
 
 
 def log_of(percentage: float) -> float:

@@ -278,5 +278,5 @@ def test_installs_are_the_units_where_there_are_several():
     one = Judge(facts("b"), facts("a"), (), Rule(1.0, 0.95)).judge([pair]).comparisons[key]
     assert (one.effect.blocks, one.effect.installs) == (20, 4)
     ends = stats.ttest_1samp([-np.log(system[i : i + 5] / 100).mean() for i in (0, 5, 10, 15)], 0)
-    theirs = ends.confidence_interval(0.95)
+    theirs = ends.confidence_interval(1 - 0.05 / (1 + 3 / 4))
     assert np.log1p(one.effect.low_percent / 100) == pytest.approx(theirs.low)

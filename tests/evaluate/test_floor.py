@@ -14,6 +14,8 @@ from synthetic import Item, Maker, same
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.planning.calibration import Calibration, calibrate
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.whole.aggregate import direction
+from pentathlon.report.decision import decisions
 from pentathlon.study.twins import DEFAULT, twins
 from pentathlon.study.write import to_toml
 
@@ -156,3 +158,53 @@ values = st.recursive(
 @settings(max_examples=150, deadline=None)
 def test_toml_that_is_written_reads_back(document):
     assert tomllib.loads(to_toml(document)) == document
+
+
+def means(factor: float, made: Calibration | None, keep: int = len(ITEMS)):
+    result = comparison(factor, made and made.model_copy(update={"floors": made.floors[:keep]}))
+    return result, result.wholes[0].everything
+
+
+def test_a_mean_has_the_floor_of_the_same_rows_between_two_names(made):
+    _, everything = means(1.05, made)
+    twin = evaluate(twin_result()).wholes[0].everything
+    # Areas count the same here as there: the floor is the larger end of the twins' own interval.
+    ends = [abs(math.log1p(e / 100)) for e in (twin.low_percent, twin.high_percent)]
+    assert everything.floor_percent == pytest.approx(100 * math.expm1(max(ends)), rel=0.1)
+    assert not everything.below_floor
+
+
+def test_a_mean_below_its_floor_is_not_claimed(made):
+    wide = made.model_copy(
+        update={
+            "floors": tuple(
+                one.model_copy(update={"log_ratios": tuple(8 * v for v in one.log_ratios)})
+                for one in made.floors
+            )
+        }
+    )
+    without, plain = means(1.004, None)
+    result, floored = means(1.004, wide)
+    assert plain.low_percent > 0
+    assert (plain.low_percent, plain.high_percent) == (floored.low_percent, floored.high_percent)
+    assert floored.below_floor and not plain.below_floor
+    assert direction(plain) == 1 and direction(floored) == 0
+    assert decisions(without)[0].sign == 1
+    assert decisions(result)[0].sign == 0
+    assert "noise floor of this machine" in decisions(result)[0].headline
+    assert all("noise floor" in part.words for part in decisions(result)[0].parts)
+
+
+def test_a_mean_with_a_row_that_was_not_calibrated_has_no_floor(made):
+    result, everything = means(1.05, made, keep=2)
+    assert everything.floor_percent is None
+    floors = {mean.name: mean.floor_percent for mean in result.wholes[0].means if mean.name}
+    assert floors["process"] is not None
+    assert floors["test"] is None
+
+
+def test_floors_of_an_older_calibration_have_no_blocks(made):
+    old = made.model_dump(mode="json")
+    for floor in old["floors"]:
+        del floor["log_ratios"]
+    assert Calibration.model_validate(old).block_ratios() == {}

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from simulate import facts, series
 
+from benches.calibration import family
 from benches.calibration.noise import NOISES
 from benches.calibration.twin import judge, judge_precision, log_ratios
 from pentathlon.evaluate.compare import Judge, Pair
 from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.model import Comparison
+from pentathlon.evaluate.planning.spending import levels_at
 from pentathlon.evaluate.planning.stopping import decided
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
@@ -69,3 +71,33 @@ def test_precision():
             if (np.log1p(high / 100) - np.log1p(low / 100)) / 2 <= np.log1p(0.008):
                 break
         agree(one, twin, place)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("look", [15, 30])
+def test_several_rows_at_a_look(declared, look):
+    case = family.Case("rows", rows=6, real=2, dependent=True, declared=declared)
+    ratios = family.draw(case, np.random.default_rng(11), 8)[:, :, :look]
+    shown, equal = family.claims(ratios, declared, levels_at(LOOKS, look))
+    compared = 0
+    for trial, rows in enumerate(ratios):
+        pairs = [
+            Pair(
+                f"w{place}.time",
+                f"w{place}",
+                series("b", f"w{place}.time", f"w{place}", 100 * np.exp(-logs)),
+                series("a", f"w{place}.time", f"w{place}", np.full(look, 100.0)),
+                declared,
+            )
+            for place, logs in enumerate(rows)
+        ]
+        judged = Judge(facts("b"), facts("a"), (), Rule(1.0, 0.95, LOOKS)).judge(pairs)
+        for place, one in enumerate(judged.comparisons.values()):
+            if one.verdict is Verdict.UNSTABLE:
+                continue
+            different = one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE
+            assert different == shown[trial, place]
+            assert (one.verdict is Verdict.EQUIVALENT) == (equal & ~shown)[trial, place]
+            compared += 1
+    assert compared > 40
+    assert 0 < shown.sum() < shown.size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import ScriptedTarget, well
 
-from pentathlon.procedure.pilot import estimate_step, expected_seconds, pilot, thin
-from pentathlon.study.plan import Step
+from pentathlon.procedure.expected import expected
+from pentathlon.procedure.pilot import SystemEstimate, estimate_step, pilot, thin
+from pentathlon.study.load import parse_study
+from pentathlon.study.plan import Plan, Step, make_plan
 from pentathlon.target.contract import TargetError, TargetUnavailable
 
 
@@ -117,8 +120,9 @@ def test_one_boot_with_one_batch() -> None:
     assert estimate.problem is None and set(estimate.steps_s) == {0, 1, 2}
     assert estimate.journal_bytes > 1000
     plan = scripted.plan(blocks=3)
-    whole = expected_seconds(plan, {"a": estimate, "b": estimate})
-    assert whole == pytest.approx(6 * estimate.total_s)
+    whole = expected(plan, {"a": estimate, "b": estimate})
+    assert whole.least_s == whole.most_s == pytest.approx(6 * estimate.total_s)
+    assert (whole.cut, whole.problems) == ((), ())
 
 
 def test_a_boot_that_fails_is_told() -> None:
@@ -144,3 +148,63 @@ def test_what_came_before_a_death_is_used() -> None:
     estimate = try_one(ScriptedTarget("a", play))
     assert estimate.problem == "the agent died"
     assert sum(estimate.steps_s.values()) > 0
+
+
+def prepared_plan(steps: str, installs: int = 1) -> Plan:
+    """Two blocks of two systems; b, a machine that is restarted for each boot, has the steps."""
+    text = scripted.STUDY.format(blocks=2, iterations=1, retries=0)
+    text = text.replace("[procedure]", f"[procedure]\ninstalls = {installs}")
+    ssh = 'target = "ssh"\nssh = { host = "h", reboot = true }'
+    text = text.replace('name = "b"\ntarget = "local"', f'name = "b"\n{ssh}\nsteps = {steps}')
+    if installs > 1:
+        text = text.replace('name = "a"\n', 'name = "a"\nsteps = [{do = "fresh", command = "x"}]\n')
+    study = parse_study(text, Path("scripted.toml"), scripted.catalog())
+    targets = {name: {"kind": "scripted", "layer": "none"} for name in ("a", "b")}
+    return make_plan(study, scripted.catalog(), targets)
+
+
+ESTIMATES = {
+    "a": SystemEstimate(boot_s=1.0, steps_s={0: 2.0, 1: 3.0, 2: 4.0}),
+    "b": SystemEstimate(boot_s=10.0, steps_s={0: 2.0, 1: 3.0, 2: 4.0}),
+}
+
+
+def test_settling_counts_in_each_boot_and_is_told_from_least_to_most() -> None:
+    steps = '[{ do = "settle", after_boot_s = 600, quiet_s = 30, limit_s = 300 }]'
+    found = expected(prepared_plan(steps), ESTIMATES)
+    assert found.measuring_s == 2 * (10 + 19)
+    assert found.settling_s == 2 * (600 + 30)
+    assert found.settling_most_s == 2 * (600 + 300)
+    assert found.most_s - found.least_s == 2 * 270
+
+
+@pytest.mark.parametrize(("times", "runs"), [("", 5), (", times = 2", 2), (", times = 0", 0)])
+def test_training_is_a_boot_for_each_workload_and_run(times: str, runs: int) -> None:
+    found = expected(prepared_plan(f'["record", {{ do = "train"{times} }}]'), ESTIMATES)
+    # Once for the record; then three workloads of 2, 3 and 4 s, each with a boot of 10 s.
+    assert found.training_s == 10 + runs * (12 + 13 + 14)
+
+
+def test_what_is_done_for_each_install_is_counted_for_each() -> None:
+    steps = '[{do = "fresh", command = "x"}, "record"]'
+    assert expected(prepared_plan(steps, 2), ESTIMATES).training_s == 2 * 10
+
+
+def test_a_workload_that_the_pilot_cuts_off_counts_with_its_limit() -> None:
+    def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
+        yield scripted.inventory()
+        for index, task in enumerate(request["workloads"]):
+            if task["id"] == "w.two":
+                yield from scripted.started(task, index)
+                yield scripted.error(task, index, "timeout")
+                yield scripted.ended(task, index)
+            else:
+                yield from scripted.step(task, index)
+        yield {"event": "done", "samples": 0, "errors": 0}
+
+    estimate = try_one(ScriptedTarget("a", play))
+    plan = scripted.plan()
+    place = [step.workload for step in plan.steps["a"]].index("w.two")
+    assert estimate.cut == ("w.two",)
+    assert estimate.steps_s[place] == plan.steps["a"][place].timeout_s
+    assert expected(plan, {"a": estimate, "b": estimate}).cut == ("w.two",)

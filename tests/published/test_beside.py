@@ -13,7 +13,8 @@ from pentathlon.published.beside import OWN, Beside, beside, beside_grid
 from pentathlon.published.formats import to_markdown
 from pentathlon.published.load import find_study
 from pentathlon.published.problems import PublishedError
-from tests.synthetic import Maker
+from pentathlon.report.papertables.mapped import filled_tables, mapped
+from tests.synthetic import Item, Maker
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +85,43 @@ def test_a_table_without_counterparts_is_refused_with_those_that_have(own: Evalu
         compared("martinovic2012", "table-07", own)
     with pytest.raises(PublishedError, match="no row that corresponds"):
         compared("salah2010", "text-results", own)
+
+
+COMPRESS = Item("cpu.compress", "rate", {}, "MB/s", "higher", 80.0)
+
+
+def test_rows_that_the_report_fills_stand_beside_the_paper_in_its_unit() -> None:
+    result = evaluate(Maker(blocks=3, iterations=2, chosen=[COMPRESS]).make())
+    found = find_study("martinovic2012")
+    rows = mapped("martinovic2012", "table-05", result)
+    made = beside(found, found.table("table-05"), result, "mine", mapped=rows)
+    [measured] = [one for one in made.comparisons if one.own_rows]
+    printed = [value for value in measured.values if value.source != OWN]
+    mine = [value for value in measured.values if value.source == OWN]
+    assert [value.printed.split()[-1] for value in printed] == [printed[0].unit] * len(printed)
+    assert {value.unit for value in (*printed, *mine)} == {printed[0].unit}
+    assert len(mine) == 3
+    [entry] = [one for one in rows if one.indicator == COMPRESS.key]
+    assert [value.value for value in mine] == [value for _, value, _ in entry.values]
+    summary = result.row(COMPRESS.key).summary("host")
+    assert summary is not None and mine[2].difference_percent is not None
+    # Rows of the paper that nothing was measured for are there too, and say so.
+    assert len(made.comparisons) > 5
+    assert "nothing in your result corresponds" in to_markdown(beside_grid(made))
+
+
+def test_every_table_of_memory_cpu_and_disk_has_counterparts() -> None:
+    tables = {f"table-{number:02}" for number in (3, 4, 5, 6, 8, 10, 11, 12, 13, 15)}
+    assert tables <= set(filled_tables("martinovic2012"))
+
+
+def test_a_table_without_counterparts_names_those_that_have_some(own: Evaluation) -> None:
+    found = find_study("martinovic2012")
+    with pytest.raises(PublishedError, match="table-08"):
+        beside(
+            found,
+            found.table("table-07"),
+            own,
+            "mine",
+            filled=filled_tables("martinovic2012"),
+        )

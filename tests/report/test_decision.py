@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
-from pentathlon.report import html
+from pentathlon.evaluate.model_whole import Mean
+from pentathlon.report import decision, html
 from pentathlon.report.decision import best_words, decisions, weights_words
 
 CALL = Item("process.getpid", "time", {}, "ns", "lower", 60.0, 0.004)
@@ -46,7 +48,7 @@ def test_a_winner_everywhere_is_said_to_need_no_weights():
 
 def test_a_trade_off_says_which_weights_turn_it():
     one = words((1.2, 0.9, 1.0), weights={"process": 3.0})
-    assert one.headline.startswith("By the stated weights, b is ")
+    assert one.headline.startswith("By the stated weights (process 3), b is ")
     text = " ".join(one.changes)
     assert "a would be ahead if" in text
     assert "moved to memory" in text
@@ -100,3 +102,19 @@ def test_the_page_begins_with_the_decision_and_ends_with_the_tables():
     ]
     places = [page.index(text) for text in order]
     assert places == sorted(places)
+
+
+def test_an_open_answer_says_how_many_blocks_would_decide_it() -> None:
+    mean = Mean(
+        kind="all", name="", rows=2, weight=1.0, blocks=10, mean=0.0, percent=0.0,
+        low_percent=-4.0, high_percent=100 / 24, p_different=1.0, members=(),
+    )  # fmt: skip
+    evaluation = evaluate(Maker(blocks=2, iterations=2).make())
+    [told] = decision._more_blocks(evaluation, mean)
+    # Four times the half width of δ = 1 %: some sixteen times the blocks.
+    half = math.log(25 / 24)
+    assert f"{math.ceil(10 * (half / math.log(1.01)) ** 2)}" in told
+    decided = mean.model_copy(update={"low_percent": 2.0})
+    assert decision._more_blocks(evaluation, decided) == []
+    narrow = mean.model_copy(update={"low_percent": -0.5, "high_percent": 0.5})
+    assert decision._more_blocks(evaluation, narrow) == []

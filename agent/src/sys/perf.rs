@@ -39,6 +39,8 @@ struct Attributes {
 const TOTAL_TIME_ENABLED: u64 = 1;
 const TOTAL_TIME_RUNNING: u64 = 1 << 1;
 const INHERIT: u64 = 1 << 1;
+/// `PERF_FLAG_FD_CLOEXEC`.
+const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 
 /// One counter of this thread, and of the threads and processes that it makes from now on.
@@ -70,7 +72,7 @@ impl Counter {
                 this_thread as libc::pid_t,
                 any_cpu as libc::c_int,
                 no_group as libc::c_int,
-                libc::PERF_FLAG_FD_CLOEXEC,
+                CLOSE_ON_EXEC,
             )
         };
         if descriptor < 0 {
@@ -103,15 +105,14 @@ mod tests {
 
     #[test]
     fn a_counter_counts_what_this_thread_and_its_threads_do() {
-        let counter = match Counter::open(PAGE_FAULTS, true)
-            .or_else(|_| Counter::open(PAGE_FAULTS, false))
-        {
-            Ok(counter) => counter,
-            Err(error) => {
-                eprintln!("skipped: this system does not allow perf_event_open(2): {error}");
-                return;
-            }
-        };
+        let counter =
+            match Counter::open(PAGE_FAULTS, true).or_else(|_| Counter::open(PAGE_FAULTS, false)) {
+                Ok(counter) => counter,
+                Err(error) => {
+                    eprintln!("skipped: this system does not allow perf_event_open(2): {error}");
+                    return;
+                }
+            };
         let before = counter.read().unwrap();
         pages::touch_new(256, 4096).unwrap();
         let own = counter.read().unwrap() - before;

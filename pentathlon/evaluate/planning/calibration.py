@@ -39,6 +39,9 @@ class Floor(Frozen):
     percent: float
     low_percent: float
     high_percent: float
+    log_ratios: tuple[float, ...] = ()
+    """Of every block, in block order: the floor of a mean over several indicators is made of them.
+    """
 
 
 class Calibration(Frozen):
@@ -65,6 +68,12 @@ class Calibration(Frozen):
     called: int
     """Rows of the whole calibration whose verdict called the two names different."""
     floors: tuple[Floor, ...]
+
+    def block_ratios(self) -> dict[str, tuple[float, ...]]:
+        """Key -> log-ratios of the blocks, for the indicators that were measured in every block."""
+        return {
+            one.key: one.log_ratios for one in self.floors if len(one.log_ratios) == self.blocks
+        }
 
     def fits(self, system: SystemFacts) -> bool:
         """Whether the system runs on the same machine and layer, with the same catalog."""
@@ -111,6 +120,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
                 percent=effect.percent,
                 low_percent=effect.low_percent,
                 high_percent=effect.high_percent,
+                log_ratios=effect.log_ratios,
             )
         )
         called += one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE

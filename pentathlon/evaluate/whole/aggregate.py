@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import special
@@ -53,6 +53,8 @@ class Means:
     rows: tuple[Weighed, ...]
     rate: float
     delta: float
+    floors: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """Key -> log-ratios of a calibration's blocks, {} without one."""
 
     def mean(self, kind: str, name: str, chosen: Sequence[Weighed], by: str) -> Mean | None:
         """The mean over some rows, with the parts that it is made of.
@@ -85,7 +87,17 @@ class Means:
                 )
                 for part, own in parts_of(kept, by).items()
             ),
+            floor_percent=self._floor(kept),
         )
+
+    def _floor(self, kept: Sequence[Weighed]) -> float | None:
+        """The larger end of the interval of this mean between two names of one system."""
+        if not all(one.row.key in self.floors for one in kept):
+            return None
+        grid = np.array([self.floors[one.row.key] for one in kept])
+        weights = np.array([one.weight for one in kept])
+        low, high = ratio.t_interval(weights @ grid / weights.sum(), self.rate)
+        return ratio.percent(max(abs(low), abs(high)))
 
     def _interval(self, sample: Values) -> tuple[float | None, float | None]:
         if len(sample) < 2:
@@ -155,8 +167,11 @@ def _one_sided(one: Weighed, delta: float, sign: float) -> float:
 
 
 def direction(mean: Mean) -> int:
-    """+1 if the interval lies above equality, −1 if below, 0 if it does not exclude it."""
-    if mean.low_percent is None or mean.high_percent is None:
+    """+1 if the interval lies above equality, −1 if below, 0 if it does not exclude it.
+
+    0 too where the difference is not above the noise floor of this machine.
+    """
+    if mean.low_percent is None or mean.high_percent is None or mean.below_floor:
         return 0
     return 1 if mean.low_percent > 0 else -1 if mean.high_percent < 0 else 0
 
@@ -170,6 +185,7 @@ def find_whole(
     *,
     rate: float,
     delta: float,
+    floors: Mapping[str, Sequence[float]] | None = None,
 ) -> Whole:
     """One system against the reference as a whole.
 
@@ -179,6 +195,7 @@ def find_whole(
         suites: workload id -> suite.
         rate: 1 − confidence.
         delta: half width of the region of equivalence, as a log-ratio.
+        floors: key -> log-ratios of the blocks of a calibration that holds for both systems.
     """
     rows = [row for row in rows if row.score]
     places = [Place(row.key, row.area, row.workload, row.indicator) for row in rows]
@@ -195,7 +212,7 @@ def find_whole(
         ratios = block_ratios(row, system, reference)
         installs = block_installs(row, system, reference)
         weighed.append(Weighed(row, weight, ratios, stable, installs))
-    means = Means(system, tuple(weighed), rate, delta)
+    means = Means(system, tuple(weighed), rate, delta, floors or {})
     kept, blocks = complete([one for one in weighed if one.weight > 0])
     inside = {one.row.key for one in kept}
     left_out += [

@@ -83,14 +83,14 @@ def _lines(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> It
     if entry.row.derived is not None:
         yield figures.line(entry, evaluation, reasons)
         return
-    found = [row for row in evaluation.rows if _fits(entry, row)]
+    found = [row for row in evaluation.rows if fits(entry, row)]
     if not found:
         yield _absent(entry, evaluation, reasons)
         return
     for row in found:
         rest = {name: value for name, value in row.case.items() if name not in entry.row.case}
         extra = f", {case_text(rest)}" if rest and len(found) > 1 else ""
-        boots = {name: _converted(entry, row.summary(name)) for name in names}
+        boots = {name: boots_in_unit(entry, row.summary(name)) for name in names}
         base = boots[evaluation.study.reference]
         yield Line(
             label=entry.label + extra,
@@ -109,7 +109,8 @@ def _lines(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> It
         )
 
 
-def _fits(entry: Entry, row: Row) -> bool:
+def fits(entry: Entry, row: Row) -> bool:
+    """Whether a row of the result fills the entry."""
     wanted = entry.row
     return (f"{row.workload}.{row.indicator}", row.unit) == (wanted.indicator, wanted.unit) and all(
         _same(row.case.get(name), value) for name, value in wanted.case.items()
@@ -123,7 +124,7 @@ def _same(value: object, wanted: str | int) -> bool:
 Boots = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
-def _converted(entry: Entry, summary: Summary | None) -> Boots | None:
+def boots_in_unit(entry: Entry, summary: Summary | None) -> Boots | None:
     """The mean of each boot in the table's unit; None if the system has none."""
     if summary is None:
         return None

@@ -95,7 +95,10 @@ mod tests {
         cycles.read(&mut after);
         if cycles.scope().is_none() {
             for name in NAMES {
-                assert!(refused[name].starts_with("perf_event_open(2): "), "{refused:?}");
+                assert!(
+                    refused[name].starts_with("perf_event_open(2): "),
+                    "{refused:?}"
+                );
             }
             assert_eq!(after.cycles, None);
             return;

@@ -62,7 +62,12 @@ impl crate::workloads::Workload for Sweep {
 
     /// What is left of the CPU is the study's own score by the soaker, not by /proc/stat.
     fn context(&self) -> &'static [&'static str] {
-        &["cpu_idle", "softirq_rate", "interrupts_in", "interrupts_out"]
+        &[
+            "cpu_idle",
+            "softirq_rate",
+            "interrupts_in",
+            "interrupts_out",
+        ]
     }
 
     fn timeout_s(&self) -> Option<f64> {

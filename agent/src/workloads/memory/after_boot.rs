@@ -41,6 +41,10 @@ impl crate::workloads::Workload for AfterBoot {
         }
     }
 
+    fn context(&self) -> &'static [&'static str] {
+        &["used", "visible"]
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         if let Some(seconds) = uptime() {
             context.counter("memory.after_boot.uptime_s".into(), json!(seconds));
