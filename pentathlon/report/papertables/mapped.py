@@ -58,7 +58,7 @@ def _lines(entry: Entry, evaluation: Evaluation) -> Iterator[Mapped]:
     for row in found:
         rest = {name: value for name, value in row.case.items() if name not in entry.row.case}
         extra = f", {case_text(rest)}" if rest and len(found) > 1 else ""
-        values = []
+        values: list[tuple[str, float | None, str]] = []
         for name in names:
             boots = boots_in_unit(entry, row.summary(name))
             if boots is None:
