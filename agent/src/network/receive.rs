@@ -49,6 +49,7 @@ pub enum Inlet {
 
 impl Inlet {
     /// An error of the kind `Unsupported` says what the system lacks.
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables))] // the session of a program
     pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
         if flow.protocol == Protocol::Tcp && flow.reader != Reader::Recv {
             return Err(unsupported("streams are read by the reader 'recv' only"));

@@ -216,7 +216,7 @@ impl Sender<'_> {
         let passing = matches!(
             error.kind(),
             ErrorKind::ConnectionRefused | ErrorKind::WouldBlock | ErrorKind::OutOfMemory
-        ) || error.raw_os_error() == Some(libc::ENOBUFS);
+        ) || error.raw_os_error() == Some(crate::sys::errno::NO_BUFFERS);
         if self.outlet.is_stream() {
             Some(format!("the connection broke: {error}"))
         } else if passing {

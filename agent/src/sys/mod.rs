@@ -13,6 +13,7 @@ pub mod cpuid;
 #[cfg(unix)]
 pub mod descriptor;
 pub mod disk;
+pub mod errno;
 #[cfg(target_os = "linux")]
 pub mod ethtool;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! `disk.access`: a file is read, written and read again in chunks, by every interface.
 
+use super::entry::Sweep;
 use super::file::TestFile;
 use super::ground::Ground;
 use super::interface::{self, Interface};
@@ -68,14 +69,11 @@ impl crate::workloads::Workload for Access {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let ground = Ground::of(context)?;
-        let bytes = entry::size(context, &ground)?;
-        let chunks = entry::chunk_sizes(context, bytes)?;
-        let names: Vec<String> = context
-            .parameters
-            .texts("interface")
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let Sweep {
+            bytes,
+            chunks,
+            others: names,
+        } = Sweep::of(context, &ground, "interface")?;
         let limit_s = context.parameters.number("limit_s");
         let longest = chunks.iter().copied().max().unwrap_or(1);
         let mut file = TestFile::make(&ground, "file", bytes, longest, context.seed)?;

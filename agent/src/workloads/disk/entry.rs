@@ -132,8 +132,34 @@ pub fn size(context: &Context<'_>, ground: &Ground) -> Result<u64, Failure> {
     Ok(bytes)
 }
 
+/// What every sweep over chunk sizes is told: the file's size, the chunks that fit into it, and the
+/// texts of its other factor.
+pub struct Sweep {
+    pub bytes: u64,
+    pub chunks: Vec<usize>,
+    pub others: Vec<String>,
+}
+
+impl Sweep {
+    /// `other` is the name of the factor beside `chunk_bytes`.
+    pub fn of(context: &Context<'_>, ground: &Ground, other: &str) -> Result<Self, Failure> {
+        let bytes = size(context, ground)?;
+        Ok(Self {
+            bytes,
+            chunks: chunk_sizes(context, bytes)?,
+            others: chosen(context, other),
+        })
+    }
+}
+
+/// The texts that the request gives for a parameter.
+pub fn chosen(context: &Context<'_>, name: &str) -> Vec<String> {
+    let texts = context.parameters.texts(name);
+    texts.into_iter().map(str::to_owned).collect()
+}
+
 /// The chunk sizes asked for, each of which must fit into the file.
-pub fn chunk_sizes(context: &Context<'_>, file_bytes: u64) -> Result<Vec<usize>, Failure> {
+fn chunk_sizes(context: &Context<'_>, file_bytes: u64) -> Result<Vec<usize>, Failure> {
     let chunks = context.parameters.integers("chunk_bytes");
     if let Some(chunk) = chunks.iter().find(|&&chunk| chunk > file_bytes) {
         return Err(Failure::Failed(format!(

@@ -2,6 +2,7 @@
 //! boundaries.
 
 use super::content::{observed, Aligned};
+use super::entry::Sweep;
 use super::file::TestFile;
 use super::ground::Ground;
 use super::shuffle::Shuffle;
@@ -78,14 +79,11 @@ impl crate::workloads::Workload for Order {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let ground = Ground::of(context)?;
-        let bytes = entry::size(context, &ground)?;
-        let chunks = entry::chunk_sizes(context, bytes)?;
-        let orders: Vec<String> = context
-            .parameters
-            .texts("order")
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let Sweep {
+            bytes,
+            chunks,
+            others: orders,
+        } = Sweep::of(context, &ground, "order")?;
         let limit_s = context.parameters.number("limit_s");
         let seed = context.seed;
         let file = TestFile::make(&ground, "file", bytes, 0, seed)?;

@@ -2,6 +2,7 @@
 //! through a mapping; each phase is timed by itself.
 
 use super::content::Aligned;
+use super::entry::Sweep;
 use super::file::{short, system, TestFile};
 use super::ground::Ground;
 use super::{entry, report};
@@ -74,14 +75,11 @@ impl crate::workloads::Workload for Phases {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let ground = Ground::of(context)?;
-        let bytes = entry::size(context, &ground)?;
-        let chunks = entry::chunk_sizes(context, bytes)?;
-        let interfaces: Vec<String> = context
-            .parameters
-            .texts("interface")
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let Sweep {
+            bytes,
+            chunks,
+            others: interfaces,
+        } = Sweep::of(context, &ground, "interface")?;
         let mut file = TestFile::make(&ground, "file", bytes, 0, context.seed)?;
         for interface in &interfaces {
             for &chunk in &chunks {

@@ -106,12 +106,7 @@ impl crate::workloads::Workload for Queue {
                 "a block of {block} B does not fit into the file: ask for a larger file_bytes"
             )));
         }
-        let operations: Vec<String> = context
-            .parameters
-            .texts("operation")
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let operations = entry::chosen(context, "operation");
         let limit_ns = context.parameters.number("limit_s") * 1e9;
         let seed = context.seed;
         let mut file = TestFile::make(&ground, "file", bytes, block, seed)?;

@@ -134,7 +134,9 @@ impl crate::workloads::Workload for Regions {
                     fits(bytes)?;
                 }
                 let region = Region::reserve(bytes, Pages::Default);
-                let region = region.and_then(|mut region| region.touch(bytes).map(|_| region));
+                let region = region.and_then(|mut region| {
+                    touch(&mut region, bytes, group.is_some()).map(|()| region)
+                });
                 let mut region = region.map_err(|error| {
                     Failure::Unsupported(format!("the system has no {bytes} B of memory: {error}"))
                 })?;
@@ -156,6 +158,17 @@ impl crate::workloads::Workload for Regions {
         drop(group);
         Ok(())
     }
+}
+
+/// Makes the pages exist; one by one where they may be more than the control group allows.
+fn touch(region: &mut Region, bytes: usize, beyond: bool) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if beyond {
+        region.touch_each(bytes);
+        return Ok(());
+    }
+    let _ = beyond;
+    region.touch(bytes).map(|_| ())
 }
 
 /// Whether the system can spare so much without swapping.
