@@ -21,6 +21,7 @@ from pentathlon.evaluate.beneath.why import find_why
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.compare import Judge, Judged, Pair, counts
 from pentathlon.evaluate.derived.derive import derive
+from pentathlon.evaluate.derived.regions import WORKLOAD as REGIONS
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.several import adjust
 from pentathlon.evaluate.facts import (
@@ -142,7 +143,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         rows=rows,
         curves=find_levels(rows, names, claimed),
         scalings=find_scalings(rows, names, rule.rate),
-        derived=derive(rows, names, told, rule.rate),
+        derived=derive(rows, names, told, rule.rate, _in_memory(plan)),
         failures=failures,
         inventory_differences=_differences(told, systems),
         wholes=wholes,
@@ -159,6 +160,16 @@ def evaluate(result: ResultLike) -> Evaluation:
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),
     )
+
+
+def _in_memory(plan: Plan) -> set[str]:
+    """Systems on which `memory.regions` was kept from swapping."""
+    return {
+        name
+        for name, steps in plan.steps.items()
+        for step in steps
+        if step.workload == REGIONS and not step.parameters.get("swap", True)
+    }
 
 
 def _guards(plan: Plan, system: SystemFacts, reference: SystemFacts) -> tuple[Guard, ...]:

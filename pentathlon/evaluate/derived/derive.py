@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pentathlon.evaluate.derived.code_size import find_code_sizes
 from pentathlon.evaluate.derived.forwarding import find_competitions
@@ -16,13 +16,23 @@ from pentathlon.evaluate.model import Row
 
 
 def derive(
-    rows: Sequence[Row], systems: Sequence[str], told: Mapping[str, Inventory], level: float
+    rows: Sequence[Row],
+    systems: Sequence[str],
+    told: Mapping[str, Inventory],
+    level: float,
+    in_memory: Collection[str] = (),
 ) -> Derived:
-    """What the curves of a result show; `level` is 1 − confidence."""
+    """What the curves of a result show.
+
+    Args:
+        level: 1 − confidence.
+        in_memory: systems on which the study kept `memory.regions` from swapping.
+    """
     inventories = {name: told.get(name, Inventory()) for name in systems}
     code = {name: claimed_caches(one, instructions=True) for name, one in inventories.items()}
     machines = {
         name: Machine(
+            swaps=name not in in_memory,
             caches=claimed_caches(one),
             memory_bytes=one.integer(*MEMORY_PATHS),
             page_bytes=one.integer("memory.page_bytes") or PAGE,

@@ -8,7 +8,8 @@ for one page of P bytes and the read bandwidths B of two neighbouring regions: i
 324.57 µs are 4096 B over its means in MB/s of 2^20 B. It knows the regions from the data sheet;
 here they come from the steps of the read curve. The last step below the memory is the way from
 cache to RAM; a step of 20 times or more that is the last of all, or one at the size of the memory,
-is that from RAM to swap. Blocks inside the interval of a boundary belong to neither region.
+is that from RAM to swap, where the study let blocks swap at all. Blocks inside the interval of a
+boundary belong to neither region.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ PAGE = 4096
 class Machine:
     """What a system claims of its memory."""
 
+    swaps: bool = True
+    """Whether blocks could leave the memory: without `swap` the workload keeps them in it, and a
+    step however high is noise, or another cache."""
     caches: tuple[Cache, ...] = ()
     memory_bytes: int | None = None
     page_bytes: int = PAGE
@@ -123,8 +127,9 @@ def _split(steps: Sequence[Step], machine: Machine) -> tuple[Step | None, Step |
     """(the step from cache to RAM, the step from RAM to swap)."""
     last = steps[-1]
     memory = machine.memory_bytes
-    swaps = last.after / last.before >= SWAP_RISE or (
-        memory is not None and last.low <= memory <= last.high
+    swaps = machine.swaps and (
+        last.after / last.before >= SWAP_RISE
+        or (memory is not None and last.low <= memory <= last.high)
     )
     if not swaps:
         return last, None
