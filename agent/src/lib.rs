@@ -10,6 +10,7 @@ pub mod clock;
 pub mod counters;
 pub mod endpoint;
 pub mod inventory;
+pub mod link;
 pub mod measure;
 pub mod network;
 pub mod prepare;

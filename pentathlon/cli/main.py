@@ -11,6 +11,7 @@ from pentathlon.cli import (
     calibrate,
     gate,
     history,
+    link,
     machine,
     packets,
     plan,
@@ -84,6 +85,7 @@ app.command("history", help=history.HELP)(history.history)
 app.command("gate", help=gate.HELP)(gate.gate)
 app.add_typer(published.app, name="published")
 app.add_typer(trace.app, name="trace")
+app.add_typer(link.app, name="link")
 app.command("catalog", help=machine.CATALOG_HELP)(machine.catalog)
 app.command("inventory", help=machine.INVENTORY_HELP)(machine.inventory)
 app.command("doctor", help=machine.DOCTOR_HELP)(machine.doctor)

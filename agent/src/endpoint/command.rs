@@ -1,6 +1,6 @@
 //! What an endpoint can be told.
 
-use super::jobs::Work;
+use super::jobs::{Order, Work};
 use crate::network::flow::{ReceiveFlow, SendFlow};
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -27,6 +27,8 @@ pub enum Command {
     Forward { on: bool },
     /// Starts work in the background under a name; answered by `started`.
     Start { job: String, what: Work },
+    /// Cuts or mends an emulated link, or asks for its statistics; answered by `line`.
+    Order { job: String, order: Order },
     /// Ends such work; answered by `stopped` with what it yielded.
     Stop { job: String },
     /// Ends the endpoint; answered by `done`.
@@ -114,6 +116,7 @@ impl Command {
             Self::Address { .. }
             | Self::Forward { .. }
             | Self::Start { .. }
+            | Self::Order { .. }
             | Self::Stop { .. }
             | Self::Quit {} => "",
         }

@@ -49,6 +49,7 @@ pub fn serve() -> i32 {
         let answered = match serde_json::from_str(&line) {
             Ok(Command::Quit {}) => break,
             Ok(Command::Start { job, what }) => out.answer(jobs.start(&job, what)),
+            Ok(Command::Order { job, order }) => out.answer(jobs.order(&job, order)),
             Ok(Command::Stop { job }) => out.answer(jobs.stop(&job)),
             Ok(Command::Forward { on }) => out.answer(forward::switch(on)),
             Ok(command) => obey(command, &mut trials, &mut out),
@@ -79,6 +80,7 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
             addresses,
         } => link::address(&interface, &addresses).map_err(Refusal::from),
         Command::Start { .. }
+        | Command::Order { .. }
         | Command::Stop { .. }
         | Command::Forward { .. }
         | Command::Quit {} => unreachable!("handled by the caller"),

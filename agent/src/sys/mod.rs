@@ -53,6 +53,8 @@ pub mod process;
 pub mod qdisc;
 pub mod region;
 #[cfg(target_os = "linux")]
+pub mod ring;
+#[cfg(target_os = "linux")]
 pub mod route;
 #[cfg(unix)]
 pub mod rusage;
@@ -60,6 +62,8 @@ pub mod rusage;
 pub mod signal;
 #[cfg(target_os = "linux")]
 pub mod socket;
+#[cfg(target_os = "linux")]
+pub mod stamp;
 #[cfg(target_os = "linux")]
 pub mod statfs;
 pub mod stdio;
@@ -71,6 +75,8 @@ pub mod time;
 pub mod timer_slack;
 #[cfg(target_os = "linux")]
 pub mod trim;
+#[cfg(target_os = "linux")]
+pub mod wait;
 
 #[cfg(windows)]
 mod windows;

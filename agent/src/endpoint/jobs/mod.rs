@@ -1,13 +1,20 @@
 //! What an endpoint does beside the trials, from one command to another: it soaks up the CPU time
-//! that is left, watches the host's counters, asks another host for echoes, or runs a competitor.
+//! that is left, watches the host's counters, asks another host for echoes, runs a competitor, or
+//! emulates and probes a link.
 
 mod compete;
+#[cfg(target_os = "linux")]
+mod line;
+#[cfg(not(target_os = "linux"))]
+#[path = "line_elsewhere.rs"]
+mod line;
 mod ping;
 mod soak;
 mod watch;
 
 use crate::clock::Calibration;
 use crate::protocol::Placement;
+pub use line::Order;
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::collections::HashMap;
@@ -43,6 +50,10 @@ pub enum Work {
         #[serde(default)]
         placement: Placement,
     },
+    /// Carries frames between two interfaces as a link would.
+    Emulate(line::Line),
+    /// Sends probes and writes down those that come.
+    Probe(line::Probes),
 }
 
 fn one() -> u32 {
@@ -54,6 +65,7 @@ type Outcome = Result<Value, String>;
 struct Job {
     over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Outcome>>,
+    orders: Option<line::Orders>,
     started_ns: u64,
 }
 
@@ -80,6 +92,7 @@ impl Jobs {
         }
         let over = Arc::new(AtomicBool::new(false));
         let started_ns = crate::clock::monotonic_ns();
+        let mut orders = None;
         let threads = match work {
             Work::Soak { threads, placement } => soak::start(threads, &placement, &over)?,
             Work::Watch { period_ms } => vec![watch::start(period_ms, &over)],
@@ -101,14 +114,30 @@ impl Jobs {
                     .map(|copy| competitor.start(copy, &self.scratch, &over))
                     .collect()
             }
+            Work::Emulate(request) => {
+                let (thread, line) = line::emulate(&request, &over)?;
+                orders = Some(line);
+                vec![thread]
+            }
+            Work::Probe(request) => vec![line::probe(request, &over)?],
         };
         let job = Job {
             over,
             threads,
+            orders,
             started_ns,
         };
         self.running.insert(name.to_owned(), job);
         Ok(json!({"event": "started", "job": name}))
+    }
+
+    /// Tells or asks a link in use something; its answer, the `line` event.
+    pub fn order(&self, name: &str, order: Order) -> Outcome {
+        let orders = self.running.get(name).and_then(|job| job.orders.as_ref());
+        line::ask(
+            orders.ok_or_else(|| format!("there is no link '{name}' in use"))?,
+            order,
+        )
     }
 
     /// Ends a piece of work; the `stopped` event, with what each of its threads yielded.

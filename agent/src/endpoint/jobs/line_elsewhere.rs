@@ -1,0 +1,27 @@
+//! Systems on which this agent emulates no links.
+
+use super::Outcome;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+pub type Line = IgnoredAny;
+pub type Probes = IgnoredAny;
+pub type Order = IgnoredAny;
+pub enum Orders {}
+
+const REASON: &str = "links are emulated and probed by this agent on Linux only";
+
+pub fn emulate(_: &Line, _: &Arc<AtomicBool>) -> Result<(JoinHandle<Outcome>, Orders), String> {
+    Err(REASON.into())
+}
+
+pub fn probe(_: Probes, _: &Arc<AtomicBool>) -> Result<JoinHandle<Outcome>, String> {
+    Err(REASON.into())
+}
+
+pub fn ask(line: &Orders, _: Order) -> Result<Value, String> {
+    match *line {}
+}

@@ -1,0 +1,19 @@
+//! The link emulator: what a line does to the frames that cross it, between two interfaces of one
+//! host. Nothing has to be loaded into the kernel.
+//!
+//! A direction of the line is a queue (`queue`, `codel`), a clock of its rate (`line`), and the way
+//! to the other end (`wire`: loss, delay, jitter, reordering, duplication). Each works on given
+//! times and reads no clock, so that a late thread changes none of their decisions. `ferry` moves
+//! the frames, `probe` measures what became of them.
+
+pub mod chance;
+pub mod codel;
+pub mod direction;
+#[cfg(target_os = "linux")]
+pub mod ferry;
+pub mod line;
+#[cfg(target_os = "linux")]
+pub mod probe;
+pub mod profile;
+pub mod statistics;
+pub mod wire;

@@ -1,0 +1,132 @@
+"""`pentathlon link`: emulated links."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from pentathlon import agent
+from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.screen import err, out
+from pentathlon.link.profile import DIRECTIONS, ProfileError, Way, load_profile, names
+from pentathlon.target.link.bed import open_link
+from pentathlon.target.link.calibrate import ATTEMPTS, Calibration, LinkRefused
+from pentathlon.target.link.calibrate import calibrate as measure
+
+HELP = "Emulated links: their profiles, and whether this machine can keep to them."
+
+PROFILES_HELP = """List the link profiles.
+
+Examples:
+
+    pentathlon link profiles
+
+    pentathlon link profiles --json
+"""
+
+CALIBRATE_HELP = """Emulate links between two namespaces of this machine and measure them.
+
+Rate and loss must be within 1 percent of the profile, the median delay within 0.2 ms.
+
+Examples:
+
+    pentathlon link calibrate wan-10m-50ms
+
+    pentathlon link calibrate mine.toml --json
+
+    pentathlon link calibrate all
+"""
+
+app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("profiles", help=PROFILES_HELP)
+def profiles(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    found = [load_profile(name) for name in names()]
+    if as_json:
+        rows = [
+            {"name": profile.name, "title": profile.title, "source": profile.source}
+            for profile in found
+        ]
+        out.print_json(json.dumps(rows))
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("profile", "", "up", "down"):
+        table.add_column(heading)
+    for profile in found:
+        table.add_row(profile.name, profile.title, *(_way(profile.way(d)) for d in DIRECTIONS))
+    out.print(table)
+
+
+def _way(way: Way) -> str:
+    rate = "no limit" if way.rate_kbit is None else f"{way.rate_kbit:g} kbit/s"
+    more = [
+        f"jitter {way.jitter_ms} ms" if way.jitter_ms else "",
+        f"loss {100 * way.loss.mean:.2g} %" if way.loss.mean else "",
+    ]
+    return ", ".join([f"{rate}, {way.delay_ms:g} ms", *filter(None, more)])
+
+
+@app.command("calibrate", help=CALIBRATE_HELP)
+def calibrate(
+    profile: Annotated[
+        str, typer.Argument(metavar="PROFILE", help="Name or file of a profile, or all.")
+    ],
+    *,
+    seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts before it is refused.")] = ATTEMPTS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    with domain_errors():
+        try:
+            chosen = [load_profile(name) for name in (names() if profile == "all" else [profile])]
+        except ProfileError as error:
+            raise InputError(str(error)) from error
+        refused = False
+        found: list[dict[str, Any]] = []
+        for one in chosen:
+            with open_link(agent.locate(), one, seed=seed) as bed:
+                try:
+                    calibration = measure(bed, attempts)
+                    complaint = None
+                except LinkRefused as error:
+                    calibration, complaint = error.found, str(error)
+            refused |= complaint is not None
+            found.append({"passed": complaint is None, **calibration.as_dict()})
+            if not as_json:
+                _show(calibration)
+            if complaint:
+                err.print(complaint, markup=False, highlight=False, soft_wrap=True)
+        if as_json:
+            out.print_json(json.dumps(found if len(found) > 1 else found[0]))
+        if refused:
+            raise typer.Exit(1)
+
+
+def _show(found: Calibration) -> None:
+    for direction, figures in found.ways.items():
+        parts = [f"{found.profile} {direction}:"]
+        if rate := figures.get("rate"):
+            parts.append(
+                f"rate {rate['measured_kbit']:.6g} kbit/s ({rate['error_percent']:+.2f} %),"
+            )
+        delay, loss = figures["delay"], figures["loss"]
+        parts.append(f"delay {delay['measured_ms']:.3f} ms ({delay['error_ms']:+.3f} ms),")
+        parts.append(f"lost {loss['lost']} of {loss['probes']}")
+        out.print(" ".join(parts), markup=False, highlight=False, soft_wrap=True)
+    if not found.ways:
+        return
+    late = found.lateness_us
+    out.print(
+        f"{found.profile}: passed attempt {len(found.attempts)}; "
+        f"the emulator took {found.cpu_percent:.1f} % of a CPU, handed frames over "
+        f"{late['p50']:.0f} µs late (median; 99 %: {late['p99']:.0f} µs)"
+        if not found.attempts[-1]
+        else f"{found.profile}: REFUSED after {len(found.attempts)} attempts",
+        markup=False, highlight=False, soft_wrap=True,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Two hosts with an emulated link between them."""

@@ -1,0 +1,280 @@
+"""Client – emulator – server: three network namespaces of this machine, two veth(4) pairs.
+
+The emulator's namespace has no addresses: frames pass through it as through a cable, ARP and
+neighbour discovery too. A namespace has no name and lives as long as its agent, so nothing is left
+after a crash.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from pentathlon.link import request
+from pentathlon.link.profile import DIRECTIONS, Profile
+from pentathlon.target import launch
+from pentathlon.target.contract import TargetError
+from pentathlon.target.cpus import AVAILABLE
+from pentathlon.target.forwarding import inside as script
+from pentathlon.target.netns import namespace
+from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.undo import UndoJournal, default_state_dir
+
+Side = Literal["client", "server"]
+SIDES: tuple[Side, Side] = ("client", "server")
+
+INTERFACE: dict[Side, str] = {"client": "pent0", "server": "pent1"}
+"""The end of each host's cable."""
+
+INNER = ("plink0", "plink1")
+"""The emulator's interfaces, at the client's and at the server's side."""
+
+MAC: dict[Side, str] = {"client": "02:00:5e:00:53:01", "server": "02:00:5e:00:53:02"}
+
+JOB = "link"
+
+SEND_CHECKSUM, SEGMENT, SEGMENT_ANY, GATHER = 0x17, 0x1F, 0x24, 0x2C
+"""Codes of linux/ethtool.h: ETHTOOL_STXCSUM, STSO, SGSO and SGRO."""
+
+SPIN_US = 60
+"""How long before a frame is due the emulator stops sleeping, µs."""
+
+SPIN_ALWAYS_KBIT = 300_000
+"""From this rate on it never sleeps while a frame is on its way: it would wake too late."""
+
+FIRST = -20
+"""Nice value of the emulator: it goes before all else on its CPUs."""
+
+
+@dataclass
+class LinkBed:
+    """A link in use, and the two hosts that it joins.
+
+    Attributes:
+        profile: the link.
+        client, server: the hosts; any process can be started beside their agents (`inside`).
+        emulator: carries the frames.
+        lead_ns: by how much frames are handed over before they are due, so that they come when
+            they are due.
+    """
+
+    profile: Profile
+    client: Endpoint
+    server: Endpoint
+    emulator: Endpoint
+    seed: int
+    lead_ns: int = 0
+    spin_us: int = SPIN_US
+    final: dict[str, Any] = field(default_factory=dict)
+    _running: bool = False
+
+    def host(self, side: Side) -> Endpoint:
+        return self.client if side == "client" else self.server
+
+    @property
+    def addresses(self) -> dict[str, dict[int, str]]:
+        """Host -> IP version -> address."""
+        return {side: self.host(side).addresses for side in SIDES}
+
+    def inside(self, side: Side, command: Sequence[str]) -> list[str]:
+        """A command with the words in front that run it on a host."""
+        return [*_enter(self.host(side).session.pid), *command]
+
+    def open(self) -> None:
+        """Put the link into use; frames pass from now on.
+
+        Raises:
+            TargetError: the emulator cannot.
+        """
+        work = {
+            "work": "emulate", "interfaces": list(INNER), "ways": request.ways(self.profile),
+            "seed": self.seed, "spin_us": self.spin_us, "lead_ns": self.lead_ns,
+        }  # fmt: skip
+        self.emulator.start(JOB, work)
+        self._running = True
+
+    def close(self) -> dict[str, Any]:
+        """Take the link out of use; its statistics."""
+        self._running = False
+        stopped = self.emulator.finish_job(JOB)
+        self.final = named(stopped["yields"][0])
+        return self.final
+
+    def reopen(self, lead_ns: int) -> None:
+        """Put the link into use anew, with another lead."""
+        self.close()
+        self.lead_ns = lead_ns
+        self.open()
+
+    def statistics(self) -> dict[str, Any]:
+        """What happened on the link since it was opened (docs/link.md)."""
+        return self._order("statistics")
+
+    def cut(self) -> None:
+        """Cut the link: what is on it and what comes is lost until it is mended."""
+        self._order("cut")
+
+    def mend(self) -> None:
+        """Join it again."""
+        self._order("mend")
+
+    def _order(self, order: str) -> dict[str, Any]:
+        return named(self.emulator.tell({"do": "order", "job": JOB, "order": order}, "line"))
+
+    def stop(self) -> None:
+        """End the link and both hosts."""
+        self._running = False
+        hosts.stop([self.emulator, self.client, self.server])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def named(event: dict[str, Any]) -> dict[str, Any]:
+    """The emulator's statistics with the names of the directions."""
+    kept = {key: value for key, value in event.items() if key not in {"event", "t_ns", "ways"}}
+    return kept | dict(zip(DIRECTIONS, event["ways"], strict=True))
+
+
+def open_link(
+    agent: Path,
+    profile: Profile,
+    *,
+    seed: int = 1,
+    state_dir: Path | None = None,
+    timeout_s: float = 30.0,
+) -> LinkBed:
+    """Make both hosts and the link between them, and put it into use.
+
+    Args:
+        agent: the agent's file.
+        profile: the link.
+        seed: decides which packets are lost, delayed and so on.
+        state_dir: where changes are noted until they are put back; the usual place if None.
+        timeout_s: longest time for each agent to start.
+
+    Raises:
+        TargetError: it cannot be made; the reason is one sentence.
+    """
+    state = state_dir or default_state_dir()
+    spins = any(
+        (profile.way(direction).rate_kbit or 0) >= SPIN_ALWAYS_KBIT for direction in DIRECTIONS
+    )
+    own, others = places(spins)
+    made: list[Endpoint] = []
+    try:
+        for name, cpus, nice, addresses in (
+            ("link", own, FIRST, {}),
+            ("client", others, None, hosts.ADDRESSES[0]),
+            ("server", others, None, hosts.ADDRESSES[1]),
+        ):
+            made.append(_host(agent, state, name, cpus, nice, addresses))
+        for host in made:
+            host.open(timeout_s)
+        emulator, client, server = made
+        _join(emulator.session.pid, (client.session.pid, server.session.pid), profile.mtu_bytes)
+        bed = LinkBed(profile, client, server, emulator, seed)
+        if spins and len(AVAILABLE) > 1:
+            bed.spin_us = 1_000_000
+        bed.open()
+    except BaseException:
+        hosts.stop(made)
+        raise
+    return bed
+
+
+def places(spins: bool) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """CPUs of the emulator and of both hosts: one of its own for an emulator that spins.
+
+    >>> places(False)
+    (None, None)
+    """
+    if not spins or len(AVAILABLE) < 2:
+        return None, None
+    own = max(AVAILABLE)
+    return (own,), tuple(sorted(AVAILABLE - {own}))
+
+
+def _host(
+    agent: Path,
+    state: Path,
+    name: str,
+    cpus: tuple[int, ...] | None,
+    nice: int | None,
+    addresses: dict[int, str],
+) -> Endpoint:
+    journal = UndoJournal(state)
+    try:
+        words = launch.wrap([*namespace(), str(agent), "endpoint"], cpus=cpus, nice=nice)
+        return Endpoint(ProcessSession(name, Launch(command=words), journal), addresses)
+    except BaseException:
+        journal.undo()
+        raise
+
+
+def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:
+    ip = str(launch.need("ip", "iproute2"))
+    for side, pid, inner, own in zip(SIDES, pids, INNER, hosts.ADDRESSES, strict=True):
+        name = INTERFACE[side]
+        other = ["address", MAC[side], "mtu", str(mtu)]
+        _run(
+            emulator, [ip, "link", "add", inner, "mtu", str(mtu), "type", "veth", "peer", "name",
+                       name, *other, "netns", str(pid)],
+        )  # fmt: skip
+        # The emulator's own system must not speak on the line.
+        _run(emulator, ["/bin/sh", "-c", QUIET, inner])
+        for code in (SEND_CHECKSUM, SEGMENT, SEGMENT_ANY, GATHER):
+            place = str(Path(script.__file__).resolve())
+            _run(pid, [sys.executable, "-I", place, "offload", name, hex(code), "0"])
+        for version, address in own.items():
+            tested = ["nodad"] if version == 6 else []
+            prefix = hosts.PREFIXES[version]
+            _run(pid, [ip, "addr", "add", f"{address}/{prefix}", "dev", name, *tested])
+        _run(pid, [ip, "link", "set", name, "up"])
+        _run(emulator, [ip, "link", "set", inner, "up"])
+    # Nobody has to ask for a neighbour first: the first packet is no slower than the others.
+    for side, other_side, pid, far in zip(
+        SIDES, reversed(SIDES), pids, reversed(hosts.ADDRESSES), strict=True
+    ):
+        for address in far.values():
+            neighbour = [address, "lladdr", MAC[other_side], "dev", INTERFACE[side]]
+            _run(pid, [ip, "neigh", "replace", *neighbour, "nud", "permanent"])
+
+
+QUIET = """
+f=/proc/sys/net/ipv6/conf/$0/disable_ipv6; [ ! -e "$f" ] || echo 1 > "$f"
+"""
+
+
+def _enter(pid: int) -> list[str]:
+    nsenter = str(launch.need("nsenter", "util-linux"))
+    own = hosts.user_words(pid)
+    return [nsenter, "--target", str(pid), *own, "--net", "--mount", "--"]
+
+
+def _run(pid: int, command: Sequence[str]) -> None:
+    words = [*_enter(pid), *command]
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TargetError(f"{' '.join(command[:6])} took more than 20 s") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise TargetError(f"the link cannot be made: {' '.join(command[:6])}: {said[-1]}")
