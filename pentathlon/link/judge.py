@@ -12,9 +12,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from scipy import stats
 
 from pentathlon.link.probes import Delays
@@ -66,41 +68,29 @@ def median_jitter_ms(way: Way) -> float:
         return 0.0
     model = jitter_model(way.jitter_ms)
     if "quantiles" in model:
-        numbers = model["quantiles"]
-        place = (len(numbers) - 1) / 2
-        low = math.floor(place)
-        high = math.ceil(place)
-        return float(numbers[low] + (place - low) * (numbers[high] - numbers[low]))
-    return float(_median(model))
+        # Evenly spaced quantiles have the distribution's median in their middle.
+        return _middle(model["quantiles"])
+    word = model["model"]
+    return float(MEDIANS[word](*[value for key, value in model.items() if key != "model"]))
 
 
-def _median(model: dict[str, Any]) -> float:
-    match model:
-        case {"model": "constant", "value": value}:
-            return float(value)
-        case {"model": "uniform", "minimum": low, "maximum": high}:
-            return float(low + high) / 2
-        case {"model": "exponential", "mean": mean}:
-            return float(mean) * math.log(2)
-        case {"model": "pareto", "shape": shape, "scale": scale}:
-            return float(scale) * 2 ** (1 / float(shape))
-        case {"model": "normal", "mean": mean}:
-            return float(mean)
-        case {"model": "cauchy", "location": location}:
-            return float(location)
-        case {"model": "poisson", "mean": mean}:
-            return float(stats.poisson.median(mean))
-        case {"model": "gamma", "shape": shape, "scale": scale}:
-            return float(stats.gamma.median(shape, scale=scale))
-        case {"model": "weibull", "shape": shape, "scale": scale}:
-            return float(scale) * math.log(2) ** (1 / float(shape))
-        case {"model": "trace", "values": values}:
-            ordered = sorted(values)
-            middle = len(ordered) // 2
-            if len(ordered) % 2:
-                return float(ordered[middle])
-            return float(ordered[middle - 1] + ordered[middle]) / 2
-    raise ValueError(f"no median is known of {model}")
+def _middle(values: list[float]) -> float:
+    return float(np.median(values))
+
+
+MEDIANS: dict[str, Callable[..., float]] = {
+    "constant": lambda value: value,
+    "uniform": lambda minimum, maximum: (minimum + maximum) / 2,
+    "exponential": lambda mean: mean * math.log(2),
+    "pareto": lambda shape, scale: scale * 2 ** (1 / shape),
+    "cauchy": lambda location, scale: location,
+    "normal": lambda mean, sd: mean,
+    "poisson": stats.poisson.median,
+    "gamma": lambda shape, scale: stats.gamma.median(shape, scale=scale),
+    "weibull": lambda shape, scale: scale * math.log(2) ** (1 / shape),
+    "trace": _middle,
+}
+"""Model of a distribution (`traffic.models`) -> its median, of its numbers in their order."""
 
 
 def judge(way: Way, found: Measured) -> Verdict:

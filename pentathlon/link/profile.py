@@ -296,13 +296,13 @@ def jitter_model(text: str) -> dict[str, Any]:
         ModelError: the text is none.
     """
     word, *rest = text.split() or [""]
+    if word == "imix":
+        raise models.ModelError('the model "imix" is for sizes of packets, not for times')
     if word != "table":
         return models.parse(text)
     numbers = models.parse(" ".join(["trace", *rest]))["values"]
     if len(numbers) < 2 or sorted(numbers) != numbers:
-        raise models.ModelError(
-            f'the model "{text}" must have two or more numbers in rising order'
-        )
+        raise models.ModelError(f'the model "{text}" must have two or more numbers in rising order')
     return {"quantiles": numbers}
 
 

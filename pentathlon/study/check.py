@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from pentathlon.link.profile import ProfileError, load_profile
 from pentathlon.study.catalog import Catalog, Parameter, Workload
-from pentathlon.study.model import Study, WorkloadChoice
+from pentathlon.study.model import Study, System, WorkloadChoice
 from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 
@@ -127,6 +128,19 @@ def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
         if between and system.peer is None:
             text = f"{between[0]} needs two hosts, and the system has one; add [system.peer] to it"
             yield Problem(("system", index), text)
+        if system.peer is not None and system.peer.link is not None:
+            yield from _check_link(system, system.peer.link, ("system", index, "peer", "link"))
+
+
+def _check_link(system: System, link: str, path: TomlPath) -> Iterator[Problem]:
+    """A profile that cannot be used, or a system that cannot have one."""
+    if system.target != "netns":
+        text = f'a link is emulated between the hosts of the target "netns", not "{system.target}"'
+        yield Problem(path, text)
+    try:
+        load_profile(link)
+    except ProfileError as error:
+        yield Problem(path, str(error))
 
 
 def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> Iterator[Problem]:

@@ -90,6 +90,9 @@ class Peer(Table):
 
     cpus: tuple[int, ...] | None = None
     """CPUs that its agent may run on, negative ones counted from the last; None means any."""
+    link: str | None = None
+    """`netns`: profile of the link between both hosts, a name or the path of a file; None: a plain
+    cable."""
 
     interfaces: tuple[str, ...] | None = None
     """`ssh`: two interfaces of this machine, joined to the system; the receiving side first."""

@@ -21,6 +21,7 @@ from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
 from pentathlon.target.cpus import AVAILABLE
 from pentathlon.target.forwarding import inside as script
+from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import namespace
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
@@ -158,6 +159,8 @@ def open_link(
     seed: int = 1,
     state_dir: Path | None = None,
     timeout_s: float = 30.0,
+    target: LocalTarget | None = None,
+    cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None] | None = None,
 ) -> LinkBed:
     """Make both hosts and the link between them, and put it into use.
 
@@ -167,6 +170,8 @@ def open_link(
         seed: decides which packets are lost, delayed and so on.
         state_dir: where changes are noted until they are put back; the usual place if None.
         timeout_s: longest time for each agent to start.
+        target: a target whose settings hold for both hosts; None: none are made.
+        cpus: CPUs of client and server, None for any.
 
     Raises:
         TargetError: it cannot be made; the reason is one sentence.
@@ -176,14 +181,14 @@ def open_link(
         (profile.way(direction).rate_kbit or 0) >= SPIN_ALWAYS_KBIT for direction in DIRECTIONS
     )
     own, others = places(spins)
+    where = cpus or (others, others)
+    command = [*namespace(), str(agent), "endpoint"]
     made: list[Endpoint] = []
     try:
-        for name, cpus, nice, addresses in (
-            ("link", own, FIRST, {}),
-            ("client", others, None, hosts.ADDRESSES[0]),
-            ("server", others, None, hosts.ADDRESSES[1]),
-        ):
-            made.append(_host(agent, state, name, cpus, nice, addresses))
+        made.append(_host(state, "link", command, {}, Settings(own, FIRST)))
+        for side, addresses, allowed in zip(SIDES, hosts.ADDRESSES, where, strict=True):
+            settings = Settings(allowed or others, settings_of=target)
+            made.append(_host(state, target.name if target else side, command, addresses, settings))
         for host in made:
             host.open(timeout_s)
         emulator, client, server = made
@@ -196,6 +201,15 @@ def open_link(
         hosts.stop(made)
         raise
     return bed
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where and how a host's agent runs; `settings_of`: a target whose settings hold for it."""
+
+    cpus: tuple[int, ...] | None
+    nice: int | None = None
+    settings_of: LocalTarget | None = None
 
 
 def places(spins: bool) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
@@ -211,16 +225,14 @@ def places(spins: bool) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]
 
 
 def _host(
-    agent: Path,
-    state: Path,
-    name: str,
-    cpus: tuple[int, ...] | None,
-    nice: int | None,
-    addresses: dict[int, str],
+    state: Path, name: str, command: list[str], addresses: dict[int, str], settings: Settings
 ) -> Endpoint:
     journal = UndoJournal(state)
     try:
-        words = launch.wrap([*namespace(), str(agent), "endpoint"], cpus=cpus, nice=nice)
+        group, nice = None, settings.nice
+        if (target := settings.settings_of) is not None:
+            group, nice = target.settings.apply(journal), target.settings.nice
+        words = launch.wrap(command, group=group, cpus=settings.cpus, nice=nice)
         return Endpoint(ProcessSession(name, Launch(command=words), journal), addresses)
     except BaseException:
         journal.undo()

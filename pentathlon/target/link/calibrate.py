@@ -170,10 +170,9 @@ def _late(statistics: dict[str, Any], share: float) -> float:
 
 def _delays(bed: LinkBed) -> dict[Direction, Delays]:
     sends = {SENDER[d]: _sparse(bed.profile.way(d), DELAY_PROBES, LOAD) for d in DIRECTIONS}
-    found = _exchange(bed, sends)
+    found = exchange(bed, sends)
     return {
-        d: delays(found[RECEIVER[d]]["came"], bed.profile.way(d).line_ms(SMALL))
-        for d in DIRECTIONS
+        d: delays(found[RECEIVER[d]]["came"], bed.profile.way(d).line_ms(SMALL)) for d in DIRECTIONS
     }
 
 
@@ -195,7 +194,7 @@ def _rate(bed: LinkBed, direction: Direction) -> float | None:
         "period_ns": round(frame_ms * 1e6 / OFFERED),
     }
     before = bed.statistics()[direction]
-    found = _exchange(bed, {SENDER[direction]: train})
+    found = exchange(bed, {SENDER[direction]: train})
     after = bed.statistics()[direction]
     came = found[RECEIVER[direction]]["came"]
     lost = after["drops"]["loss"] - before["drops"]["loss"]
@@ -214,7 +213,7 @@ def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
         lossy = way.loss.mean > 0
         count, load = (LOSS_PROBES, 0.5) if lossy else (DELAY_PROBES, LOAD)
         sends[SENDER[direction]] = _sparse(way, count, load)
-    found = _exchange(bed, sends)
+    found = exchange(bed, sends)
     after = bed.statistics()
     result: dict[Direction, tuple[int, int, int]] = {}
     for direction in DIRECTIONS:
@@ -225,18 +224,30 @@ def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
     return result
 
 
-def _exchange(bed: LinkBed, sends: dict[Side, dict[str, Any]]) -> dict[Side, dict[str, Any]]:
-    """Let both hosts probe; what each has sent and received."""
+def exchange(
+    bed: LinkBed, sends: dict[Side, dict[str, Any]], version: int = 4
+) -> dict[Side, dict[str, Any]]:
+    """Let both hosts probe; what each has sent and received (docs/protocol.md, `probe`).
+
+    Args:
+        bed: the link.
+        sends: which host sends what.
+        version: of the Internet Protocol.
+    """
     mark = secrets.randbits(63)
     # The one that sends nothing first, so that it listens when the other begins.
     order: Iterable[Side] = sorted(SIDES, key=lambda side: side in sends)
     for side in order:
         other: Side = "server" if side == "client" else "client"
-        local, peer = (bed.host(s).addresses[4] for s in (side, other))
+        local, peer = (bed.host(s).addresses[version] for s in (side, other))
+        form = "[{}]:{}" if version == 6 else "{}:{}"
         work = {
-            "work": "probe", "local": f"{local}:{PORT}", "peer": f"{peer}:{PORT}", "mark": mark,
+            "work": "probe",
+            "local": form.format(local, PORT),
+            "peer": form.format(peer, PORT),
+            "mark": mark,
             "send": sends.get(side),
-        }  # fmt: skip
+        }
         bed.host(side).start("probe", work)
     longest = max(send["count"] * send["period_ns"] / 1e9 for send in sends.values())
     queues = max(_queue_s(bed, direction) for direction in DIRECTIONS)

@@ -12,6 +12,8 @@ from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, r
 from pentathlon.target.forwarding.guests import qemu_bed, ssh_bed, uml_bed
 from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
+from pentathlon.target.link.calibrate import LinkRefused
+from pentathlon.target.link.use import LinkInUse, LinkMaker, link_maker, refused_event
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
@@ -49,6 +51,9 @@ class PeerSpec(Protocol):
     @property
     def joined_to(self) -> Sequence[str] | None: ...
 
+    @property
+    def link(self) -> str | None: ...
+
 
 class PairTarget(Target):
     """A target whose system has a peer."""
@@ -80,6 +85,9 @@ class PairTarget(Target):
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
                 'cannot have; use "local", "netns" or "uml", or for forwarding "qemu" or "ssh"'
             )
+        self.link: LinkMaker | None = None
+        if peer.link is not None:
+            self.link = link_maker(inner, peer.link, cpus)
         self.bed: BedMaker | None = None
         if isinstance(inner, UmlTarget):
             self.bed = uml_bed(inner, peer_cpus)
@@ -116,6 +124,7 @@ class PairTarget(Target):
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
         session = PairSession(self.name, first, self.make, self.bed, timeout_s)
+        session.make_link = self.link
         session.boot_seconds = time.monotonic() - started
         return session
 
@@ -161,6 +170,8 @@ class PairSession(Session):
         self._make_bed = bed
         self._bed: Bed | None = None
         self._timeout_s = timeout_s
+        self.make_link: LinkMaker | None = None
+        self.link: LinkInUse | None = None
 
     def run(
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
@@ -198,21 +209,41 @@ class PairSession(Session):
         try:
             # Hosts are made when they are first needed: most studies need one kind of them.
             if drive := DRIVERS.get(task.id):
-                if self._make_pair is None:
-                    raise CommandError(NO_PAIR, "unsupported")
-                self._pair = self._pair or self._make_pair(self._timeout_s)
-                yield from drive(task, *self._pair)
+                yield from self._open_pair()
+                for event in drive(task, *self._both()):
+                    yield event
+                    if self.link is not None and event["event"] == "packets":
+                        yield self.link.event(task, event)
             elif self._make_bed is None:
                 raise CommandError(NO_BED, "unsupported")
             else:
                 self._bed = self._bed or self._make_bed(self._timeout_s)
                 yield from THROUGH[task.id](task, self._bed)
+        except LinkRefused as refused:
+            yield refused_event(refused)
+            yield task.error("invalid", str(refused))
         except CommandError as error:
             yield task.error(error.kind, str(error))
         yield task.progress("end")
 
+    def _open_pair(self) -> Iterator[dict[str, Any]]:
+        """Make both hosts if they are not there; the events of a link between them."""
+        if self._pair is None and self.make_link is not None:
+            self.link = self.make_link(self._timeout_s)
+            self._pair = self.link.bed.client, self.link.bed.server
+            yield self.link.opening()
+
+    def _both(self) -> tuple[Endpoint, Endpoint]:
+        if self._pair is None:
+            if self._make_pair is None:
+                raise CommandError(NO_PAIR, "unsupported")
+            self._pair = self._make_pair(self._timeout_s)
+        return self._pair
+
     def stop(self) -> None:
         bed = [self._bed.forwarder, self._bed.generator] if self._bed else []
+        if self.link is not None:
+            bed.append(self.link.bed.emulator)
         try:
             hosts.stop([*(self._pair or ()), *bed])
         finally:
