@@ -44,6 +44,9 @@ pub struct Send {
     /// Bytes of payload.
     pub size_bytes: usize,
     pub period_ns: u64,
+    /// How long the first one waits, so that the peer is there when it comes.
+    #[serde(default)]
+    pub after_ns: u64,
     /// Whether the peer sends each of them back.
     #[serde(default)]
     pub answer: bool,
@@ -120,7 +123,7 @@ impl Probe {
             self.receive(&mut packet)?;
             let due_ns = self.request.send.as_ref().and_then(|send| {
                 (self.sent + self.refused < send.count)
-                    .then(|| start_ns + (self.sent + self.refused) * send.period_ns)
+                    .then(|| start_ns + send.after_ns + (self.sent + self.refused) * send.period_ns)
             });
             let now_ns = monotonic_ns();
             if due_ns.is_some_and(|due_ns| due_ns <= now_ns) {

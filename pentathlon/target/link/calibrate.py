@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -42,7 +41,8 @@ OFFERED = 1.25
 
 MOST_LEAD_MS = 0.1
 ATTEMPTS = 3
-QUIET_S = 0.1
+START_S, QUIET_S = 0.3, 0.1
+"""Time before the first probe, and after the last one."""
 
 
 class LinkRefused(TargetError):
@@ -235,9 +235,8 @@ def exchange(
         version: of the Internet Protocol.
     """
     mark = secrets.randbits(63)
-    # The one that sends nothing first, so that it listens when the other begins.
-    order: Iterable[Side] = sorted(SIDES, key=lambda side: side in sends)
-    for side in order:
+    # The one that sends nothing goes first; nobody sends before the other listens.
+    for side in sorted(SIDES, key=lambda side: side in sends):
         other: Side = "server" if side == "client" else "client"
         local, peer = (bed.host(s).addresses[version] for s in (side, other))
         form = "[{}]:{}" if version == 6 else "{}:{}"
@@ -246,12 +245,12 @@ def exchange(
             "local": form.format(local, PORT),
             "peer": form.format(peer, PORT),
             "mark": mark,
-            "send": sends.get(side),
+            "send": sends[side] | {"after_ns": round(START_S * 1e9)} if side in sends else None,
         }
         bed.host(side).start("probe", work)
     longest = max(send["count"] * send["period_ns"] / 1e9 for send in sends.values())
     queues = max(_queue_s(bed, direction) for direction in DIRECTIONS)
-    time.sleep(longest + bed.profile.round_trip_ms / 1e3 + queues + QUIET_S)
+    time.sleep(START_S + longest + bed.profile.round_trip_ms / 1e3 + queues + QUIET_S)
     return {side: bed.host(side).finish_job("probe")["yields"][0] for side in SIDES}
 
 
