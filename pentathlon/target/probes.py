@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.target import cgroup, packages, putback, settings
+from pentathlon.target import cgroup, netns, packages, putback, settings
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.tools import on_path
 from pentathlon.target.uml import shim
@@ -104,6 +104,19 @@ def helpers() -> Iterator[Finding]:
     yield _shared_memory()
     yield _wrapper()
     yield _counters()
+    yield _links()
+
+
+def _links() -> Finding:
+    name = "emulated links"
+    if os.geteuid() != 0:
+        why = "packet rings (packet(7)) between namespaces need root"
+        return Finding("helper", name, False, why, "sudo pentathlon run STUDY")
+    try:
+        netns.probe()
+    except TargetError as error:
+        return Finding("helper", name, False, str(error))
+    return Finding("helper", name, True, "by the agent; pentathlon link calibrate all")
 
 
 def _fetching() -> Finding:
