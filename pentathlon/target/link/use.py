@@ -105,7 +105,7 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
         way = {key: value - old[key] for key, value in new.items() if isinstance(value, int)}
         way["drops"] = {cause: count - old["drops"][cause] for cause, count in new["drops"].items()}
         way["queue"] = new["queue"]
-        earlier = dict(map(tuple, old["lateness_ns"]["buckets"]))
+        earlier = dict(old["lateness_ns"]["buckets"])
         counts = (
             (value, count - earlier.get(value, 0)) for value, count in new["lateness_ns"]["buckets"]
         )
