@@ -160,8 +160,9 @@ def chance(loss: Loss, count: int) -> tuple[int, int]:
         exact = round(mean * count)
         return exact, exact
     if loss.chain is None:
-        low, high = stats.binom.ppf([CHANCE / 2, 1 - CHANCE / 2], count, mean)
-        return int(low), int(high)
+        edges = (CHANCE / 2, 1 - CHANCE / 2)
+        low, high = (int(stats.binom.ppf(edge, count, mean)) for edge in edges)
+        return low, high
     spread = math.sqrt(count * mean * (1 - mean) * loss.spread_factor)
     reach = float(stats.norm.ppf(1 - CHANCE / 2)) * spread + 0.5
     return max(math.floor(count * mean - reach), 0), min(math.ceil(count * mean + reach), count)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from pentathlon.link.profile import HEADER_BYTES, Profile, Way, jitter_model
@@ -133,7 +133,7 @@ def _table(way: Way) -> tuple[float, float, list[int]]:
         numbers = [value for key, value in model.items() if key != "model"]
         if word not in QUANTILES:
             raise NotNetem(f'netem cannot draw from the model "{word}" in its order')
-        drawn = QUANTILES[word](places, *numbers)
+        drawn = np.asarray(QUANTILES[word](places, *numbers), dtype=float)
     centre, spread = float(drawn.mean()), float(drawn.std())
     if spread == 0:
         return centre, 0.0, [0] * TABLE_SIZE
@@ -141,8 +141,7 @@ def _table(way: Way) -> tuple[float, float, list[int]]:
     return centre, spread, [int(entry) for entry in np.clip(entries, -LARGEST, LARGEST)]
 
 
-Places = NDArray[np.float64]
-QUANTILES: dict[str, Callable[..., Places]] = {
+QUANTILES: dict[str, Callable[..., Any]] = {
     "constant": np.full_like,
     "exponential": lambda places, mean: stats.expon.ppf(places, scale=mean),
     "pareto": lambda places, shape, scale: stats.pareto.ppf(places, shape, scale=scale),

@@ -199,7 +199,7 @@ def _rate(bed: LinkBed, direction: Direction) -> float | None:
     came = found[RECEIVER[direction]]["came"]
     lost = after["drops"]["loss"] - before["drops"]["loss"]
     # What is lost on the line took its time there all the same.
-    whole = (len(came) + lost) / max(len(came), 1)
+    whole: float = (len(came) + lost) / max(len(came), 1)
     size = bed.profile.mtu_bytes + HEADER_BYTES + way.overhead_bytes
     return rate_kbit(came, size) * whole
 
