@@ -111,7 +111,7 @@ def test_a_cut_link_carries_nothing_until_it_is_mended(bed: LinkBed) -> None:
     assert came(bed, 2) == []
     bed.mend()
     assert came(bed, 2) == [0, 1]
-    assert bed.statistics()["up"]["drops"]["cut"] == 2
+    assert bed.statistics()["up"]["drops"]["cut"] >= 2
 
 
 def test_ipv6_passes_and_the_mtu_is_that_of_the_profile(tmp_path: Path) -> None:
@@ -119,11 +119,12 @@ def test_ipv6_passes_and_the_mtu_is_that_of_the_profile(tmp_path: Path) -> None:
     with open_link(agent.locate(), narrow, state_dir=tmp_path) as bed:
         assert came(bed, 2, version=6) == [0, 1]
         before = bed.statistics()["up"]["frames_in"]
-        assert came(bed, 1, size=1372) == [0]
-        assert bed.statistics()["up"]["frames_in"] - before == 1
+        # The hosts say some words of their own on the link too (neighbour and group membership).
+        assert len(came(bed, 40, size=1372)) == 40
+        assert 40 <= bed.statistics()["up"]["frames_in"] - before < 60
         # One byte more is two packets.
-        assert came(bed, 1, size=1373) == [0]
-        assert bed.statistics()["up"]["frames_in"] - before == 3
+        assert len(came(bed, 40, size=1373)) == 40
+        assert bed.statistics()["up"]["frames_in"] - before >= 120
 
 
 def test_hosts_hand_over_whole_packets_with_checksums(bed: LinkBed) -> None:
@@ -162,13 +163,14 @@ def test_an_unlimited_link_has_no_rate_to_measure(tmp_path: Path) -> None:
 
 
 def test_differences_leave_nothing_of_what_was_before(bed: LinkBed) -> None:
-    came(bed, 3)
+    came(bed, 40)
     before = bed.statistics()
     came(bed, 5)
     found = difference(before, bed.statistics())
-    assert found["up"]["frames_out"] == found["up"]["frames_in"] == 5
-    assert found["down"]["frames_out"] == 0
-    assert sum(count for _, count in found["up"]["lateness_ns"]["buckets"]) == 5
+    # Five probes and what the hosts say by themselves; the forty before are gone.
+    assert 5 <= found["up"]["frames_out"] == found["up"]["frames_in"] < 40
+    late = sum(count for _, count in found["up"]["lateness_ns"]["buckets"])
+    assert late == found["up"]["frames_out"]
 
 
 def test_a_way_without_anything_is_a_cable() -> None:
