@@ -225,7 +225,9 @@ def watching(
         finally:
             # The forwarder's endpoint belongs to the group too, and has to hear what follows.
             bed.weigh(0)
-    watch = counters.middle(stopped["watch"]["yields"][0]["readings"])
+    watched = stopped["watch"]["yields"][0]
+    # A watcher that got no CPU while packets were forwarded knows the flow as a whole only.
+    watch = counters.middle(watched["readings"]) or [watched["whole"]]
     values: dict[str, float | None] = {
         "cpu_idle": counters.idle_percent(
             counters.together([one["host"] for one in watch]), bed.forwarder_cpus
