@@ -123,9 +123,7 @@ class Judge:
 
     def _levels(self, pairs: Sequence[Pair]) -> Levels:
         """What looks and few blocks cost, by the row that has most of them."""
-        done = (
-            len(_paired(pair).units) for pair in pairs if _complete(pair) and not _has_zero(pair)
-        )
+        done = (len(_paired(pair).units) for pair in pairs if _complete(pair) and _has_ratios(pair))
         return self.rule.levels(max(done, default=0))
 
     def _families(
@@ -272,6 +270,11 @@ def _concerns(failure: Failure, pair: Pair, systems: Sequence[str]) -> bool:
 def _paired(pair: Pair) -> Paired:
     assert pair.system is not None and pair.reference is not None
     return pair_blocks(pair.system, pair.reference)
+
+
+def _has_ratios(pair: Pair) -> bool:
+    """Whether every boot's mean is positive."""
+    return all(min(one.blocks.values()) > 0 for one in (pair.system, pair.reference) if one)
 
 
 def _has_zero(pair: Pair) -> bool:
