@@ -106,7 +106,9 @@ def _install_one(name: str, get: Callable[[], str]) -> Finding:
 
 
 def _kernel(series: str, log: Callable[[str], None]) -> str:
-    kernel = fetch.present(series) or fetch.fetch(series, log)
+    kernel = fetch.present(series)
+    if kernel is None or fetch.lacks_modules(kernel):
+        kernel = fetch.fetch(series, log)
     return f"kernel {kernel.version} in {kernel.path}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from pentathlon.agent import is_static
@@ -20,6 +21,19 @@ def build_root(root: Path, agent: Path) -> None:
         (root / name).mkdir()
     shutil.copy(agent, root / AGENT)
     (root / AGENT).chmod(0o755)
+
+
+def add_modules(root: Path, modules: Mapping[str, bytes]) -> None:
+    """Put kernel modules for tests between hosts into the root, in the order of loading.
+
+    `/modules/network` lists them for the agent (agent/src/session/guest.rs).
+    """
+    place = root / "modules"
+    place.mkdir(exist_ok=True)
+    for name, code in modules.items():
+        (place / f"{name}.ko").write_bytes(code)
+    listed = "".join(f"/modules/{name}.ko\n" for name in modules)
+    (place / "network").write_text(listed)
 
 
 def check_agent(agent: Path) -> None:

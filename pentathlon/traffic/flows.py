@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pentathlon.traffic import models
 from pentathlon.traffic.models import ModelError
 from pentathlon.traffic.profiles import PROFILES, Way
 
-PROTOCOLS = ("udp", "tcp")
+PROTOCOLS = ("udp", "tcp", "icmp", "sctp", "dccp")
 
 KEYS = ("name", "protocol", "profile", "size", "rate", "gap", "on", "off", "start", "duration",
         "back")  # fmt: skip
@@ -27,6 +27,9 @@ class Flow:
         size, gap: as the endpoint's JSON (docs/network.md).
         start_s, duration_s: when it starts in its trial, and for how long it sends.
         back: from the second host to the first.
+        group: number of the multicast group that the flow is sent to; None: to the host alone.
+        hears: for a further receiver of a group, the number of the flow that it hears; it sends
+            nothing itself.
     """
 
     name: str
@@ -36,6 +39,14 @@ class Flow:
     start_s: float
     duration_s: float
     back: bool = False
+    group: int | None = None
+    hears: int | None = None
+
+    @property
+    def address(self) -> dict[int, str]:
+        """IP version -> address of the group (RFC 2365, section 6.2; RFC 4291, section 2.7)."""
+        assert self.group is not None
+        return {4: f"239.192.18.{self.group}", 6: f"ff15::18:{self.group:x}"}
 
     @property
     def end_s(self) -> float:
@@ -47,10 +58,10 @@ def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The cases of a task, without the flows in them: a script, profiles, or a grid."""
     versions = parameters["ip_versions"]
     if parameters["script"]:
-        yield from ({"ip_version": version} for version in versions)
+        yield from ({"ip_version": version} | _told(parameters) for version in versions)
     elif parameters["profiles"]:
         for profile, version in itertools.product(parameters["profiles"], versions):
-            yield {"profile": profile, "ip_version": version}
+            yield {"profile": profile, "ip_version": version} | _told(parameters)
     else:
         drawn = parameters["size"]
         sizes = (
@@ -59,15 +70,38 @@ def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for protocol, version, (kind, size), rung in itertools.product(
             parameters["protocols"], versions, sizes, parameters["rung"]
         ):
-            yield {"protocol": protocol, "ip_version": version, kind: size, "rung": rung}
+            yield {
+                "protocol": protocol, "ip_version": version, kind: size, "rung": rung,
+            } | _told(parameters)  # fmt: skip
+
+
+def _told(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The factor of flows to groups."""
+    return {"multicast": parameters["multicast"]} if parameters["multicast"] else {}
 
 
 def flows(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
-    """The flows that run together in one case.
+    """The flows that run together in one case, and the further receivers of groups behind them.
 
     Raises:
         ModelError: a distribution or a line of the script is wrong; one sentence.
     """
+    sent = _sent(parameters, case)
+    receivers = parameters["multicast"]
+    if not receivers:
+        return sent
+    if other := next((flow.protocol for flow in sent if flow.protocol != "udp"), None):
+        raise ModelError(f'"multicast" sends by UDP only, and a flow here is of {other}')
+    grouped = [replace(flow, group=number + 1) for number, flow in enumerate(sent)]
+    further = [
+        replace(flow, name=f"{flow.name} receiver {receiver}", hears=number)
+        for receiver in range(2, receivers + 1)
+        for number, flow in enumerate(grouped)
+    ]
+    return grouped + further
+
+
+def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
     if parameters["script"]:
         return [
             _of_line(line, str(place), parameters)

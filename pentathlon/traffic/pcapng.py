@@ -19,7 +19,7 @@ LINKTYPE_RAW: Final = 101
 """Packets begin with the IP header."""
 
 HEADER_BYTES: Final = 32
-UDP, TCP = 17, 6
+UDP, TCP, ICMP, ICMP6, SCTP, DCCP = 17, 6, 1, 58, 132, 33
 
 
 @dataclass(frozen=True)
@@ -88,13 +88,7 @@ def frame(packet: Packet) -> tuple[bytes, int]:
     for byte in ours:
         check ^= byte
     ours += bytes([check])
-    if packet.protocol == "tcp":
-        transport = struct.pack(">HHIIBBHHH", 0, packet.port, 0, 0, 5 << 4, 0x18, 0, 0, 0)
-        number = TCP
-    else:
-        length = min(8 + packet.length, 0xFFFF)
-        transport = struct.pack(">HHHH", 0, packet.port, length, 0)
-        number = UDP
+    number, transport = _transport(packet)
     behind = len(transport) + packet.length
     source = ipaddress.ip_address(packet.source)
     target = ipaddress.ip_address(packet.target)
@@ -104,6 +98,29 @@ def frame(packet: Packet) -> tuple[bytes, int]:
         network = struct.pack(">IHBB", 6 << 28, min(behind, 0xFFFF), number, 64)
         network += source.packed + target.packed
     return network + transport + ours, len(network) + behind
+
+
+def _transport(packet: Packet) -> tuple[int, bytes]:
+    """The protocol's number and its header; what nobody wrote down is zero."""
+    if packet.protocol == "tcp":
+        return TCP, struct.pack(">HHIIBBHHH", 0, packet.port, 0, 0, 5 << 4, 0x18, 0, 0, 0)
+    if packet.protocol == "icmp":
+        sequence = packet.sequence & 0xFFFF
+        six = ":" in packet.source
+        return (ICMP6 if six else ICMP), struct.pack(
+            ">BBHHH", 128 if six else 8, 0, 0, packet.flow & 0xFFFF, sequence
+        )
+    if packet.protocol == "sctp":
+        # The common header and that of one whole DATA chunk (RFC 9260, sections 3.1 and 3.3.1).
+        chunk = struct.pack(">BBHIHHI", 0, 3, min(16 + packet.length, 0xFFFF), 0, 0, 0, 0)
+        return SCTP, struct.pack(">HHII", 0, packet.port, 0, 0) + chunk
+    if packet.protocol == "dccp":
+        # DCCP-Data with short sequence numbers (RFC 4340, section 5.1).
+        low = packet.sequence & 0xFFFFFF
+        return DCCP, struct.pack(
+            ">HHBBHBBH", 0, packet.port, 3, 0, 0, 2 << 1, low >> 16, low & 0xFFFF
+        )
+    return UDP, struct.pack(">HHHH", 0, packet.port, min(8 + packet.length, 0xFFFF), 0)
 
 
 def _ipv4(protocol: int, length: int, source: bytes, target: bytes) -> bytes:

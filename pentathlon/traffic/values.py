@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pentathlon.traffic.metrics import Delay, FlowMetrics
+from pentathlon.traffic.reordering import Reordering
 
 UNITS: dict[str, tuple[str, str]] = {
     "throughput": ("kbit/s", "higher"),
@@ -19,6 +20,13 @@ UNITS: dict[str, tuple[str, str]] = {
         for name in ("delay", "round_trip")
         for tail in ("", "_p50", "_p90", "_p99", "_p999", "_p9999")
     },
+    "reordering_extent": ("packets", "lower"),
+    "reordered_3": ("%", "lower"),
+    **{
+        name + tail: ("ms", "lower")
+        for name in ("kernel_delay", "send_wait", "receive_wait")
+        for tail in ("", "_p50", "_p99")
+    },
     "ipdv": ("ms", "lower"),
     "pdv_p999": ("ms", "lower"),
     "jitter": ("ms", "lower"),
@@ -28,10 +36,13 @@ UNITS: dict[str, tuple[str, str]] = {
     **{
         f"{name}_{end}": (unit, "lower")
         for name, unit in (
-            ("cpu", "%"), ("packet_cpu", "us"), ("interrupts", "1/s"), ("softirqs", "1/s"),
+            ("cpu", "%"), ("cpu_irq", "%"), ("cpu_softirq", "%"), ("cpu_steal", "%"),
+            ("packet_cpu", "us"), ("interrupts", "1/s"), ("softirqs", "1/s"),
         )
         for end in ("sender", "receiver")
     },
+    "cpu_available_sender": ("%", "higher"),
+    "cpu_available_receiver": ("%", "higher"),
 }  # fmt: skip
 """Indicator -> unit and direction, as the catalog has them."""
 
@@ -71,6 +82,7 @@ def of_host(host: dict[str, Any], end: str, packets: int, seconds: float) -> dic
     softirqs = host.get("softirqs")
     values = {
         f"cpu_{end}": busy_percent(host),
+        **{f"cpu_{name}_{end}": share_percent(host, name) for name in ("irq", "softirq", "steal")},
         f"packet_cpu_{end}": own / 1e3 / packets if own is not None and packets else None,
         f"interrupts_{end}": _per_second(host.get("interrupts"), seconds),
         f"softirqs_{end}": _per_second(
@@ -78,6 +90,41 @@ def of_host(host: dict[str, Any], end: str, packets: int, seconds: float) -> dic
         ),
     }
     return {name: float(value) for name, value in values.items() if value is not None}
+
+
+def spoilt_by_soaker(end: str) -> tuple[str, ...]:
+    """Indicators that a soaker, which takes all the time that is left, says nothing of."""
+    return (f"cpu_{end}", f"packet_cpu_{end}")
+
+
+def share_percent(host: dict[str, Any], name: str) -> float | None:
+    """Share of one kind of time (proc(5), /proc/stat) in that of all CPUs, %."""
+    ticks = (host.get("cpus") or {}).get("cpu")
+    fields = host.get("cpu_fields") or []
+    # Further fields are parts of the first ones.
+    if not ticks or name not in fields or not sum(ticks[:8]):
+        return None
+    return float(100 * ticks[fields.index(name)] / sum(ticks[:8]))
+
+
+def reordering_of(found: Reordering | None) -> dict[str, float]:
+    """The indicators of RFC 4737 beyond the share of reordered packets."""
+    if found is None:
+        return {}
+    extent = {} if found.extent is None else {"reordering_extent": found.extent}
+    return extent | {"reordered_3": 100 * found.three}
+
+
+def stream_efficiency(sent: dict[str, Any]) -> float | None:
+    """Share of the flow's bytes that were not sent again, % (RFC 6349, section 3.2).
+
+    Args:
+        sent: what the sender counted, with `wire_bytes` and `wire_bytes_again` of TCP_INFO.
+    """
+    all_bytes, again = sent.get("wire_bytes"), sent.get("wire_bytes_again")
+    if not all_bytes or again is None:
+        return None
+    return float(100 * (1 - again / all_bytes))
 
 
 def tcp_efficiency(host: dict[str, Any]) -> float | None:

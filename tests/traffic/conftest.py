@@ -64,6 +64,9 @@ PARAMETERS: dict[str, Any] = {
     "lateness_limit_ms": 60000.0,
     "fit_limit": 1.0,
     "keep": "small",
+    "multicast": 0,
+    "kernel_times": False,
+    "soaker": "none",
 }
 
 

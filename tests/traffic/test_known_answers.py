@@ -8,6 +8,7 @@ import threading
 import zlib
 from collections.abc import Callable
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import polars as pl
 import pytest
 
 from pentathlon.target.pair.judged import FlowResult, judge
-from pentathlon.target.pair.traffic import run_traffic
+from pentathlon.target.pair.traffic import lateness_limit, run_traffic
 from pentathlon.target.pair.trials import Trial, run_trial
 from pentathlon.traffic import flows, records
 
@@ -188,6 +189,27 @@ def test_the_difference_of_the_timers_does_not_matter(pair: Pair, offset_ns: int
     for name in before.known():
         if name != "delay":
             assert getattr(after, name) == pytest.approx(getattr(before, name), abs=1e-8), name
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "packet_rate", "asked_ms", "limit_s"),
+    [
+        (0.3, 2000, 0.0, 0.01),  # short: 1 % of it is less than programs wait for a CPU
+        (3.0, 2000, 0.0, 0.03),
+        (60.0, 2000, 0.0, 0.05),
+        (0.3, 4, 0.0, 0.025),  # four packets a second: a tenth of the time between them
+        (60.0, 2000, 2.0, 0.002),
+    ],
+)
+def test_how_late_a_generator_may_be(
+    pair: Pair, duration_s: float, packet_rate: int, asked_ms: float, limit_s: float
+) -> None:
+    result = judge(plain(pair))[0]
+    flow = replace(result.flow, duration_s=duration_s)
+    found = replace(result.found, offered_rate=float(packet_rate))
+    own = {"lateness_limit_ms": asked_ms}
+    limit = lateness_limit(replace(result, flow=flow, found=found), own)
+    assert limit == pytest.approx(limit_s)
 
 
 def test_the_events_of_a_task(pair: Pair) -> None:

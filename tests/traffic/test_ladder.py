@@ -123,12 +123,12 @@ def arrived(trial: Trial) -> None:
     assert (sent.late_ns >= 0).all()
 
 
-RUNGS = ["send", "sendmmsg", "gso", "packet", "live"]
+RUNGS = ["send", "sendmmsg", "gso", "packet", "afxdp", "live"]
 READERS = [
     {"reader": reader, "spinning": spinning}
     for reader in ("recv", "recvmmsg")
     for spinning in (False, True)
-] + [{"reader": "xdp"}]
+] + [{"reader": reader} for reader in ("ring", "afxdp", "xdp")]
 
 
 def supported(trial: Trial, before_the_end: Callable[[], object] = lambda: None) -> None:
@@ -171,7 +171,8 @@ def test_the_schedule_is_the_same_by_every_rung(pair: Pair, rung: str) -> None:
     assert np.abs(made[0] - made[1]).max() <= 1
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+# A full queue of the driver drops frames of AF_XDP, and does not say so (docs/network.md).
+@pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung != "afxdp"])
 def test_as_fast_as_possible_is_not_late(pair: Pair, rung: str) -> None:
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
     trial = Trial(pair, {"rung": rung, "gap": gap}, {"reader": "recvmmsg"})

@@ -23,6 +23,8 @@ pub enum Command {
         interface: String,
         addresses: Vec<Network>,
     },
+    /// Sets the clock of a guest after `after_ms`; answered by `clock`. For tests.
+    Clock { after_ms: u64, to_ns: u64 },
     /// Switches the forwarding of packets between interfaces; answered by `forwarding`.
     Forward { on: bool },
     /// Starts work in the background under a name; answered by `started`.
@@ -114,6 +116,7 @@ impl Command {
             | Self::Finish { trial, .. }
             | Self::Fetch { trial } => trial,
             Self::Address { .. }
+            | Self::Clock { .. }
             | Self::Forward { .. }
             | Self::Start { .. }
             | Self::Order { .. }

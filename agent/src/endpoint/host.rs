@@ -12,6 +12,41 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Windows has no such tables; they are written from what it tells, in ticks of 100 ns:
+    /// GetSystemTimes for all CPUs, and for each NtQuerySystemInformation, whose deferred calls
+    /// stand in the place of softirqs.
+    #[cfg(windows)]
+    pub fn now() -> Self {
+        use std::fmt::Write;
+        let (mut stat, mut interrupts) = (String::new(), String::from("all:"));
+        let each = crate::sys::machine::Interrupts::new().times();
+        let each = each.unwrap_or_default();
+        let row = |[idle, kernel, user, deferred, served]: [u64; 5]| {
+            let system = kernel.saturating_sub(idle + deferred + served);
+            format!("{user} 0 {system} {idle} 0 {served} {deferred} 0\n")
+        };
+        if let Ok([idle, kernel, user]) = crate::sys::machine::times() {
+            let sum = |place: usize| each.iter().map(|(times, _)| times[place]).sum();
+            let all = [idle / 100, kernel / 100, user / 100, sum(3), sum(4)];
+            write!(stat, "cpu {}", row(all)).ok();
+        }
+        for (cpu, (times, count)) in each.iter().enumerate() {
+            write!(stat, "cpu{cpu} {}", row(*times)).ok();
+            write!(interrupts, " {count}").ok();
+        }
+        Self {
+            stat: (!stat.is_empty()).then_some(stat),
+            softirqs: None,
+            interrupts: each
+                .iter()
+                .any(|(_, count)| *count > 0)
+                .then_some(interrupts),
+            snmp: None,
+            process_ns: process_ns(),
+        }
+    }
+
+    #[cfg(not(windows))]
     pub fn now() -> Self {
         let read = |path| std::fs::read_to_string(path).ok();
         Self {
@@ -94,7 +129,12 @@ fn tick_ns() -> Option<u64> {
     crate::sys::kernel::ticks_per_second().map(|ticks| 1_000_000_000 / ticks)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+fn tick_ns() -> Option<u64> {
+    Some(100)
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 fn tick_ns() -> Option<u64> {
     None
 }
@@ -106,9 +146,11 @@ fn process_ns() -> Option<u64> {
         .map(|usage| usage.user_ns + usage.system_ns)
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn process_ns() -> Option<u64> {
-    None
+    crate::sys::usage::own()
+        .ok()
+        .map(|usage| usage.user_ns + usage.kernel_ns)
 }
 
 #[cfg(test)]

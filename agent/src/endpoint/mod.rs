@@ -2,6 +2,7 @@
 //! document a line, and answers with events on standard output. It opens no control port: who
 //! holds its standard input and output drives it, and only data sockets are opened.
 
+mod clock_step;
 mod command;
 mod forward;
 mod host;
@@ -51,6 +52,7 @@ pub fn serve() -> i32 {
             Ok(Command::Start { job, what }) => out.answer(jobs.start(&job, what)),
             Ok(Command::Order { job, order }) => out.answer(jobs.order(&job, order)),
             Ok(Command::Stop { job }) => out.answer(jobs.stop(&job)),
+            Ok(Command::Clock { after_ms, to_ns }) => out.answer(clock_step::set(after_ms, to_ns)),
             Ok(Command::Forward { on }) => out.answer(forward::switch(on)),
             Ok(command) => obey(command, &mut trials, &mut out),
             Err(error) => {
@@ -82,6 +84,7 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
         Command::Start { .. }
         | Command::Order { .. }
         | Command::Stop { .. }
+        | Command::Clock { .. }
         | Command::Forward { .. }
         | Command::Quit {} => unreachable!("handled by the caller"),
     };

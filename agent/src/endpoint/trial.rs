@@ -2,11 +2,12 @@
 
 use super::command::{Listen, Send};
 use super::host::Reading;
+use crate::network::exchange::{self, Asker};
 use crate::network::outlet::Outlet;
 use crate::network::receive::{self, Inlet, Received};
 use crate::network::records::{Kind, Recorder, Writer};
 use crate::network::send::{self, Sent};
-use crate::network::{exchange, Timer};
+use crate::network::Timer;
 use serde_json::{json, Value};
 use std::collections::HashMap;
 use std::io;
@@ -55,6 +56,7 @@ pub struct File {
 }
 
 type Sending = JoinHandle<Result<Sent, String>>;
+type Departing = JoinHandle<io::Result<u64>>;
 
 pub struct Trials {
     timer: Timer,
@@ -65,9 +67,18 @@ pub struct Trials {
 
 struct Listening {
     over: Arc<AtomicBool>,
-    flows: Vec<(u32, JoinHandle<Received>, Writer)>,
+    flows: Vec<Receiving>,
     exchange: JoinHandle<std::io::Result<()>>,
     before: Reading,
+}
+
+/// A receiver at work.
+struct Receiving {
+    flow: u32,
+    thread: JoinHandle<Received>,
+    writer: Writer,
+    /// Of the kernel's times.
+    stamps: Option<Writer>,
 }
 
 impl Trials {
@@ -80,13 +91,22 @@ impl Trials {
         }
     }
 
-    /// Starts the receivers of a trial.
+    /// Starts the receivers of a trial. What was begun is undone if one of them cannot start.
     pub fn listen(&mut self, listen: &Listen) -> Result<Value, Refusal> {
         if self.listening.contains_key(&listen.trial) {
             return Err(format!("the trial '{}' is listening already", listen.trial).into());
         }
-        let session = listen.session.0;
         let over = Arc::new(AtomicBool::new(false));
+        let outcome = self.start(listen, &over);
+        if outcome.is_err() {
+            over.store(true, Ordering::Relaxed);
+            self.discard(&listen.trial);
+        }
+        outcome
+    }
+
+    fn start(&mut self, listen: &Listen, over: &Arc<AtomicBool>) -> Result<Value, Refusal> {
+        let session = listen.session.0;
         let socket = UdpSocket::bind(SocketAddr::new(listen.address, 0)).map_err(|e| {
             format!(
                 "no socket at {} for the clock exchange: {e}",
@@ -96,36 +116,57 @@ impl Trials {
         let exchange_port = port(&socket)?;
         // Every socket is opened before a thread is started: a refusal leaves nothing behind.
         let mut inlets = Vec::new();
-        for flow in &listen.flows {
-            let inlet = Inlet::open(flow, session).map_err(|e| {
-                let what = format!("flow {} cannot receive at {}", flow.flow, flow.address);
-                Refusal::new(&what, &e)
-            })?;
-            inlets.push((flow.clone(), inlet));
+        let mut ports: HashMap<u32, u16> = HashMap::new();
+        for asked in &listen.flows {
+            let mut flow = asked.clone();
+            // A further receiver of a group is at the port of the first.
+            if let Some(&port) = flow.hears.and_then(|first| ports.get(&first)) {
+                flow.port = port;
+            }
+            let what = format!("flow {} cannot receive at {}", flow.flow, flow.address);
+            let inlet = Inlet::open(&flow, session).map_err(|e| Refusal::new(&what, &e))?;
+            let port = inlet.port().map_err(|e| format!("{what}: {e}"))?;
+            ports.insert(flow.flow, port);
+            inlets.push((flow, inlet));
         }
-        let (timer, ended) = (self.timer, Arc::clone(&over));
+        let (timer, ended) = (self.timer, Arc::clone(over));
         let exchange =
             std::thread::spawn(move || exchange::answer(session, &socket, &timer, &ended));
-        let mut ports = Vec::new();
         let mut flows = Vec::new();
         for (flow, inlet) in inlets {
+            if !inlet.is_heard() {
+                continue;
+            }
             let number = flow.flow;
-            let port = inlet.port().map_err(|e| format!("flow {number}: {e}"))?;
-            ports.push(json!({"flow": number, "port": port}));
             let (recorder, writer) = self.recorder(&listen.trial, number, Kind::Received)?;
-            let (timer, ended) = (self.timer, Arc::clone(&over));
+            let stamps = flow
+                .stamps
+                .then(|| self.recorder(&listen.trial, number, Kind::Heard))
+                .transpose()?;
+            let (heard, stamps) = stamps.unzip();
+            let (timer, ended) = (self.timer, Arc::clone(over));
             let thread = std::thread::spawn(move || {
-                receive::run(&flow, session, &timer, inlet, recorder, &ended)
+                receive::run(&flow, session, &timer, inlet, recorder, heard, &ended)
             });
-            flows.push((number, thread, writer));
+            flows.push(Receiving {
+                flow: number,
+                thread,
+                writer,
+                stamps,
+            });
         }
         let listening = Listening {
-            over,
+            over: Arc::clone(over),
             flows,
             exchange,
             before: Reading::now(),
         };
         self.listening.insert(listen.trial.clone(), listening);
+        let ports: Vec<Value> = listen
+            .flows
+            .iter()
+            .map(|flow| json!({"flow": flow.flow, "port": ports[&flow.flow]}))
+            .collect();
         Ok(json!({
             "event": "ready", "trial": listen.trial, "flows": ports,
             "exchange_port": exchange_port,
@@ -141,22 +182,35 @@ impl Trials {
         std::thread::sleep(Duration::from_millis(quiet_ms));
         listening.over.store(true, Ordering::Relaxed);
         let mut flows = Vec::new();
-        for (flow, thread, writer) in listening.flows {
-            let received = thread
+        for receiving in listening.flows {
+            let flow = receiving.flow;
+            let received = receiving
+                .thread
                 .join()
                 .map_err(|_| format!("the receiver of flow {flow} panicked"))?;
-            flows.push(self.written(trial, flow, "received", json!(received), writer)?);
+            let counts = json!(received);
+            flows.push(self.written(trial, flow, "received", counts, receiving.writer)?);
+            if let Some(stamps) = receiving.stamps {
+                self.written(trial, flow, "heard", json!({}), stamps)?;
+            }
         }
         listening.exchange.join().ok();
         let host = Reading::now().since(&listening.before);
         Ok(json!({"event": "received", "trial": trial, "flows": flows, "host": host}))
     }
 
-    /// Sends the flows of a trial, to their end.
+    /// Sends the flows of a trial, to their end. A refusal leaves no records behind.
     pub fn send(&mut self, send: &Send) -> Result<Value, Refusal> {
+        let outcome = self.send_all(send);
+        if outcome.is_err() {
+            self.discard(&send.trial);
+        }
+        outcome
+    }
+
+    fn send_all(&mut self, send: &Send) -> Result<Value, Refusal> {
         let session = send.session.0;
         let over = Arc::new(AtomicBool::new(false));
-        let (asker, exchange_writer) = self.recorder(&send.trial, 0, Kind::Exchange)?;
         let mut outlets = Vec::new();
         for flow in &send.flows {
             let outlet = Outlet::open(flow).map_err(|e| {
@@ -167,11 +221,19 @@ impl Trials {
             let back = back.map_err(|e| format!("flow {}: {e}", flow.flow))?;
             outlets.push((flow.clone(), outlet, back));
         }
-        let before = Reading::now();
         let peer = SocketAddr::new(send.exchange.address, send.exchange.port);
-        let (timer, ended) = (self.timer, Arc::clone(&over));
-        let asking =
-            std::thread::spawn(move || exchange::ask(session, peer, &timer, asker, &ended));
+        let (recorder, exchange_writer) = self.recorder(&send.trial, 0, Kind::Exchange)?;
+        let mut asker = Asker::open(session, peer, &self.timer, recorder)
+            .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
+        // Before the first packet the path has answered, and the clocks are known best.
+        asker
+            .row()
+            .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
+        let before = Reading::now();
+        let ended = Arc::clone(&over);
+        let asking = std::thread::spawn(move || asker.run(&ended).map(|()| asker));
+        #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
+        let mut departures: Vec<(u32, Departing, Writer)> = Vec::new();
         let start_ns = self.timer.now_ns() + LEAD_NS;
         let mut senders: Vec<(u32, Sending, Writer)> = Vec::new();
         let mut echoes = Vec::new();
@@ -184,6 +246,10 @@ impl Trials {
                     receive::echoes(session, number, &timer, back, recorder, &ended)
                 });
                 echoes.push((number, thread, writer));
+            }
+            #[cfg(target_os = "linux")]
+            if let Some(socket) = outlet.stamped().filter(|_| flow.stamps) {
+                departures.push(self.departures(&send.trial, number, socket, &over)?);
             }
             let (recorder, writer) = self.recorder(&send.trial, number, Kind::Sent)?;
             let (timer, seed) = (self.timer, send.seed);
@@ -209,17 +275,64 @@ impl Trials {
                 .map_err(|_| format!("the reader of flow {flow}'s echoes panicked"))?;
             back.push(self.written(&send.trial, flow, "echoes", json!(received), writer)?);
         }
+        for (flow, thread, writer) in departures {
+            thread
+                .join()
+                .map_err(|_| format!("the times of flow {flow} panicked"))?
+                .map_err(|e| format!("the kernel's times of flow {flow}: {e}"))?;
+            self.written(&send.trial, flow, "left", json!({}), writer)?;
+        }
+        let host = Reading::now().since(&before);
         let answers = match asking.join() {
-            Ok(Ok(answers)) => json!(answers),
+            Ok(Ok(mut asker)) => match asker.row() {
+                Ok(()) => json!(asker.finish()),
+                Err(error) => json!({"failed": error.to_string()}),
+            },
             Ok(Err(error)) => json!({"failed": error.to_string()}),
             Err(_) => json!({"failed": "the clock exchange panicked"}),
         };
         self.written(&send.trial, 0, "exchange", json!({}), exchange_writer)?;
-        let host = Reading::now().since(&before);
         Ok(json!({
             "event": "sent", "trial": send.trial, "flows": flows, "echoes": back,
             "exchange": answers, "start_ns": start_ns, "host": host,
         }))
+    }
+
+    /// Writes down the kernel's times of sending.
+    #[cfg(target_os = "linux")]
+    fn departures(
+        &self,
+        trial: &str,
+        flow: u32,
+        socket: &UdpSocket,
+        over: &Arc<AtomicBool>,
+    ) -> Result<(u32, Departing, Writer), Refusal> {
+        use crate::network::{outlet, stamps};
+        use std::os::fd::AsFd;
+        let what = format!("the kernel gives no times of sending for flow {flow}");
+        crate::sys::stamps::of_departures(socket.as_fd())
+            .map_err(|e| Refusal::new(&what, &outlet::unsupported(e.to_string())))?;
+        let socket = socket.try_clone().map_err(|e| Refusal::new(&what, &e))?;
+        let (recorder, writer) = self.recorder(trial, flow, Kind::Left)?;
+        let (timer, ended) = (self.timer, Arc::clone(over));
+        let thread =
+            std::thread::spawn(move || stamps::departures(&socket, &timer, recorder, &ended));
+        Ok((flow, thread, writer))
+    }
+
+    /// Removes what a trial that was refused has begun to write down.
+    fn discard(&mut self, trial: &str) {
+        self.files.remove(trial);
+        let prefix = format!("{}-", safe(trial));
+        for entry in std::fs::read_dir(&self.scratch)
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                std::fs::remove_file(entry.path()).ok();
+            }
+        }
     }
 
     /// The files of a trial; they are the caller's from now on.
@@ -228,11 +341,8 @@ impl Trials {
     }
 
     fn recorder(&self, trial: &str, flow: u32, kind: Kind) -> Result<(Recorder, Writer), String> {
-        let safe: String = trial
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-            .collect();
-        let path = self.scratch.join(format!("{safe}-{flow}-{}", kind as u8));
+        let name = format!("{}-{flow}-{}", safe(trial), kind as u8);
+        let path = self.scratch.join(name);
         Recorder::open(flow, kind, &path)
             .map_err(|e| format!("the records of flow {flow} cannot be kept: {e}"))
     }
@@ -256,6 +366,14 @@ impl Trials {
         counts["record_bytes"] = bytes.into();
         Ok(counts)
     }
+}
+
+/// The name of a trial as the beginning of a file's name.
+fn safe(trial: &str) -> String {
+    trial
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect()
 }
 
 fn port(socket: &UdpSocket) -> Result<u16, String> {

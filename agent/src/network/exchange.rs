@@ -10,19 +10,32 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Time between two questions.
+/// Time between two questions of the run.
 pub const PERIOD: Duration = Duration::from_millis(20);
+
+/// Questions asked one after the other before the run and after it, and how long at most. The link
+/// is quiet then, and nobody sleeps: the shortest round trips are among these.
+const ROW: u64 = 200;
+const ROW_NS: u64 = 200_000_000;
+
+/// How long a path that does not answer is waited for: neighbours must be found out, addresses
+/// tested.
+const PATIENCE_NS: u64 = 5_000_000_000;
+
+/// How long who answers looks for the next question of a row without sleeping.
+const AWAKE_NS: u64 = 2_000_000;
 
 /// Header and three times.
 const LENGTH: usize = HEADER + 24;
 
-fn message(id: Id, sequence: u64, kind: Kind, times: [u64; 3]) -> [u8; LENGTH] {
+/// `awake`: who answers is to wait for the next question without sleeping.
+fn message(id: Id, sequence: u64, kind: Kind, awake: bool, times: [u64; 3]) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];
     Header {
         id,
         sequence,
         intended_ns: times[0],
-        late_ns: 0,
+        late_ns: awake.into(),
         length: LENGTH as u16,
         kind,
     }
@@ -51,75 +64,152 @@ pub fn answer(
     let id = Id::new(session, 0);
     socket.set_read_timeout(Some(PERIOD))?;
     let mut bytes = [0; 2 * LENGTH];
+    let mut awake_until = 0;
     while !over.load(Ordering::Relaxed) {
         let (length, from) = match socket.recv_from(&mut bytes) {
             Ok(got) => got,
-            Err(error) if is_passing(&error) => continue,
+            Err(error) if is_passing(&error) => {
+                if awake_until != 0 && timer.now_ns() > awake_until {
+                    awake_until = 0;
+                    socket.set_nonblocking(false)?;
+                }
+                continue;
+            }
             Err(error) => return Err(error),
         };
         let t2 = timer.now_ns();
-        match Header::read(&bytes[..length]) {
-            Some(header)
-                if length == LENGTH && header.id == id && header.kind == Kind::Question =>
-            {
-                let [t1, ..] = times(&bytes[..length]);
-                let reply = message(id, header.sequence, Kind::Answer, [t1, t2, timer.now_ns()]);
-                socket.send_to(&reply, from).ok();
-            }
-            _ => {}
+        let Some(header) = Header::read(&bytes[..length]) else {
+            continue;
+        };
+        if length != LENGTH || header.id != id || header.kind != Kind::Question {
+            continue;
         }
+        let [t1, ..] = times(&bytes[..length]);
+        let t3 = timer.now_ns();
+        let reply = message(id, header.sequence, Kind::Answer, false, [t1, t2, t3]);
+        socket.send_to(&reply, from).ok();
+        let awake = header.late_ns != 0;
+        if awake != (awake_until != 0) {
+            socket.set_nonblocking(awake)?;
+        }
+        awake_until = if awake { t3 + AWAKE_NS } else { 0 };
     }
     Ok(())
 }
 
-/// Asks until `over`, and writes down every answer.
-pub fn ask(
-    session: u64,
-    peer: SocketAddr,
-    timer: &Timer,
-    mut recorder: Recorder,
-    over: &AtomicBool,
-) -> io::Result<u64> {
-    let id = Id::new(session, 0);
-    let any: SocketAddr = if peer.is_ipv4() {
-        ([0; 4], 0).into()
-    } else {
-        ([0_u16; 8], 0).into()
-    };
-    let socket = UdpSocket::bind(any)?;
-    socket.connect(peer)?;
-    socket.set_read_timeout(Some(PERIOD))?;
-    let mut bytes = [0; 2 * LENGTH];
-    let mut answers = 0;
-    let mut sequence = 0;
-    while !over.load(Ordering::Relaxed) {
-        let asked = timer.now_ns();
-        let question = message(id, sequence, Kind::Question, [asked, 0, 0]);
-        socket.send(&question).ok();
-        match socket.recv(&mut bytes) {
-            Ok(length) => {
-                let t4 = timer.now_ns();
-                let header = Header::read(&bytes[..length]);
-                if length == LENGTH
-                    && header.is_some_and(|h| {
-                        h.id == id && h.kind == Kind::Answer && h.sequence == sequence
-                    })
-                {
-                    let [t1, t2, t3] = times(&bytes[..length]);
-                    recorder.pair(t1, t4);
-                    recorder.pair(t2, t3);
-                    answers += 1;
-                }
-            }
-            Err(error) if is_passing(&error) => {}
-            Err(error) => return Err(error),
-        }
-        sequence += 1;
-        let next = Duration::from_nanos(timer.now_ns() - asked);
-        std::thread::sleep(PERIOD.saturating_sub(next));
+/// Who asks, and writes down every answer.
+pub struct Asker {
+    id: Id,
+    socket: UdpSocket,
+    timer: Timer,
+    recorder: Recorder,
+    sequence: u64,
+    answers: u64,
+}
+
+impl Asker {
+    pub fn open(
+        session: u64,
+        peer: SocketAddr,
+        timer: &Timer,
+        recorder: Recorder,
+    ) -> io::Result<Self> {
+        let any: SocketAddr = if peer.is_ipv4() {
+            ([0; 4], 0).into()
+        } else {
+            ([0_u16; 8], 0).into()
+        };
+        let socket = UdpSocket::bind(any)?;
+        socket.connect(peer)?;
+        socket.set_read_timeout(Some(PERIOD))?;
+        Ok(Self {
+            id: Id::new(session, 0),
+            socket,
+            timer: *timer,
+            recorder,
+            sequence: 0,
+            answers: 0,
+        })
     }
-    recorder.finish();
-    Ok(answers)
+
+    /// Asks a row of questions, each when the one before it was answered; half of them without
+    /// sleep on either side, half with, because two hosts on one CPU disturb each other awake. A
+    /// path that has not answered yet is waited for.
+    pub fn row(&mut self) -> io::Result<()> {
+        let start = self.timer.now_ns();
+        let (mut asked, before) = (0, self.answers);
+        loop {
+            let spent = self.timer.now_ns() - start;
+            let answered = self.answers > before;
+            if asked >= ROW && answered || spent > if answered { ROW_NS } else { PATIENCE_NS } {
+                break;
+            }
+            // The last one lets the other side sleep again.
+            self.question(asked % 2 == 0 && asked + 1 < ROW)?;
+            asked += 1;
+        }
+        self.socket.set_nonblocking(false)
+    }
+
+    /// Asks until `over`, every [`PERIOD`].
+    pub fn run(&mut self, over: &AtomicBool) -> io::Result<()> {
+        while !over.load(Ordering::Relaxed) {
+            let asked = self.timer.now_ns();
+            self.question(false)?;
+            let spent = Duration::from_nanos(self.timer.now_ns() - asked);
+            std::thread::sleep(PERIOD.saturating_sub(spent));
+        }
+        Ok(())
+    }
+
+    /// Hands over the records; how many answers there were.
+    pub fn finish(self) -> u64 {
+        self.recorder.finish();
+        self.answers
+    }
+
+    fn question(&mut self, awake: bool) -> io::Result<()> {
+        let (sequence, mut bytes) = (self.sequence, [0; 2 * LENGTH]);
+        self.sequence += 1;
+        self.socket.set_nonblocking(awake)?;
+        let asked = self.timer.now_ns();
+        let question = message(self.id, sequence, Kind::Question, awake, [asked, 0, 0]);
+        if self.socket.send(&question).is_err() {
+            // Nobody there yet: the address, or who answers.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        loop {
+            match self.socket.recv(&mut bytes) {
+                Ok(length) => {
+                    let t4 = self.timer.now_ns();
+                    let ours = Header::read(&bytes[..length]).is_some_and(|h| {
+                        length == LENGTH
+                            && h.id == self.id
+                            && h.kind == Kind::Answer
+                            && h.sequence == sequence
+                    });
+                    if ours {
+                        let [t1, t2, t3] = times(&bytes[..length]);
+                        self.recorder.pair(t1, t4);
+                        self.recorder.pair(t2, t3);
+                        self.answers += 1;
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    std::thread::sleep(Duration::from_millis(1));
+                    return Ok(());
+                }
+                Err(error) if is_passing(&error) && !awake => return Ok(()),
+                Err(error) if is_passing(&error) => std::hint::spin_loop(),
+                Err(error) => return Err(error),
+            }
+            // An answer that is late by a period is not waited for.
+            if self.timer.now_ns() - asked > PERIOD.as_nanos() as u64 {
+                return Ok(());
+            }
+        }
+    }
 }
 
 fn is_passing(error: &io::Error) -> bool {
@@ -127,4 +217,40 @@ fn is_passing(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::ConnectionRefused
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Calibration;
+    use crate::network::records::{Kind as File, Recorder};
+
+    #[test]
+    fn every_question_of_a_row_is_answered_and_times_are_in_order() {
+        let timer = Timer::start(&Calibration::measure());
+        let path = std::env::temp_dir().join(format!("exchange-{}", std::process::id()));
+        std::fs::remove_file(&path).ok();
+        let (recorder, writer) = Recorder::open(0, File::Exchange, &path).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let peer = socket.local_addr().unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| answer(7, &socket, &timer, &over).unwrap());
+            let mut asker = Asker::open(7, peer, &timer, recorder).unwrap();
+            asker.row().unwrap();
+            asker.row().unwrap();
+            let asked = asker.sequence;
+            let answers = asker.finish();
+            assert!(answers > 0 && answers <= asked);
+            over.store(true, Ordering::Relaxed);
+            let bytes = writer.join().unwrap();
+            assert!(bytes >= 32 * answers);
+        });
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        // One clock for both: t1 <= t2 <= t3 <= t4 in the first exchange behind the block's header.
+        let [t1, t4, t2, t3] = [48, 56, 64, 72].map(eight);
+        assert!(t1 <= t2 && t2 <= t3 && t3 <= t4, "{t1} {t2} {t3} {t4}");
+    }
 }

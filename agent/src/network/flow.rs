@@ -9,6 +9,29 @@ use std::net::IpAddr;
 pub enum Protocol {
     Udp,
     Tcp,
+    /// Echo requests, which the receiver's kernel answers.
+    Icmp,
+    /// One stream in order, messages as they were sent (RFC 9260).
+    Sctp,
+    /// Datagrams of a connection (RFC 4340), without order or repetition.
+    Dccp,
+}
+
+impl Protocol {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "UDP",
+            Self::Tcp => "TCP",
+            Self::Icmp => "ICMP",
+            Self::Sctp => "SCTP",
+            Self::Dccp => "DCCP",
+        }
+    }
+
+    /// Whether sender and receiver have a connection.
+    pub fn is_connected(self) -> bool {
+        matches!(self, Self::Tcp | Self::Sctp | Self::Dccp)
+    }
 }
 
 /// How packets are handed to the system; each measures another layer.
@@ -24,6 +47,8 @@ pub enum Rung {
     Gso,
     /// As `sendmmsg`, whole frames by a packet socket past the queueing discipline.
     Packet,
+    /// As `packet`, by the rings of an AF_XDP socket.
+    Afxdp,
     /// Frames that a program makes and paces in the kernel (BPF live frames).
     Live,
 }
@@ -37,6 +62,10 @@ pub enum Reader {
     Recv,
     /// One recvmmsg(2) for the packets that have come, at most 64; they share a time of arrival.
     Recvmmsg,
+    /// The kernel writes frames into a ring that this process reads (packet(7), TPACKET_V3).
+    Ring,
+    /// A program at the interface gives the frames to the rings of an AF_XDP socket.
+    Afxdp,
     /// A program at the interface (XDP) writes down each packet and takes it out of the stack.
     Xdp,
 }
@@ -74,6 +103,23 @@ pub struct ReceiveFlow {
     /// SO_RCVBUF, bytes.
     #[serde(default)]
     pub buffer_bytes: Option<usize>,
+    /// A multicast group to join at the interface that has the address.
+    #[serde(default)]
+    pub group: Option<IpAddr>,
+    /// The flow whose packets this one hears, at the same port, if not its own: a further receiver
+    /// of a group.
+    #[serde(default)]
+    pub hears: Option<u32>,
+    /// Write down the kernel's times of arrival too (SO_TIMESTAMPING).
+    #[serde(default)]
+    pub stamps: bool,
+}
+
+impl ReceiveFlow {
+    /// The flow whose packets are received.
+    pub fn heard(&self) -> u32 {
+        self.hears.unwrap_or(self.flow)
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -102,4 +148,10 @@ pub struct SendFlow {
     /// SO_SNDBUF, bytes.
     #[serde(default)]
     pub buffer_bytes: Option<usize>,
+    /// This host's own address, for a peer that is a multicast group.
+    #[serde(default)]
+    pub source: Option<IpAddr>,
+    /// Write down the kernel's times of sending too (SO_TIMESTAMPING).
+    #[serde(default)]
+    pub stamps: bool,
 }

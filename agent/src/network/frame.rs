@@ -139,8 +139,9 @@ pub fn sum(bytes: &[u8]) -> u64 {
     all
 }
 
+/// The sum of all 16-bit words, with what is carried.
 #[inline]
-fn fold(mut sum: u64) -> u16 {
+pub fn fold(mut sum: u64) -> u16 {
     while sum >> 16 != 0 {
         sum = (sum & 0xffff) + (sum >> 16);
     }

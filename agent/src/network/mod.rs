@@ -6,6 +6,7 @@ pub mod batch;
 pub mod exchange;
 pub mod flow;
 pub mod frame;
+pub mod icmp;
 #[cfg(target_os = "linux")]
 pub mod link;
 #[cfg(target_os = "linux")]
@@ -17,8 +18,13 @@ pub mod receive;
 #[cfg(target_os = "linux")]
 mod receive_many;
 pub mod records;
+#[cfg(target_os = "linux")]
+mod rings;
 pub mod send;
+#[cfg(target_os = "linux")]
+pub mod stamps;
 mod stream;
 mod timer;
+pub mod transport;
 
 pub use timer::Timer;

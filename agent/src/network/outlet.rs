@@ -4,11 +4,15 @@
 use super::batch;
 use super::batch::Batch;
 use super::flow::{Protocol, Rung, SendFlow};
+use super::icmp;
 #[cfg(target_os = "linux")]
 use super::link::{self, Link};
 #[cfg(target_os = "linux")]
 use super::live::LiveOutlet;
 use super::receive::Echoes;
+#[cfg(target_os = "linux")]
+use super::rings::XskOutlet;
+use super::transport;
 use std::io::{self, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 
@@ -16,6 +20,9 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 pub enum Outlet {
     Datagram(UdpSocket),
     Stream(TcpStream),
+    /// A connection that takes one datagram a call and may lose it.
+    Datagrams(TcpStream),
+    Requests(icmp::Requests),
     #[cfg(target_os = "linux")]
     Many(UdpSocket),
     #[cfg(target_os = "linux")]
@@ -24,25 +31,32 @@ pub enum Outlet {
     #[cfg(target_os = "linux")]
     Segmented(UdpSocket, usize),
     #[cfg(target_os = "linux")]
+    Xsk(UdpSocket, XskOutlet),
+    #[cfg(target_os = "linux")]
     Live(LiveOutlet),
 }
 
 impl Outlet {
     /// Connects to the receiver. An error of the kind `Unsupported` says what the system lacks.
     pub fn open(flow: &SendFlow) -> io::Result<Self> {
-        if flow.protocol == Protocol::Tcp && flow.rung != Rung::Send {
-            return Err(unsupported(
-                "streams are sent by the rung 'send' only: the others take datagrams",
-            ));
+        if flow.protocol != Protocol::Udp && flow.rung != Rung::Send {
+            return Err(unsupported(format!(
+                "{} is sent by the rung 'send' only: the others take datagrams of UDP",
+                flow.protocol.name()
+            )));
+        }
+        if flow.peer.is_multicast() && !matches!(flow.rung, Rung::Send | Rung::Sendmmsg) {
+            return Err(unsupported("this rung sends to no group"));
+        }
+        if flow.protocol == Protocol::Icmp {
+            let requests = icmp::Requests::open(flow.peer, flow.flow as u16)?;
+            return Ok(Self::Requests(requests));
         }
         let socket = connect(flow)?;
+        transport::send_at_once(flow.protocol, &socket)?;
         match (flow.protocol, flow.rung) {
-            (Protocol::Tcp, _) => {
-                // A message is due when it is due: it does not wait for the next one to fill a
-                // segment (RFC 896).
-                socket.set_tcp_nodelay(true)?;
-                Ok(Self::Stream(socket.into()))
-            }
+            (Protocol::Dccp, _) => Ok(Self::Datagrams(socket.into())),
+            (Protocol::Tcp | Protocol::Sctp | Protocol::Icmp, _) => Ok(Self::Stream(socket.into())),
             (Protocol::Udp, Rung::Send) => Ok(Self::Datagram(socket.into())),
             #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Sendmmsg) => Ok(Self::Many(socket.into())),
@@ -62,6 +76,12 @@ impl Outlet {
                 Ok(Self::Frames(socket, link))
             }
             #[cfg(target_os = "linux")]
+            (Protocol::Udp, Rung::Afxdp) => {
+                let socket = socket.into();
+                let outlet = XskOutlet::open(&socket, &flow.size)?;
+                Ok(Self::Xsk(socket, outlet))
+            }
+            #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Live) => {
                 Ok(Self::Live(LiveOutlet::open(socket.into(), &flow.size)?))
             }
@@ -74,11 +94,13 @@ impl Outlet {
     pub fn echoes(&self) -> io::Result<Echoes> {
         Ok(match self {
             Self::Datagram(socket) => Echoes::Datagram(socket.try_clone()?),
-            Self::Stream(stream) => Echoes::Stream(stream.try_clone()?),
+            Self::Stream(stream) | Self::Datagrams(stream) => Echoes::Stream(stream.try_clone()?),
+            Self::Requests(requests) => Echoes::Replies(requests.try_clone()?),
             #[cfg(target_os = "linux")]
-            Self::Many(socket) | Self::Segmented(socket, _) | Self::Frames(socket, _) => {
-                Echoes::Datagram(socket.try_clone()?)
-            }
+            Self::Many(socket)
+            | Self::Segmented(socket, _)
+            | Self::Frames(socket, _)
+            | Self::Xsk(socket, _) => Echoes::Datagram(socket.try_clone()?),
             #[cfg(target_os = "linux")]
             Self::Live(live) => Echoes::Datagram(live.socket.try_clone()?),
         })
@@ -87,11 +109,11 @@ impl Outlet {
     /// Packets that are handed over together, at most.
     pub fn most(&self) -> usize {
         match self {
-            Self::Datagram(_) | Self::Stream(_) => 1,
+            Self::Datagram(_) | Self::Stream(_) | Self::Datagrams(_) | Self::Requests(_) => 1,
             #[cfg(target_os = "linux")]
             Self::Segmented(_, most) => *most,
             #[cfg(target_os = "linux")]
-            Self::Many(_) | Self::Frames(..) | Self::Live(_) => batch::MOST,
+            Self::Many(_) | Self::Frames(..) | Self::Xsk(..) | Self::Live(_) => batch::MOST,
         }
     }
 
@@ -100,6 +122,9 @@ impl Outlet {
         match self {
             #[cfg(target_os = "linux")]
             Self::Frames(_, link) => link.template.headers(),
+            #[cfg(target_os = "linux")]
+            Self::Xsk(_, xsk) => xsk.template.headers(),
+            Self::Requests(_) => icmp::HEADER,
             _ => 0,
         }
     }
@@ -114,9 +139,14 @@ impl Outlet {
                     link.template.write(batch.frame(index));
                 }
             }
-            _ => {
-                let _ = batch;
+            #[cfg(target_os = "linux")]
+            Self::Xsk(_, xsk) => {
+                for index in 0..batch.slots().len() {
+                    xsk.template.write(batch.frame(index));
+                }
             }
+            Self::Requests(requests) => requests.prepare(batch),
+            _ => {}
         }
     }
 
@@ -127,6 +157,10 @@ impl Outlet {
         match self {
             Self::Datagram(socket) => socket.send(batch.packet(from)).map(|_| 1),
             Self::Stream(stream) => stream.write_all(batch.packet(from)).map(|()| 1),
+            Self::Datagrams(stream) => stream.write(batch.packet(from)).map(|_| 1),
+            Self::Requests(requests) => requests.socket.send(batch.framed(from)).map(|_| 1),
+            #[cfg(target_os = "linux")]
+            Self::Xsk(_, xsk) => xsk.send(batch, from),
             #[cfg(target_os = "linux")]
             Self::Many(socket) => {
                 let left = batch.slots().len() - from;
@@ -163,6 +197,26 @@ impl Outlet {
         }
     }
 
+    /// The socket whose datagrams the kernel can stamp: one call, one datagram.
+    #[cfg(target_os = "linux")]
+    pub fn stamped(&self) -> Option<&UdpSocket> {
+        match self {
+            Self::Datagram(socket) | Self::Many(socket) => Some(socket),
+            _ => None,
+        }
+    }
+
+    /// Bytes that a connection of TCP has sent, and those of them that it sent again.
+    pub fn on_the_wire(&self) -> Option<(u64, u64)> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Stream(stream) => {
+                crate::sys::socket::sent_and_again(std::os::fd::AsFd::as_fd(stream))
+            }
+            _ => None,
+        }
+    }
+
     pub fn is_stream(&self) -> bool {
         matches!(self, Self::Stream(_))
     }
@@ -171,13 +225,17 @@ impl Outlet {
 /// The flow's socket, connected.
 fn connect(flow: &SendFlow) -> io::Result<socket2::Socket> {
     let peer = SocketAddr::new(flow.peer, flow.port);
-    let kind = match flow.protocol {
-        Protocol::Udp => socket2::Type::DGRAM,
-        Protocol::Tcp => socket2::Type::STREAM,
-    };
-    let socket = socket2::Socket::new(socket2::Domain::for_address(peer), kind, None)?;
+    let socket = transport::socket(flow.protocol, peer)?;
     if let Some(bytes) = flow.buffer_bytes {
         socket.set_send_buffer_size(bytes)?;
+    }
+    if flow.peer.is_multicast() {
+        let own = flow.source.ok_or_else(|| {
+            io::Error::other("a flow to a group needs this host's own address as its 'source'")
+        })?;
+        transport::send_to_group(&socket, own)?;
+        socket.connect(&peer.into()).map_err(transport::no_way)?;
+        return Ok(socket);
     }
     socket.connect(&peer.into())?;
     Ok(socket)

@@ -4,13 +4,16 @@
 #[cfg(target_os = "linux")]
 use super::flow::Rung;
 use super::flow::{Protocol, Reader, ReceiveFlow, Role};
+use super::icmp;
 #[cfg(target_os = "linux")]
 use super::live::{open_for_frames, XdpInlet};
 use super::outlet::unsupported;
 use super::packet::{Header, Id, Kind, LONGEST};
 use super::records::Recorder;
+#[cfg(target_os = "linux")]
+use super::rings::{FrameRing, XskInlet};
 use super::stream::Messages;
-use super::Timer;
+use super::{transport, Timer};
 use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -18,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How often a sleeping receiver looks whether the trial is over.
-const PATIENCE: Duration = Duration::from_millis(20);
+pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a receiver got, in counts; the records hold the rest.
 #[derive(Debug, Default, Clone, Serialize)]
@@ -39,9 +42,16 @@ pub struct Received {
 /// Where packets come in.
 pub enum Inlet {
     Datagram(UdpSocket),
+    /// Of a protocol with connections.
     Listener(TcpListener),
+    /// Echo requests; none if nobody here can hear what the kernel answers.
+    Requests(Option<icmp::Listener>),
     #[cfg(target_os = "linux")]
     Program(XdpInlet),
+    #[cfg(target_os = "linux")]
+    Ring(FrameRing),
+    #[cfg(target_os = "linux")]
+    Xsk(XskInlet),
     /// A socket at an interface that a program lets take frames which no stack has made.
     #[cfg(target_os = "linux")]
     Frames(UdpSocket, Option<std::os::fd::OwnedFd>),
@@ -51,42 +61,77 @@ impl Inlet {
     /// An error of the kind `Unsupported` says what the system lacks.
     #[cfg_attr(not(target_os = "linux"), expect(unused_variables))] // the session of a program
     pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
-        if flow.protocol == Protocol::Tcp && flow.reader != Reader::Recv {
-            return Err(unsupported("streams are read by the reader 'recv' only"));
+        if flow.protocol != Protocol::Udp && flow.reader != Reader::Recv {
+            return Err(unsupported(format!(
+                "{} is read by the reader 'recv' only",
+                flow.protocol.name()
+            )));
         }
         if !cfg!(target_os = "linux") && flow.reader != Reader::Recv {
             return Err(unsupported("this reader needs Linux"));
         }
+        if flow.protocol == Protocol::Icmp {
+            let listener = icmp::Listener::open(flow.address)?;
+            if let (Some(listener), Some(bytes)) = (&listener, flow.buffer_bytes) {
+                set_buffer(listener.buffer(), bytes)?;
+            }
+            return Ok(Self::Requests(listener));
+        }
         let address = SocketAddr::new(flow.address, flow.port);
-        let domain = socket2::Domain::for_address(address);
-        let kind = match flow.protocol {
-            Protocol::Udp => socket2::Type::DGRAM,
-            Protocol::Tcp => socket2::Type::STREAM,
-        };
-        let socket = socket2::Socket::new(domain, kind, None)?;
+        let socket = transport::socket(flow.protocol, address)?;
         if let Some(bytes) = flow.buffer_bytes {
             set_buffer(&socket, bytes)?;
         }
-        socket.bind(&address.into())?;
+        match flow.group {
+            Some(group) => transport::join(&socket, group, address)?,
+            None => socket.bind(&address.into())?,
+        }
+        #[cfg(target_os = "linux")]
+        if flow.protocol == Protocol::Udp {
+            return Self::datagrams(flow, session, socket);
+        }
+        let _ = session;
         Ok(match flow.protocol {
-            #[cfg(target_os = "linux")]
-            Protocol::Udp if flow.reader == Reader::Xdp => {
-                if flow.role == Role::Echo {
-                    return Err(unsupported("the reader 'xdp' sends nothing back"));
-                }
-                let id = Id::new(session, flow.flow);
-                Self::Program(XdpInlet::open(socket.into(), id)?)
-            }
-            #[cfg(target_os = "linux")]
-            Protocol::Udp if flow.rung == Rung::Live => {
-                Self::Frames(socket.into(), open_for_frames(flow.address)?)
-            }
             Protocol::Udp => Self::Datagram(socket.into()),
-            Protocol::Tcp => {
+            _ => {
                 socket.listen(16)?;
                 Self::Listener(socket.into())
             }
         })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn datagrams(flow: &ReceiveFlow, session: u64, socket: socket2::Socket) -> io::Result<Self> {
+        let id = Id::new(session, flow.heard());
+        let quiet = matches!(flow.reader, Reader::Xdp | Reader::Ring | Reader::Afxdp);
+        if quiet && flow.role == Role::Echo {
+            return Err(unsupported("this reader sends nothing back"));
+        }
+        if quiet && flow.group.is_some() {
+            return Err(unsupported("this reader hears no group"));
+        }
+        Ok(match flow.reader {
+            Reader::Xdp => Self::Program(XdpInlet::open(socket.into(), id)?),
+            Reader::Ring => Self::Ring(FrameRing::open(socket.into())?),
+            Reader::Afxdp => Self::Xsk(XskInlet::open(socket.into())?),
+            _ if flow.rung == Rung::Live => {
+                Self::Frames(socket.into(), open_for_frames(flow.address)?)
+            }
+            _ => {
+                if flow.stamps {
+                    use std::os::fd::AsFd;
+                    crate::sys::stamps::of_arrivals(socket.as_fd()).map_err(|e| {
+                        unsupported(format!("the kernel gives no times of arrival: {e}"))
+                    })?;
+                }
+                Self::Datagram(socket.into())
+            }
+        })
+    }
+
+    /// Whether somebody here writes down what comes.
+    pub fn is_heard(&self) -> bool {
+        !matches!(self, Self::Requests(None))
     }
 
     pub fn port(&self) -> io::Result<u16> {
@@ -96,6 +141,11 @@ impl Inlet {
             Self::Frames(socket, _) => socket.local_addr(),
             #[cfg(target_os = "linux")]
             Self::Program(program) => program.socket.local_addr(),
+            #[cfg(target_os = "linux")]
+            Self::Ring(ring) => ring.socket.local_addr(),
+            #[cfg(target_os = "linux")]
+            Self::Xsk(xsk) => xsk.socket.local_addr(),
+            Self::Requests(_) => return Ok(0),
             Self::Listener(listener) => listener.local_addr(),
         }
         .map(|address| address.port())
@@ -109,17 +159,37 @@ pub fn run(
     timer: &Timer,
     inlet: Inlet,
     recorder: Recorder,
+    stamps: Option<Recorder>,
     over: &AtomicBool,
 ) -> Received {
     let mut receiver = Receiver {
-        id: Id::new(session, flow.flow),
+        id: Id::new(session, flow.heard()),
         timer: *timer,
         recorder,
         received: Received::default(),
     };
+    #[cfg(not(target_os = "linux"))]
+    drop(stamps);
     let outcome = match inlet {
         #[cfg(target_os = "linux")]
         Inlet::Program(program) => receiver.program(flow.spinning, &program, over),
+        #[cfg(target_os = "linux")]
+        Inlet::Ring(ring) => receiver.ring(flow.spinning, ring, over),
+        #[cfg(target_os = "linux")]
+        Inlet::Xsk(xsk) => receiver.xsk(flow.spinning, xsk, over),
+        Inlet::Requests(None) => Ok(()),
+        Inlet::Requests(Some(requests)) => {
+            let timer = receiver.timer;
+            let mut take = |packet: &[u8]| {
+                receiver.take(timer.now_ns(), packet);
+            };
+            requests.requests(&mut take, over)
+        }
+        #[cfg(target_os = "linux")]
+        Inlet::Datagram(socket) if stamps.is_some() => {
+            let heard = stamps.expect("just seen");
+            receiver.stamped(flow, &socket, heard, over)
+        }
         Inlet::Datagram(socket) => receiver.socket(flow, &socket, over),
         #[cfg(target_os = "linux")]
         Inlet::Frames(socket, _link) => receiver.socket(flow, &socket, over),
@@ -218,7 +288,7 @@ impl Receiver {
         over: &AtomicBool,
     ) -> io::Result<bool> {
         stream.set_nonblocking(flow.spinning)?;
-        stream.set_nodelay(true)?;
+        transport::send_at_once(flow.protocol, &socket2::SockRef::from(&stream))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut messages = Messages::new();
         let mut back = Vec::new();
@@ -258,7 +328,11 @@ impl Receiver {
             }
             if !back.is_empty() {
                 stream.set_nonblocking(false)?;
-                stream.write_all(&back)?;
+                match flow.protocol {
+                    // Datagrams: one that finds no room is lost like any other packet.
+                    Protocol::Dccp => drop(stream.write(&back)),
+                    _ => stream.write_all(&back)?,
+                }
                 stream.set_nonblocking(flow.spinning)?;
                 back.clear();
             }
@@ -268,15 +342,21 @@ impl Receiver {
     /// Writes down a packet that came at `now`; false if it is foreign.
     #[inline]
     pub(super) fn take(&mut self, now: u64, packet: &[u8]) -> bool {
+        self.taken(now, packet).is_some()
+    }
+
+    /// As [`Self::take`]; the packet's header, or none if it is foreign.
+    #[inline]
+    pub(super) fn taken(&mut self, now: u64, packet: &[u8]) -> Option<Header> {
         let header =
             Header::read(packet).filter(|header| header.id == self.id && header.kind == Kind::Data);
         let Some(header) = header else {
             self.received.foreign += 1;
-            return false;
+            return None;
         };
         let truncated = usize::from(header.length) != packet.len();
         self.write_down(now, header.sequence, packet.len() as u16, truncated);
-        true
+        Some(header)
     }
 
     /// Writes down a packet of the flow.
@@ -293,11 +373,11 @@ impl Receiver {
             .record(sequence, now, 0, length, u16::from(truncated));
     }
 
-    /// Counts a packet of the flow of which nothing more is known.
+    /// Counts packets of the flow of which nothing more is known.
     #[cfg(target_os = "linux")]
-    pub(super) fn lose(&mut self) {
-        self.received.packets += 1;
-        self.recorder.lose();
+    pub(super) fn lose(&mut self, packets: u64) {
+        self.received.packets += packets;
+        self.recorder.lose(packets);
     }
 
     #[cfg(target_os = "linux")]
@@ -317,10 +397,15 @@ pub fn echoes(
 ) -> Received {
     let id = Id::new(session, flow);
     let mut received = Received::default();
+    // A kernel sends requests back as they are.
+    let kind = match outlet {
+        Echoes::Replies(_) => Kind::Data,
+        _ => Kind::Echo,
+    };
     let mut take = |packet: &[u8]| {
         let now = timer.now_ns();
         match Header::read(packet) {
-            Some(header) if header.id == id && header.kind == Kind::Echo => {
+            Some(header) if header.id == id && header.kind == kind => {
                 if received.packets == 0 {
                     received.first_ns = now;
                 }
@@ -335,6 +420,7 @@ pub fn echoes(
     let outcome = match outlet {
         Echoes::Datagram(socket) => datagram_echoes(&socket, &mut take, over),
         Echoes::Stream(stream) => stream_echoes(stream, &mut take, over),
+        Echoes::Replies(requests) => requests.replies(&mut take, over),
     };
     if let Err(error) = outcome {
         received.broken = Some(error.to_string());
@@ -347,6 +433,7 @@ pub fn echoes(
 pub enum Echoes {
     Datagram(UdpSocket),
     Stream(TcpStream),
+    Replies(icmp::Requests),
 }
 
 fn datagram_echoes(

@@ -22,6 +22,9 @@ pub struct Sent {
     pub first_ns: u64,
     pub last_ns: u64,
     pub worst_late_ns: u64,
+    /// Bytes that a connection of TCP put on the wire, and those of them that it sent again.
+    pub wire_bytes: Option<u64>,
+    pub wire_bytes_again: Option<u64>,
     /// Records that were lost because their writer was behind.
     pub lost_records: u64,
     /// Why the flow ended before its time, if it did.
@@ -84,6 +87,7 @@ pub fn run(
             break;
         }
     }
+    (sender.sent.wire_bytes, sender.sent.wire_bytes_again) = sender.outlet.on_the_wire().unzip();
     sender.sent.lost_records = sender.recorder.finish();
     Ok(sender.sent)
 }

@@ -24,6 +24,10 @@ const MOUNTS: [(&str, &str, &str); 6] = [
 /// Lists the kernel modules that the guest's maker put beside the agent, in the order of loading.
 const MODULES: &str = "/modules/order";
 
+/// Lists the modules of protocols for tests between hosts, likewise. One that the kernel refuses
+/// shows where its protocol is asked for.
+const NETWORK_MODULES: &str = "/modules/network";
+
 /// Name of the virtio port for the request and the events, where the guest has one.
 const PORT: &str = "pentathlon";
 
@@ -82,6 +86,15 @@ pub fn init() -> ! {
         }
     }
     sys::raw_console();
+    let endpoint = std::env::args().any(|argument| argument == "endpoint");
+    if endpoint {
+        let list = std::fs::read_to_string(NETWORK_MODULES).unwrap_or_default();
+        for path in list.lines() {
+            std::fs::File::open(path)
+                .and_then(|file| sys::load_module(&file))
+                .ok();
+        }
+    }
     // The loopback interface exists on every system and is down at boot.
     address::up("lo").ok();
     let ready = Event::Log {
@@ -92,7 +105,6 @@ pub fn init() -> ! {
         .send(&ready)
         .ok();
     // The agent proper is a child: as process 1 it would inherit every orphan of the workloads.
-    let endpoint = std::env::args().any(|argument| argument == "endpoint");
     let verb = if endpoint { "endpoint" } else { "run" };
     let served = std::env::current_exe()
         .and_then(|program| std::process::Command::new(program).arg(verb).status());

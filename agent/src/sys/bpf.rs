@@ -5,10 +5,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
 
 const MAP_CREATE: libc::c_long = 0;
+const MAP_UPDATE_ELEM: libc::c_long = 2;
 const PROG_LOAD: libc::c_long = 5;
 const PROG_TEST_RUN: libc::c_long = 10;
 const LINK_CREATE: libc::c_long = 28;
 const MAP_TYPE_ARRAY: u32 = 2;
+const MAP_TYPE_XSKMAP: u32 = 17;
 const F_MMAPABLE: u32 = 1 << 10;
 const PROG_TYPE_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
@@ -126,6 +128,35 @@ impl Drop for Array {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nothing borrows it any more.
         unsafe { libc::munmap(self.start.cast_mut().cast(), self.words * 8) };
+    }
+}
+
+/// The sockets that a program gives frames to, by the queue that they came from.
+pub struct Sockets(OwnedFd);
+
+impl Sockets {
+    /// A map with one socket, for one queue.
+    pub fn with(queue: u32, socket: &impl AsRawFd) -> io::Result<Self> {
+        let mut attributes = Attributes::new()
+            .word(0, MAP_TYPE_XSKMAP)
+            .word(4, 4)
+            .word(8, 4)
+            .word(12, queue + 1);
+        // SAFETY: the attributes hold numbers only.
+        let map = unsafe { open(MAP_CREATE, &mut attributes, 72) }?;
+        let socket = socket.as_raw_fd();
+        let mut entry = Attributes::new()
+            .word(0, map.as_raw_fd() as u32)
+            .address(8, &raw const queue)
+            .address(16, &raw const socket);
+        // SAFETY: key and value are of the lengths that the map was made with, and outlive the call.
+        unsafe { bpf(MAP_UPDATE_ELEM, &mut entry, 32) }?;
+        Ok(Self(map))
+    }
+
+    /// The number by which programs name the map.
+    pub fn number(&self) -> i32 {
+        self.0.as_raw_fd()
     }
 }
 

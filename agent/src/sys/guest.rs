@@ -84,3 +84,15 @@ pub fn power_off() -> ! {
 pub fn is_init() -> bool {
     std::process::id() == 1
 }
+/// Sets the system's clock: clock_settime(2) of CLOCK_REALTIME, ns since 1970.
+pub fn set_clock(to_ns: u64) -> io::Result<()> {
+    let time = libc::timespec {
+        tv_sec: (to_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (to_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: the kernel only reads the time.
+    match unsafe { libc::clock_settime(libc::CLOCK_REALTIME, &raw const time) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

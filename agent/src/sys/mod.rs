@@ -4,6 +4,8 @@
 #[cfg(target_os = "linux")]
 pub mod address;
 #[cfg(target_os = "linux")]
+pub mod block_ring;
+#[cfg(target_os = "linux")]
 pub mod bpf;
 #[cfg(unix)]
 pub mod child;
@@ -47,6 +49,8 @@ pub mod placement;
 #[cfg(all(unix, not(target_os = "linux")))]
 #[path = "placement_posix.rs"]
 pub mod placement;
+#[cfg(target_os = "linux")]
+pub mod poll;
 #[cfg(unix)]
 pub mod process;
 #[cfg(target_os = "linux")]
@@ -65,6 +69,8 @@ pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod stamp;
 #[cfg(target_os = "linux")]
+pub mod stamps;
+#[cfg(target_os = "linux")]
 pub mod statfs;
 pub mod stdio;
 #[cfg(unix)]
@@ -77,6 +83,8 @@ pub mod timer_slack;
 pub mod trim;
 #[cfg(target_os = "linux")]
 pub mod wait;
+#[cfg(target_os = "linux")]
+pub mod xsk;
 
 #[cfg(windows)]
 mod windows;

@@ -26,9 +26,50 @@ pub fn set<T: Copy>(
     }
 }
 
+/// Bytes of data that a connection has sent, those sent again included, and of these the ones that
+/// were sent again: `tcpi_bytes_sent` and `tcpi_bytes_retrans` of TCP_INFO (linux/tcp.h). None before
+/// Linux 4.19, which has no such counts.
+pub fn sent_and_again(socket: BorrowedFd<'_>) -> Option<(u64, u64)> {
+    /// Where the first count lies in `struct tcp_info`, in words of 8 bytes.
+    const BYTES_SENT: usize = 200 / 8;
+    let mut words = [0_u64; 32];
+    let mut length = size_of_val(&words) as libc::socklen_t;
+    // SAFETY: the words are as long as the length says.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            words.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    let known = done == 0 && length as usize >= 8 * (BYTES_SENT + 2);
+    known.then(|| (words[BYTES_SENT], words[BYTES_SENT + 1]))
+}
+
 /// The receive buffer, beyond the limit `net.core.rmem_max`: SO_RCVBUFFORCE, for which the
 /// process needs CAP_NET_ADMIN.
 pub fn force_receive_buffer(socket: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).map_err(|_| io::ErrorKind::InvalidInput)?;
     set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn bytes_of_a_connection_are_counted() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut from = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut to, _) = listener.accept().unwrap();
+        from.write_all(&[1; 5000]).unwrap();
+        to.read_exact(&mut [0; 5000]).unwrap();
+        let (sent, again) = sent_and_again(from.as_fd()).unwrap();
+        assert!(sent >= 5000 && sent - again == 5000, "{sent} {again}");
+    }
 }

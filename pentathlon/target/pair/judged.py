@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from pentathlon.target.pair.trials import Trial
-from pentathlon.traffic import clocks, fit, join, metrics, packets, records
+from pentathlon.traffic import clocks, fit, join, metrics, packets, records, stamps, values
 from pentathlon.traffic.flows import Flow
+from pentathlon.traffic.reordering import Reordering, reordering
 
 SMALLEST, LONGEST = 32.0, 65507.0
 """Lengths that a packet can have, in bytes: its header, and a UDP datagram over IPv4."""
@@ -31,6 +32,8 @@ class FlowResult:
         lost_records: packets that an end did not write down.
         port: of its receiver.
         stopped: why its sender ended before its time.
+        stamps: the kernels' times, where they were asked for.
+        further: indicators beside those of `found` and `trips`.
     """
 
     number: int
@@ -48,6 +51,8 @@ class FlowResult:
     addresses: tuple[str, str]
     port: int
     stopped: str | None
+    stamps: stamps.Stamps | None
+    further: dict[str, float]
 
 
 def judge(trial: Trial) -> list[FlowResult]:
@@ -67,18 +72,26 @@ def _flow(
     trial: Trial, number: int, flow: Flow, lines: dict[int, clocks.ClockDifference | None]
 ) -> FlowResult:
     sender = int(flow.back)
-    sent = records.packets(trial.files[sender, "sent", number])
+    source = number if flow.hears is None else flow.hears
+    sent = records.packets(trial.files[sender, "sent", source])
     got, echoes = (
         records.Records(data) if (data := trial.files.get(key)) is not None else None
         for key in ((1 - sender, "received", number), (sender, "echoes", number))
     )
     line = lines.get(sender)
-    lost = sum(one.lost_records for one in (sent, got, echoes) if one is not None)
-    both = join.join(sent, got) if got is not None and not _torn(sent, got) else None
-    back = join.join(sent, echoes) if echoes is not None and not _torn(sent, echoes) else None
+    counts = [each.get(place, {}) for each, place in
+              ((trial.sent, source), (trial.received, number), (trial.echoed, number))]  # fmt: skip
+    # An end that lost records last says so in its counts only.
+    losses = [max(one.lost_records if one is not None else 0, count.get("lost_records", 0))
+              for one, count in zip((sent, got, echoes), counts, strict=True)]  # fmt: skip
+    both = join.join(sent, got) if got is not None and not losses[0] + losses[1] else None
+    back = join.join(sent, echoes) if echoes is not None and not losses[0] + losses[2] else None
+    kernel = _stamps(trial, number, source, sender, both)
+    further = values.reordering_of(_reordering(both)) if both else {}
+    if both is not None and kernel is not None:
+        further |= stamps.values(both, kernel, line)
     times = sent.time_ns + sent.late_ns
     ends = trial.addresses[::-1] if flow.back else trial.addresses
-    received = trial.received.get(number, {})
     return FlowResult(
         number=number,
         flow=flow,
@@ -92,17 +105,33 @@ def _flow(
         size_distance=fit.distance(
             sent.length.astype(np.float64), flow.size, grain=0.5, least=SMALLEST, most=LONGEST
         ),
-        foreign=int(received.get("foreign", 0)),
-        lost_records=lost,
+        foreign=int(counts[1].get("foreign", 0)),
+        lost_records=sum(losses),
         addresses=(ends[0], ends[1]),
         port=trial.ports[number],
-        stopped=trial.sent[number].get("broken"),
+        stopped=counts[0].get("broken"),
+        stamps=kernel,
+        further=further,
     )
 
 
-def _torn(sent: records.Packets, other: records.Records) -> bool:
-    """Whether an end lost records: then nobody knows what the other packets became."""
-    return bool(sent.lost_records or other.lost_records)
+def _reordering(both: join.Joined) -> Reordering | None:
+    """How far packets were reordered; looked for only where some were."""
+    if not both.reordered and len(both.arrival_sequence):
+        return Reordering(None, 0.0)
+    return reordering(both.arrival_sequence)
+
+
+def _stamps(
+    trial: Trial, number: int, source: int, sender: int, both: join.Joined | None
+) -> stamps.Stamps | None:
+    """The kernels' times of a flow; None if nobody wrote any down."""
+    left = trial.files.get((sender, "left", source))
+    heard = trial.files.get((1 - sender, "heard", number))
+    if both is None or (left is None and heard is None):
+        return None
+    times = [records.packets(data) if data is not None else None for data in (left, heard)]
+    return stamps.stamps(both, times[0], times[1])
 
 
 def _trips(back: join.Joined | None) -> metrics.Delay | None:
@@ -152,9 +181,12 @@ def table_bytes(results: list[FlowResult]) -> bytes:
     empty = records.Packets(nothing, nothing, nothing, nothing, nothing, 0)
     whole = pl.concat(
         [
-            packets.table(
-                result.number, result.both or join.join(result.sent, empty), result.back,
-                result.clocks,
+            stamps.with_columns(
+                packets.table(
+                    result.number, result.both or join.join(result.sent, empty), result.back,
+                    result.clocks,
+                ),
+                result.stamps,
             )
             for result in results
         ]

@@ -8,6 +8,10 @@ BUFFER_BYTES = 8 << 20
 """Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
 
 
+SILENT = ("xdp", "ring", "afxdp")
+"""Receivers that see frames and send nothing back."""
+
+
 def meaningless(rung: str) -> frozenset[str]:
     """Indicators that the rung does not yield: packets cut from one piece leave together."""
     return frozenset({"jitter", "ditg_jitter"}) if rung == "gso" else frozenset()
@@ -16,8 +20,8 @@ def meaningless(rung: str) -> frozenset[str]:
 def receiving(rung: str, receiver: str) -> dict[str, Any]:
     """What the receiver of a flow is told, by the flow's rung and the study's `receiver`."""
     told: dict[str, Any] = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}
-    if receiver == "xdp":
-        told |= {"reader": "xdp", "role": "receive"}
+    if receiver in SILENT:
+        told |= {"reader": receiver, "role": "receive"}
     elif rung != "send":
         told |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
     return told

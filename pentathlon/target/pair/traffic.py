@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pentathlon.target.pair import ladder
+from pentathlon.target.pair import availability, ladder
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.judged import FlowResult, event_of, judge, table_bytes
 from pentathlon.target.pair.trial import Task
@@ -16,6 +16,11 @@ from pentathlon.traffic.records import RecordsError
 
 SMALL = 200_000
 """Packets of a trial up to which they are kept by default."""
+
+LATE_LEAST_S, LATE_MOST_S = 0.01, 0.05
+LATE_SHARE = 0.01
+LATE_GAP = 0.1
+"""How late 1 % of a flow's packets may be where the study does not say (`lateness_limit`)."""
 
 
 class InvalidTrial(Exception):
@@ -34,11 +39,13 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
         try:
             asked = flows.flows(parameters, case)
             for phase, iteration in task.phases():
-                trial = run_trial(task, case, asked, first, second)
+                with availability.soaking(parameters["soaker"], (first, second)) as left:
+                    trial = run_trial(task, case, asked, first, second)
                 results = judge(trial)
                 yield from _kept(task, case, (phase, iteration), trial, results)
                 _check(results, parameters)
                 yield from _samples(task, case, (phase, iteration), trial, results)
+                yield from _available(task, case, (phase, iteration), trial, left)
         except ModelError as error:
             yield task.error("request", str(error), case)
         except InvalidTrial as error:
@@ -59,19 +66,38 @@ def _samples(
     """One sample for each indicator: of each flow, and of the hosts."""
     for result in results:
         own = case | {"flow": result.flow.name} if len(results) > 1 else case
-        found = values.of_flow(result.found, result.trips)
+        found = values.of_flow(result.found, result.trips) | result.further
         if result.flow.protocol == "tcp":
-            efficiency = values.tcp_efficiency(trial.hosts[int(result.flow.back)])
+            efficiency = values.stream_efficiency(trial.sent[result.number])
+            if efficiency is None:
+                efficiency = values.tcp_efficiency(trial.hosts[int(result.flow.back)])
             found |= {} if efficiency is None else {"tcp_efficiency": efficiency}
         for name, value in found.items():
             if name in ladder.meaningless(case.get("rung", "send")):
                 continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
-    packets = sum(result.found.sent for result in results)
+    packets = _packets(results)
     ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
     for end, host in zip(ends, trial.hosts, strict=True):
+        soaked = values.spoilt_by_soaker(end) if task.parameters["soaker"] != "none" else ()
         for name, value in values.of_host(host, end, packets, trial.seconds).items():
+            if name in soaked:
+                continue
             yield _sample(task, case, when, (name, value, packets, trial.seconds))
+
+
+def _available(
+    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, left: list[float]
+) -> Iterator[dict[str, Any]]:
+    """What the soakers of both hosts got of what they get with nothing beside them."""
+    ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
+    for end, percent in zip(ends, left, strict=False):
+        yield _sample(task, case, when, (f"cpu_available_{end}", percent, 1, trial.seconds))
+
+
+def _packets(results: list[FlowResult]) -> int:
+    """Packets that were sent; a further receiver of a group hears those of another flow."""
+    return sum(result.found.sent for result in results if result.flow.hears is None)
 
 
 def _sample(
@@ -87,17 +113,32 @@ def _sample(
     )  # fmt: skip
 
 
+def lateness_limit(result: FlowResult, parameters: dict[str, Any]) -> float:
+    """How late 1 % of a flow's packets may be, in seconds: what the study says, else by the flow.
+
+    A generator that is put aside by other programs for a while catches up: its packets are late by
+    no more than a scheduler lets programs wait. One that cannot keep up is late by more and more,
+    and 1 % of the flow's length is what it is late by at the end if it is 1 % too slow. Few packets
+    a second may be late by a part of the time between them.
+    """
+    if asked_ms := parameters["lateness_limit_ms"]:
+        return float(asked_ms) * 1e-3
+    rate = result.found.offered_rate
+    apart = LATE_GAP / rate if rate else 0.0
+    return min(LATE_MOST_S, max(LATE_LEAST_S, apart, LATE_SHARE * result.flow.duration_s))
+
+
 def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
     """Refuse a trial whose generator missed what was asked of it.
 
     What a stream cannot send on time is due to its receiver or the network (flow control), and
     is measured: only datagrams are checked.
     """
-    limit_s = parameters["lateness_limit_ms"] * 1e-3
     for result in results:
+        limit_s = lateness_limit(result, parameters)
         if result.stopped:
             raise InvalidTrial(f"the sender stopped before its time: {result.stopped}")
-        if result.flow.protocol == "tcp":
+        if result.flow.protocol in ("tcp", "sctp") or result.flow.hears is not None:
             continue
         name = f'flow "{result.flow.name}": ' if len(results) > 1 else ""
         late, far = result.found.lateness_p99, result.gap_distance
@@ -122,7 +163,7 @@ def _kept(
     results: list[FlowResult],
 ) -> Iterator[dict[str, Any]]:
     """The `packets` event of a trial, with its packets where they are kept."""
-    packets = sum(result.found.sent for result in results)
+    packets = _packets(results)
     keep = task.parameters["keep"]
     kept = keep == "always" or (keep == "small" and packets <= SMALL)
     phase, iteration = when

@@ -63,50 +63,44 @@ def run_trial(
     receiving = ladder.receiving(rung, task.parameters["receiver"])
     if not task.parameters["echo"]:
         receiving["role"] = "receive"
+    if task.parameters["kernel_times"]:
+        receiving |= {"stamps": True, "reader": "recv"}
     commands: dict[int, dict[str, Any]] = {}
-    for sender in (0, 1):
-        if not trial.sends(sender):
-            continue
-        own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
-        address = addresses[1 - sender]
-        ready = ends[1 - sender].listen(
-            common
-            | {
-                "address": address,
-                "flows": [
-                    {"flow": number, "protocol": flow.protocol, "address": address} | receiving
-                    for number, flow in own.items()
-                ],
-            }
-        )
-        ports = {one["flow"]: one["port"] for one in ready["flows"]}
-        trial.ports |= ports
-        commands[sender] = common | {
-            "seed": task.seed,
-            "quiet_ms": QUIET_MS,
-            "exchange": {"address": address, "port": ready["exchange_port"]},
-            "flows": [
-                {
-                    "flow": number,
-                    "protocol": flow.protocol,
-                    "peer": address,
-                    "port": ports[number],
-                    "size": flow.size,
-                    "gap": flow.gap,
-                    "start_s": flow.start_s,
-                    "duration_s": flow.duration_s,
-                    "echo": receiving["role"] == "echo",
-                    "rung": rung,
-                }
-                for number, flow in own.items()
-            ],
-        }
+    listening: list[int] = []
     try:
+        for sender in (0, 1):
+            if not trial.sends(sender):
+                continue
+            own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
+            ready = ends[1 - sender].listen(
+                common
+                | {
+                    "address": addresses[1 - sender],
+                    "flows": [
+                        _received(number, flow, trial, version, receiving)
+                        for number, flow in own.items()
+                    ],
+                }
+            )
+            listening.append(1 - sender)
+            trial.ports |= {one["flow"]: one["port"] for one in ready["flows"]}
+            commands[sender] = common | {
+                "seed": task.seed,
+                "quiet_ms": QUIET_MS,
+                "exchange": {
+                    "address": addresses[1 - sender], "port": ready["exchange_port"],
+                },
+                "flows": [
+                    _sent(number, flow, trial, version, receiving)
+                    for number, flow in own.items()
+                    if flow.hears is None
+                ],
+            }  # fmt: skip
         _send(trial, commands, ends)
     except CommandError:
         # The receivers wait for their end; nobody wants their records.
-        for sender in commands:
-            ends[1 - sender].finish(name, 0)
+        for host in listening:
+            ends[host].finish(name, 0)
         for end in ends:
             end.fetch(name)
         raise
@@ -118,6 +112,48 @@ def run_trial(
     for host, end in enumerate(ends):
         trial.files |= {(host, one.kind, one.flow): one.data for one in end.fetch(name)}
     return trial
+
+
+def _received(
+    number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
+) -> dict[str, Any]:
+    """What the receiver of a flow is told."""
+    told = {
+        "flow": number,
+        "protocol": flow.protocol,
+        "address": trial.addresses[1 - int(flow.back)],
+    } | receiving
+    if flow.group is not None:
+        told |= {"group": flow.address[version], "hears": flow.hears, "role": "receive"}
+    if flow.protocol != "udp":
+        told.pop("stamps", None)
+        # What only datagrams can be read by is refused by the endpoint, in its words.
+        if told.get("reader") == "recvmmsg":
+            told.pop("reader")
+    return told
+
+
+def _sent(
+    number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
+) -> dict[str, Any]:
+    """What the sender of a flow is told."""
+    own, peer = trial.addresses[int(flow.back)], trial.addresses[1 - int(flow.back)]
+    told = {
+        "flow": number,
+        "protocol": flow.protocol,
+        "peer": peer,
+        "port": trial.ports[number],
+        "size": flow.size,
+        "gap": flow.gap,
+        "start_s": flow.start_s,
+        "duration_s": flow.duration_s,
+        "echo": receiving["role"] == "echo",
+        "rung": receiving["rung"],
+        "stamps": receiving.get("stamps", False) and flow.protocol == "udp",
+    }
+    if flow.group is not None:
+        told |= {"peer": flow.address[version], "source": own, "echo": False}
+    return told
 
 
 def _send(

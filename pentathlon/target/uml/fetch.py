@@ -15,12 +15,23 @@ from typing import Any
 from pentathlon.target.cache import RECORD, locked, sha256
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.packages import ScratchApt, unpack
+from pentathlon.target.qemu import modules
 from pentathlon.target.tools import on_path
 from pentathlon.target.uml import kernels
 
 PACKAGE = "user-mode-linux"
 LIBC = "libc6"
 LOADER = "ld-linux-x86-64.so.2"
+
+INSTALLED_MODULES = Path("/usr/lib/uml/modules")
+"""Where the installed package has the modules of its kernel."""
+
+NETWORK = (
+    "ipv6", "crc32c_generic", "hmac", "md5", "sha1_generic", "sha256_generic", "sctp",
+    "dccp_ipv4", "dccp_ipv6",
+)  # fmt: skip
+"""Protocols that Debian's kernels have as modules, and what SCTP asks for by names that only
+modprobe(8) resolves. Guests that are hosts of a test load those that there are."""
 
 Log = Callable[[str], None]
 
@@ -46,8 +57,15 @@ def fetch(series: str, log: Log) -> kernels.Kernel:
         unpack(package, fresh / "package")
         kernel = fresh / "linux"
         (fresh / "package" / "usr" / "bin" / kernels.INSTALLED).rename(kernel)
+        kept = modules.collect(fresh / "package", NETWORK)
+        (fresh / "modules").mkdir()
+        for module, code in kept.items():
+            (fresh / "modules" / f"{module}.ko").write_bytes(code)
         shutil.rmtree(fresh / "package")
-        record: dict[str, Any] = package.record() | {"unpatched_sha256": sha256(kernel)}
+        record: dict[str, Any] = package.record() | {
+            "unpatched_sha256": sha256(kernel),
+            "modules": list(kept),
+        }
         # The directory gets its last name only when it is whole, but the loader's path inside the
         # kernel has to be the last one already.
         final = place / f"uml-{series}"
@@ -84,6 +102,26 @@ def present(series: str) -> kernels.Kernel | None:
         if (kernel.number[: len(wanted)] == wanted if wanted else kernel.number[: len(last)] > last)
     ]
     return found[-1] if found else None
+
+
+def network_modules(kernel: kernels.Kernel) -> dict[str, bytes]:
+    """The modules for tests between hosts, in the order of loading; none where they are not here.
+
+    A kernel that was fetched before modules were kept has none until it is fetched again.
+    """
+    place = kernel.path.parent
+    try:
+        names = json.loads((place / RECORD).read_text()).get("modules", [])
+        return {name: (place / "modules" / f"{name}.ko").read_bytes() for name in names}
+    except (OSError, ValueError):
+        return modules.collect(INSTALLED_MODULES / kernel.version, NETWORK)
+
+
+def lacks_modules(kernel: kernels.Kernel) -> bool:
+    """Whether the kernel was fetched before modules were kept beside it."""
+    if kernel.path.parent.parent != kernels.directory():
+        return False
+    return "modules" not in json.loads((kernel.path.parent / RECORD).read_text())
 
 
 def needed_libc(program: Path) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from pentathlon.target.contract import (
 )
 from pentathlon.target.installs import KeepingTarget
 from pentathlon.target.session import Launch, ProcessSession
-from pentathlon.target.uml import kernels, shim
+from pentathlon.target.uml import fetch, kernels, shim
 from pentathlon.target.undo import UndoJournal
 
 DEFAULT_MEMORY = "640M"
@@ -176,6 +176,8 @@ class UmlTarget(KeepingTarget):
         try:
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / ROOT
+            if device is not None:
+                guest.add_modules(root, fetch.network_modules(kernel))
             command = self.command(kernel.path, root, own / "uml", device)
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(

@@ -61,6 +61,7 @@ pub enum Helper {
     MapLookup = 1,
     KtimeGetNs = 5,
     Redirect = 23,
+    RedirectMap = 51,
 }
 
 /// Either a register or a number, as the second operand.

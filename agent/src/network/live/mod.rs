@@ -3,10 +3,11 @@
 //! program. Neither sender's nor receiver's socket layer takes part.
 
 mod assembler;
-mod programs;
+pub(in crate::network) mod programs;
 mod receiver;
 mod sender;
 
+pub(in crate::network) use receiver::interface_of;
 pub use receiver::{open_for_frames, XdpInlet};
 pub use sender::LiveOutlet;
 
@@ -16,7 +17,7 @@ use std::io;
 
 /// The kernel's clock, which programs read, less the endpoint's, ns. The two are read one after
 /// the other three times, and the closest pair counts.
-fn clock_offset(timer: &Timer) -> u64 {
+pub(in crate::network) fn clock_offset(timer: &Timer) -> u64 {
     (0..3)
         .map(|_| {
             let before = timer.now_ns();
@@ -30,11 +31,11 @@ fn clock_offset(timer: &Timer) -> u64 {
 }
 
 /// Says that the kernel refuses `what`, and why.
-fn refused(what: &str) -> impl Fn(io::Error) -> io::Error + '_ {
+pub(in crate::network) fn refused(what: &str) -> impl Fn(io::Error) -> io::Error + '_ {
     move |error| unsupported(format!("the kernel refuses {what}: {error}"))
 }
 
-fn check_order_of_bytes() -> io::Result<()> {
+pub(in crate::network) fn check_order_of_bytes() -> io::Result<()> {
     if cfg!(target_endian = "little") {
         Ok(())
     } else {

@@ -196,20 +196,16 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     code.finish()
 }
 
-/// Writes down every packet of the flow and takes it out of the stack; counts and takes out what
-/// comes to the flow's port and is not of it; passes on everything else.
-pub fn receiver(of: &Receiving) -> Vec<u8> {
-    let ours = of.headers as i16;
-    let udp = ours - 8;
-    let four = of.headers == HEADERS_4;
-    let mut code = Assembler::default();
+/// Leaves for `pass` unless the frame whose context is in R6 is a whole UDP datagram to this address
+/// and port. R4: where the frame begins; R5: where it ends; R3: behind the headers.
+fn datagram_of(code: &mut Assembler, headers: usize, address: &[u8], port: u16) {
+    let udp = headers as i16 - 8;
+    let four = headers == HEADERS_4;
     let memory = |bytes: [u8; 2]| i32::from(u16::from_le_bytes(bytes));
-    code.set(R6, R1);
-    code.set_value(R7, of.state);
     code.load(Word, R4, R6, 0);
     code.load(Word, R5, R6, 4);
     code.set(R3, R4);
-    code.compute(Operation::Add, R3, of.headers as i32);
+    code.compute(Operation::Add, R3, headers as i32);
     code.jump_if(Greater, R3, R5, "pass");
     let kind: u16 = if four { 0x0800 } else { 0x86dd };
     code.load(Half, R1, R4, 12);
@@ -224,15 +220,43 @@ pub fn receiver(of: &Receiving) -> Vec<u8> {
     }
     code.load(Byte, R1, R4, if four { 23 } else { 20 });
     code.jump_if(NotEqual, R1, 17, "pass");
-    let address = if four { 30 } else { 38 };
-    for (index, part) in of.address.chunks_exact(4).enumerate() {
-        code.load(Word, R1, R4, address + 4 * index as i16);
+    let at = if four { 30 } else { 38 };
+    for (index, part) in address.chunks_exact(4).enumerate() {
+        code.load(Word, R1, R4, at + 4 * index as i16);
         let number = u32::from_le_bytes(part.try_into().expect("4 bytes"));
         code.set_lower(R2, number as i32);
         code.jump_if(NotEqual, R1, R2, "pass");
     }
     code.load(Half, R1, R4, udp + 2);
-    code.jump_if(NotEqual, R1, memory(of.port.to_be_bytes()), "pass");
+    code.jump_if(NotEqual, R1, memory(port.to_be_bytes()), "pass");
+}
+
+/// Gives the frames of a flow to the AF_XDP socket of their queue, and passes on everything else.
+pub fn to_socket(sockets: i32, headers: usize, address: &[u8], port: u16) -> Vec<u8> {
+    let mut code = Assembler::default();
+    code.set(R6, R1);
+    datagram_of(&mut code, headers, address, port);
+    code.set_map(R1, sockets);
+    code.load(Word, R2, R6, 16);
+    // A queue without a socket: the stack takes the frame.
+    code.set(R3, XDP_PASS);
+    code.call(Helper::RedirectMap);
+    code.exit();
+    code.label("pass");
+    code.set(R0, XDP_PASS);
+    code.exit();
+    code.finish()
+}
+
+/// Writes down every packet of the flow and takes it out of the stack; counts and takes out what
+/// comes to the flow's port and is not of it; passes on everything else.
+pub fn receiver(of: &Receiving) -> Vec<u8> {
+    let ours = of.headers as i16;
+    let udp = ours - 8;
+    let mut code = Assembler::default();
+    code.set(R6, R1);
+    code.set_value(R7, of.state);
+    datagram_of(&mut code, of.headers, &of.address, of.port);
     code.compute(Operation::Add, R3, HEADER as i32);
     code.jump_if(Greater, R3, R5, "foreign");
     code.load(Double, R1, R4, ours);

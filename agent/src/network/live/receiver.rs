@@ -30,7 +30,7 @@ pub struct XdpInlet {
 }
 
 /// The interface that has an address.
-fn interface_of(address: IpAddr) -> io::Result<u32> {
+pub(in crate::network) fn interface_of(address: IpAddr) -> io::Result<u32> {
     route::interface_of(address)?
         .ok_or_else(|| unsupported(format!("no interface has the address {address}")))
 }
@@ -113,7 +113,7 @@ impl Receiver {
                     self.write_down(time.wrapping_sub(offset), sequence, length, cut);
                 } else {
                     // A later packet has taken the slot: this one came, but is not written down.
-                    self.lose();
+                    self.lose(1);
                 }
             }
             // What the program passed on is foreign, or came in a form that it leaves alone.

@@ -15,6 +15,9 @@ pub enum Kind {
     Received = 1,
     Echoes = 2,
     Exchange = 3,
+    /// The kernel's times of arrival and of sending.
+    Heard = 4,
+    Left = 5,
 }
 
 /// 16 bytes; what they mean depends on the kind.

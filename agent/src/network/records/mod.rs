@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | 4 | `PTR1` |
 //! | 4 | 4 | flow |
-//! | 8 | 1 | kind: 0 sent, 1 received, 2 echoes, 3 clock exchange |
+//! | 8 | 1 | kind: 0 sent, 1 received, 2 echoes, 3 clock exchange, 4 arrivals and 5 departures by the kernel's clock |
 //! | 9 | 3 | zero |
 //! | 12 | 4 | count |
 //! | 16 | 8 | base of the sequences in the block |
@@ -19,7 +19,7 @@
 //! | kind | 8 bytes | 4 bytes | 2 bytes | 2 bytes |
 //! |---|---|---|---|---|
 //! | sent | intended time − base, ns | lateness, ns | length | 0, or the error number of a refused send |
-//! | received, echoes | time of arrival − base, ns | sequence − base, modulo 2^32 | length | flags |
+//! | received, echoes, kernel's times | time − base, ns | sequence − base, modulo 2^32 | length | flags |
 //! | clock exchange | two records each: t1 and t4, then t2 and t3, see [`super::exchange`] | | | |
 //!
 //! A sent record's sequence is the base plus its place in the block.

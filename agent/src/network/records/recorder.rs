@@ -78,7 +78,9 @@ impl Recorder {
         self.push(sequence, time_ns, |block| Record {
             time_ns: time_ns.wrapping_sub(block.base_ns),
             number: match kind {
-                Kind::Received | Kind::Echoes => sequence.wrapping_sub(block.base_sequence) as u32,
+                Kind::Received | Kind::Echoes | Kind::Heard | Kind::Left => {
+                    sequence.wrapping_sub(block.base_sequence) as u32
+                }
                 Kind::Sent | Kind::Exchange => number,
             },
             length,
@@ -86,9 +88,9 @@ impl Recorder {
         });
     }
 
-    /// Counts a packet that is known to have been there, and no more.
-    pub fn lose(&mut self) {
-        self.lost += 1;
+    /// Counts packets that are known to have been there, and no more.
+    pub fn lose(&mut self, packets: u64) {
+        self.lost += packets;
     }
 
     /// Writes down two times as they are.

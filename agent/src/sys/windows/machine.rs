@@ -34,6 +34,29 @@ impl Interrupts {
 
     /// The sum over the CPUs of this group; each CPU counts to 2^32 and begins again.
     pub fn read(&mut self) -> io::Result<u64> {
+        let entries = self.processors()?;
+        Ok(entries
+            .iter()
+            .map(|processor| u64::from(processor.interrupts))
+            .sum())
+    }
+
+    /// Of each CPU of this group, in units of 100 ns: idle, kernel, user, deferred calls,
+    /// interrupts; kernel time holds all others but user time. And the number of interrupts.
+    pub fn times(&mut self) -> io::Result<Vec<([u64; 5], u32)>> {
+        let entries = self.processors()?;
+        Ok(entries
+            .iter()
+            .map(|processor| {
+                (
+                    processor.times.map(|time| time.max(0) as u64),
+                    processor.interrupts,
+                )
+            })
+            .collect())
+    }
+
+    fn processors(&mut self) -> io::Result<&[Processor]> {
         let length = (self.0.len() * size_of::<Processor>()) as u32;
         let mut written = 0;
         // SAFETY: the buffer is as long as is said; the call writes whole entries of plain data.
@@ -51,10 +74,7 @@ impl Interrupts {
             )));
         }
         let count = written as usize / size_of::<Processor>();
-        let entries = self.0.iter().take(count);
-        Ok(entries
-            .map(|processor| u64::from(processor.interrupts))
-            .sum())
+        Ok(&self.0[..count.min(self.0.len())])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Direction, Indicator};
 
-const INDICATORS: [(&str, &str, &str, Direction); 33] = [
+const INDICATORS: [(&str, &str, &str, Direction); 52] = [
     (
         "throughput",
         "Throughput (goodput, RFC 2647)",
@@ -19,6 +19,18 @@ const INDICATORS: [(&str, &str, &str, Direction); 33] = [
         Direction::Lower,
     ),
     ("reordered", "Reordering (RFC 4737)", "%", Direction::Lower),
+    (
+        "reordering_extent",
+        "Extent of reordering (RFC 4737), mean",
+        "packets",
+        Direction::Lower,
+    ),
+    (
+        "reordered_3",
+        "3-reordering (RFC 4737)",
+        "%",
+        Direction::Lower,
+    ),
     (
         "delay",
         "One-way delay (RFC 7679), mean",
@@ -82,6 +94,60 @@ const INDICATORS: [(&str, &str, &str, Direction); 33] = [
         "ms",
         Direction::Lower,
     ),
+    (
+        "kernel_delay",
+        "One-way delay from kernel to kernel, mean",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "kernel_delay_p50",
+        "One-way delay from kernel to kernel, 50 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "kernel_delay_p99",
+        "One-way delay from kernel to kernel, 99 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "send_wait",
+        "From the program to the device, by the kernel's clock, mean",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "send_wait_p50",
+        "From the program to the device, by the kernel's clock, 50 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "send_wait_p99",
+        "From the program to the device, by the kernel's clock, 99 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "receive_wait",
+        "From the stack to the program, by the kernel's clock, mean",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "receive_wait_p50",
+        "From the stack to the program, by the kernel's clock, 50 %",
+        "ms",
+        Direction::Lower,
+    ),
+    (
+        "receive_wait_p99",
+        "From the stack to the program, by the kernel's clock, 99 %",
+        "ms",
+        Direction::Lower,
+    ),
     ("ipdv", "Mean |IPDV| (RFC 3393)", "ms", Direction::Lower),
     ("pdv_p999", "PDV, 99.9 % (RFC 5481)", "ms", Direction::Lower),
     ("jitter", "Jitter (RFC 3550), mean", "ms", Direction::Lower),
@@ -100,6 +166,54 @@ const INDICATORS: [(&str, &str, &str, Direction); 33] = [
     ),
     ("cpu_sender", "CPU busy, sender", "%", Direction::Lower),
     ("cpu_receiver", "CPU busy, receiver", "%", Direction::Lower),
+    (
+        "cpu_irq_sender",
+        "CPU in interrupts, sender",
+        "%",
+        Direction::Lower,
+    ),
+    (
+        "cpu_irq_receiver",
+        "CPU in interrupts, receiver",
+        "%",
+        Direction::Lower,
+    ),
+    (
+        "cpu_softirq_sender",
+        "CPU in softirqs, sender",
+        "%",
+        Direction::Lower,
+    ),
+    (
+        "cpu_softirq_receiver",
+        "CPU in softirqs, receiver",
+        "%",
+        Direction::Lower,
+    ),
+    (
+        "cpu_steal_sender",
+        "CPU stolen by the hypervisor, sender",
+        "%",
+        Direction::Lower,
+    ),
+    (
+        "cpu_steal_receiver",
+        "CPU stolen by the hypervisor, receiver",
+        "%",
+        Direction::Lower,
+    ),
+    (
+        "cpu_available_sender",
+        "CPU available to a program, sender",
+        "%",
+        Direction::Higher,
+    ),
+    (
+        "cpu_available_receiver",
+        "CPU available to a program, receiver",
+        "%",
+        Direction::Higher,
+    ),
     (
         "packet_cpu_sender",
         "CPU time per packet, sender's process",
@@ -144,9 +258,18 @@ pub const MAY_BE_ZERO: &[&str] = &[
     "lost",
     "duplicated",
     "reordered",
+    "reordered_3",
     "ipdv",
     "pdv_p999",
     "buffer_delay",
+    "cpu_irq_sender",
+    "cpu_irq_receiver",
+    "cpu_softirq_sender",
+    "cpu_softirq_receiver",
+    "cpu_steal_sender",
+    "cpu_steal_receiver",
+    "cpu_available_sender",
+    "cpu_available_receiver",
     "cpu_sender",
     "cpu_receiver",
     "packet_cpu_sender",

@@ -32,13 +32,13 @@ pub fn parameters() -> Vec<Parameter> {
     };
     vec![
         Parameter {
-            choices: Some(vec!["udp", "tcp"]),
+            choices: Some(vec!["udp", "tcp", "icmp", "sctp", "dccp"]),
             ..plain(
                 "protocols",
                 Type::Texts,
                 json!(["udp", "tcp"]),
                 None,
-                "transport protocols",
+                "protocols; `icmp` sends echo requests, which the receiver's kernel answers",
             )
         },
         Parameter {
@@ -157,7 +157,7 @@ pub fn parameters() -> Vec<Parameter> {
             "the receiver sends every packet back, which yields round-trip times",
         ),
         Parameter {
-            choices: Some(vec!["send", "sendmmsg", "gso", "packet", "live"]),
+            choices: Some(vec!["send", "sendmmsg", "gso", "packet", "afxdp", "live"]),
             ..plain(
                 "rung",
                 Type::Texts,
@@ -167,15 +167,16 @@ pub fn parameters() -> Vec<Parameter> {
             )
         },
         Parameter {
-            choices: Some(vec!["blocking", "spinning", "xdp"]),
+            choices: Some(vec!["blocking", "spinning", "ring", "afxdp", "xdp"]),
             ..plain(
                 "receiver",
                 Type::Text,
                 json!("blocking"),
                 None,
-                "whether the receiver sleeps until a packet comes, asks again and again, or is a \
-                 program at the interface (`xdp`, which sends nothing back); with rungs other \
-                 than `send` it takes many packets at once",
+                "whether the receiver sleeps until a packet comes, asks again and again, or sees \
+                 frames at the interface and sends nothing back: by a packet ring (`ring`), by an \
+                 AF_XDP socket (`afxdp`), or in a program (`xdp`); with rungs other than `send` \
+                 the first two take many packets at once",
             )
         },
         Parameter {
@@ -190,14 +191,15 @@ pub fn parameters() -> Vec<Parameter> {
             )
         },
         Parameter {
-            minimum: Some(0.001),
+            minimum: Some(0.0),
             maximum: Some(60_000.0),
             ..plain(
                 "lateness_limit_ms",
                 Type::Number,
-                json!(10.0),
+                json!(0.0),
                 Some("ms"),
-                "a trial is invalid if more than 1 % of its packets leave later than this",
+                "a trial is invalid if more than 1 % of its packets leave later than this; 0: 1 % \
+                 of the flow's length, but at least 10 ms and at most 50 ms",
             )
         },
         Parameter {
@@ -206,10 +208,40 @@ pub fn parameters() -> Vec<Parameter> {
             ..plain(
                 "fit_limit",
                 Type::Number,
-                json!(0.5),
+                json!(1.0),
                 None,
                 "a trial is invalid if the times between its packets are further than this from \
-                 the asked distribution (Kolmogorov's distance); 1: any",
+                 the asked distribution (Kolmogorov's distance); 1: any, the distance is told",
+            )
+        },
+        Parameter {
+            minimum: Some(0.0),
+            maximum: Some(64.0),
+            ..plain(
+                "multicast",
+                Type::Integer,
+                json!(0),
+                None,
+                "send each flow to a multicast group with so many receivers on the other host; 0: \
+                 to the host alone",
+            )
+        },
+        plain(
+            "kernel_times",
+            Type::Boolean,
+            json!(false),
+            None,
+            "write down the kernel's times of each packet of UDP too (SO_TIMESTAMPING)",
+        ),
+        Parameter {
+            choices: Some(vec!["none", "idle", "other"]),
+            ..plain(
+                "soaker",
+                Type::Text,
+                json!("none"),
+                None,
+                "computation beside the flows on every CPU of both hosts, whose speed tells what \
+                 is left for programs: scheduled as `idle` or as any `other` program",
             )
         },
         Parameter {

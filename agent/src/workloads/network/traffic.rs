@@ -26,6 +26,7 @@ impl crate::workloads::Workload for Traffic {
                 factor("size", "packet size drawn from", None, "category"),
                 factor("profile", "application", None, "category"),
                 factor("flow", "flow", None, "category"),
+                factor("multicast", "receivers of the group", None, "category"),
             ],
             indicators: indicators(),
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
