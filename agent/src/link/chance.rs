@@ -52,7 +52,7 @@ impl Losses {
         }
     }
 
-    pub fn next(&mut self) -> bool {
+    pub fn loses(&mut self) -> bool {
         match self.loss {
             Loss::None => false,
             Loss::Random { share } => self.lose.falls(share),
@@ -108,7 +108,7 @@ mod tests {
 
     fn lost(loss: Loss, count: usize) -> Vec<bool> {
         let mut losses = Losses::new(loss, 7, 0);
-        (0..count).map(|_| losses.next()).collect()
+        (0..count).map(|_| losses.loses()).collect()
     }
 
     fn share(lost: &[bool]) -> f64 {
@@ -180,7 +180,7 @@ mod tests {
         let loss = Loss::Random { share: 0.5 };
         let take = |seed| {
             let mut losses = Losses::new(loss, seed, 0);
-            (0..64).map(|_| losses.next()).collect::<Vec<_>>()
+            (0..64).map(|_| losses.loses()).collect::<Vec<_>>()
         };
         assert_eq!(take(1), take(1));
         assert_ne!(take(1), take(2));

@@ -100,7 +100,7 @@ impl Way {
                 return Err(format!("'{name}' is {share}, it must be from 0 to 1"));
             }
         }
-        if let Some(rate) = self.rate_bps.filter(|rate| !(*rate >= 1.0)) {
+        if let Some(rate) = self.rate_bps.filter(|rate| rate.is_nan() || *rate < 1.0) {
             return Err(format!("'rate_bps' is {rate}, it must be at least 1"));
         }
         if !(LEAST_MTU..=MOST_MTU).contains(&self.mtu_bytes) {

@@ -52,7 +52,7 @@ impl Wire {
     /// A frame whose last bit has left at `left_ns`.
     pub fn carry(&mut self, left_ns: f64) -> Fate {
         // Each frame takes a number of every stream, whatever becomes of it.
-        let lost = self.losses.next();
+        let lost = self.losses.loses();
         let deviation_ns = self.deviations.as_mut().map_or(0.0, Deviations::draw_ns);
         let ahead = self.goes_ahead.falls(self.reorder);
         let twice = self.comes_twice.falls(self.duplicate);

@@ -49,7 +49,7 @@ impl Ring {
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set(socket.as_fd(), packet, libc::PACKET_VERSION, &version)?;
         set(socket.as_fd(), packet, PACKET_IGNORE_OUTGOING, &1_i32)?;
-        let slot = (longest + ROOM).next_power_of_two().max(2048).min(BLOCK);
+        let slot = (longest + ROOM).next_power_of_two().clamp(2048, BLOCK);
         let blocks = (slots * slot).div_ceil(BLOCK);
         let slots = blocks * (BLOCK / slot);
         let number = |value: usize| u32::try_from(value).map_err(|_| io::ErrorKind::InvalidInput);

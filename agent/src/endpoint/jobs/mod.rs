@@ -51,7 +51,7 @@ pub enum Work {
         placement: Placement,
     },
     /// Carries frames between two interfaces as a link would.
-    Emulate(line::Line),
+    Emulate(Box<line::Line>),
     /// Sends probes and writes down those that come.
     Probe(line::Probes),
 }
