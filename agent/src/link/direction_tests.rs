@@ -54,7 +54,8 @@ fn the_delay_holds_many_frames_at_once() {
     // One each millisecond: the line is busy all the time, and ten are on the way.
     let times: Vec<u64> = (0..100).map(|n| n * MS).collect();
     let mut direction = direction(json!({}));
-    for (number, &at) in times.iter().enumerate() {
+    let (early, late) = times.split_at(51);
+    for (number, &at) in early.iter().enumerate() {
         direction.offer(at, 125, number);
     }
     direction.advance(50 * MS);
@@ -65,6 +66,9 @@ fn the_delay_holds_many_frames_at_once() {
     assert_eq!(found.len(), 40);
     // Ten whole ones, and the one that is being put on the line.
     assert_eq!(direction.event()["queue"]["on_the_way"], 11);
+    for (number, &at) in late.iter().enumerate() {
+        direction.offer(at, 125, early.len() + number);
+    }
     found.extend(drained(&mut direction));
     assert_eq!(found.len(), 100);
     assert!(found.iter().all(|&(at, n)| at == times[n] + 11 * MS));
@@ -229,7 +233,8 @@ fn numbers_that_cannot_be_are_refused_by_name() {
             "normal",
         ),
     ] {
-        let error = Direction::<usize>::new(&way(change), 0, 0).err().unwrap();
+        let made = Direction::<usize>::new(&way(change), 0, 0);
+        let error = made.err().unwrap_or_else(|| panic!("{name} was taken"));
         assert!(error.contains(name), "{error}");
     }
 }

@@ -116,6 +116,7 @@ fn draw(model: &Model) -> Result<Draw, String> {
         Model::Cauchy { location, scale } => {
             boxed(Cauchy::new(location, scale).map_err(|e| wrong(&e))?)
         }
+        Model::Normal { sd, .. } if sd < 0.0 => return Err(wrong(&"sd is negative")),
         Model::Normal { mean, sd } => boxed(Normal::new(mean, sd).map_err(|e| wrong(&e))?),
         Model::Poisson { mean } => boxed(Poisson::new(mean).map_err(|e| wrong(&e))?),
         Model::Gamma { shape, scale } => boxed(Gamma::new(shape, scale).map_err(|e| wrong(&e))?),
