@@ -1,7 +1,8 @@
 //! The command line of `pentathlon-agent`.
 
 use lexopt::prelude::*;
-use pentathlon_agent::{build, catalog, clock, endpoint, inventory, session};
+use pentathlon_agent::session::graphics;
+use pentathlon_agent::{build, catalog, clock, endpoint, inventory, session, workloads};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -71,7 +72,13 @@ fn verb() -> Result<u8, String> {
         }
     }
     match verb.as_deref() {
-        Some("catalog") => document(&catalog::document()),
+        Some("catalog") => document(&catalog::document(
+            &workloads::all(),
+            graphics::catalog().unwrap_or_else(|reason| {
+                eprintln!("pentathlon-agent catalog: {reason}");
+                Vec::new()
+            }),
+        )),
         Some("inventory") => document(&json!({
             "agent": build::this(),
             "clock": clock::Calibration::measure(),
@@ -80,7 +87,7 @@ fn verb() -> Result<u8, String> {
         Some("run") => Ok(session::serve() as u8),
         Some("endpoint") => Ok(endpoint::serve() as u8),
         Some(session::EXIT_VERB) => Ok(session::EXIT_STATUS),
-        Some("worker") => Ok(session::work() as u8),
+        Some("worker") => Ok(session::work(&workloads::all()) as u8),
         Some("init") => {
             Err("init powers its machine off, so it runs only as process 1 of a guest".into())
         }

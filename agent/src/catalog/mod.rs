@@ -123,13 +123,15 @@ impl Workload {
     }
 }
 
-/// The whole catalog as one document.
-pub fn document() -> Value {
+/// The catalog of these workloads, and of programs beside this one that have already described
+/// theirs, as one document.
+pub fn document(own: &[&'static dyn workloads::Workload], beside: Vec<Value>) -> Value {
+    let own = own.iter().map(|workload| entry(*workload));
     json!({
         "protocol": crate::protocol::VERSION,
         "catalog_version": VERSION,
         "agent": crate::build::this(),
-        "workloads": workloads::all().into_iter().map(entry).collect::<Vec<_>>(),
+        "workloads": own.chain(beside).collect::<Vec<_>>(),
     })
 }
 

@@ -359,6 +359,21 @@ impl<'a> Context<'a> {
         self.emitter.flush().ok();
     }
 
+    /// A small picture (a JPEG file in Base64) of what a case drew; once, in the first process.
+    pub fn picture(&mut self, case: &Case, width: u32, height: u32, jpeg: String) {
+        if self.process == 0 {
+            self.emitter.push(&Event::Picture {
+                workload: self.workload.id,
+                index: self.index,
+                process: self.process,
+                case: case.clone(),
+                width,
+                height,
+                jpeg,
+            });
+        }
+    }
+
     /// A reading beside the samples, such as the shares behind a deviation.
     pub fn counter(&mut self, name: String, value: serde_json::Value) {
         self.emitter.push(&Event::Counter { name, value });

@@ -158,6 +158,17 @@ pub enum Event {
         name: String,
         value: Value,
     },
+    /// A small picture of what a workload drew, for a reader to look at.
+    Picture {
+        workload: &'static str,
+        index: usize,
+        process: u32,
+        case: Case,
+        width: u32,
+        height: u32,
+        /// Base64 (RFC 4648) of a JPEG file.
+        jpeg: String,
+    },
     Log {
         level: &'static str,
         message: String,

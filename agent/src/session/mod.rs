@@ -2,6 +2,7 @@
 //! passed on.
 
 mod background;
+pub mod graphics;
 #[cfg(target_os = "linux")]
 pub mod guest;
 #[cfg(unix)]
@@ -34,6 +35,8 @@ pub const EXIT_STATUS: u8 = 42;
 /// What the supervisor tells a worker process, on its standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Assignment {
+    /// Build of the program that gives it: the worker may be another program.
+    build: String,
     /// Monotonic clock reading that `t_ns` counts from.
     epoch_ns: u64,
     seed: u64,

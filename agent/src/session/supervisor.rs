@@ -2,14 +2,15 @@
 //! it takes too long, and says so when it dies.
 
 use super::scratch::{self, Scratch};
-use super::{placement, read_document, Assignment};
+use super::{graphics, placement, read_document, Assignment};
 use crate::clock::{self, Calibration};
 use crate::counters::Counters;
 use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request};
 use crate::sys::process::{self, Group};
 use crate::workloads::disk::private_directory;
+use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Instant;
@@ -89,7 +90,7 @@ impl<W: Write> Session<W> {
             clock: calibration.clone(),
             system: request
                 .inventory
-                .then(|| crate::inventory::collect(scratch.path())),
+                .then(|| inventory(request, scratch.path())),
             placement: placement::in_force(),
             telemetry: Counters::open().support(),
         })))?;
@@ -103,6 +104,7 @@ impl<W: Write> Session<W> {
         for (index, task) in request.workloads.iter().enumerate() {
             for process in 0..task.processes {
                 let assignment = Assignment {
+                    build: crate::build::this().build.into(),
                     epoch_ns: self.epoch_ns,
                     seed: request.seed,
                     scratch: scratch.path().join(format!("{index}-{process}")),
@@ -257,6 +259,16 @@ impl<W: Write> Session<W> {
     }
 }
 
+/// What the system is made of; its graphics only where they are measured, since drivers take long
+/// to load.
+fn inventory(request: &Request, scratch: &Path) -> Value {
+    let mut system = crate::inventory::collect(scratch);
+    if request.workloads.iter().any(|task| graphics::has(&task.id)) {
+        system["graphics"] = graphics::inventory();
+    }
+    system
+}
+
 /// Removes what a disk workload that was killed left in a directory that the request named.
 fn remove_named(assignment: &Assignment) {
     let named = assignment.task.parameters.get("directory");
@@ -268,15 +280,20 @@ fn remove_named(assignment: &Assignment) {
     }
 }
 
-/// Starts this very program as a worker, in a process group of its own.
+/// The program that has the workload: this very one, or the graphics program.
+fn program_for(workload: &str) -> io::Result<PathBuf> {
+    if graphics::has(workload) && !graphics::is_this_program() {
+        return graphics::locate().ok_or_else(|| io::Error::other(graphics::ABSENT));
+    }
+    std::env::current_exe().or_else(|_| {
+        let name = std::env::args_os().next().map(Into::into);
+        name.ok_or_else(|| io::ErrorKind::NotFound.into())
+    })
+}
+
+/// Starts the workload's program as a worker, in a process group of its own.
 pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
-    let program = std::env::current_exe().or_else(|_| {
-        std::env::args_os()
-            .next()
-            .map(Into::into)
-            .ok_or(io::ErrorKind::NotFound)
-    })?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(program_for(&assignment.task.id)?);
     command
         .arg("worker")
         .stdin(Stdio::piped())

@@ -6,11 +6,12 @@ use crate::catalog::Parameters;
 use crate::measure::{Context, Failure, Place, Settings};
 use crate::protocol::{Emitter, ErrorKind, Event};
 use crate::sys::{child, descriptor};
-use crate::workloads;
+use crate::workloads::Workload;
 use std::io::{self, Write};
 
-/// Runs the assignment on standard input; events go to standard output. Returns the exit status.
-pub fn work() -> i32 {
+/// Runs the assignment on standard input, which is for one of these workloads; events go to
+/// standard output. Returns the exit status.
+pub fn work(workloads: &[&'static dyn Workload]) -> i32 {
     // Without its supervisor a worker measures for nobody, and nobody would end it.
     child::die_with_parent();
     if descriptor::output_is_abandoned() {
@@ -25,7 +26,7 @@ pub fn work() -> i32 {
     };
     let out: Box<dyn Write> = Box::new(io::stdout());
     let mut emitter = Emitter::new(out, assignment.epoch_ns);
-    if let Err((kind, reason)) = run(&assignment, &mut emitter) {
+    if let Err((kind, reason)) = run(workloads, &assignment, &mut emitter) {
         emitter.push(&Event::Error {
             workload: Some(assignment.task.id.clone()),
             index: Some(assignment.index),
@@ -39,11 +40,25 @@ pub fn work() -> i32 {
 }
 
 fn run(
+    workloads: &[&'static dyn Workload],
     assignment: &Assignment,
     emitter: &mut Emitter<Box<dyn Write>>,
 ) -> Result<(), (ErrorKind, String)> {
     let task = &assignment.task;
-    let Some(workload) = workloads::find(&task.id) else {
+    if assignment.build != crate::build::this().build {
+        return Err((
+            ErrorKind::Request,
+            format!(
+                "build {} of the agent cannot run {} in another program of build {}; install both \
+                 of one build",
+                assignment.build,
+                task.id,
+                crate::build::this().build
+            ),
+        ));
+    }
+    let found = workloads.iter().find(|w| w.describe().id == task.id);
+    let Some(workload) = found else {
         return Err((
             ErrorKind::Request,
             format!("there is no workload '{}' in this agent's catalog", task.id),

@@ -1,0 +1,134 @@
+//! Drawing a scene many times, and judging what it drew.
+
+use super::Wanted;
+use crate::gpu::{canvas::Canvas, Gpu};
+use crate::picture::Picture;
+use crate::reference;
+use crate::scene::Scene;
+use pentathlon_agent::measure::Failure;
+
+/// A picture with less than this spread (of 255) shows nothing.
+const BLANK: f64 = 2.0;
+/// Frames in one submission at most: a driver that is asked for too much at once may be reset.
+const TOGETHER: u32 = 64;
+
+/// A scene with the hash of its first picture.
+pub struct Drawing {
+    pub scene: Box<dyn Scene>,
+    first: Option<u64>,
+}
+
+impl Drawing {
+    pub fn new(_gpu: &Gpu, _canvas: &Canvas, scene: Box<dyn Scene>) -> Self {
+        Self { scene, first: None }
+    }
+
+    /// Frames of one operation: all that the scene goes through before it shows the same again.
+    pub fn frames(&self) -> u32 {
+        self.scene.period()
+    }
+
+    /// Draws so many operations and waits until they are drawn.
+    ///
+    /// # Errors
+    /// The driver refuses or hangs, or what the processor does before a frame fails.
+    pub fn operation(&mut self, gpu: &Gpu, canvas: &Canvas, operations: u64) -> Result<(), Failure> {
+        let together = if self.scene.alone() { 1 } else { TOGETHER };
+        let period = u64::from(self.scene.period());
+        let total = operations * period;
+        let mut drawn = 0;
+        while drawn < total {
+            let count = u64::from(together).min(total - drawn);
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            for number in drawn..drawn + count {
+                if number % period == 0 {
+                    self.scene.restart(gpu);
+                }
+                self.scene.before(gpu)?;
+                self.scene.frame(gpu, &mut encoder, canvas);
+            }
+            gpu.queue.submit([encoder.finish()]);
+            drawn += count;
+        }
+        gpu.finish()
+    }
+
+    /// Judges the picture that is on the canvas now.
+    ///
+    /// # Errors
+    /// It is blank, differs from this scene's first one, or is too far from the reference.
+    pub fn judge(&mut self, gpu: &Gpu, canvas: &Canvas, wanted: Wanted) -> Result<Picture, Failure> {
+        let picture = canvas.read(gpu)?;
+        if picture.spread() < BLANK {
+            return Err(Failure::Invalid("nothing is seen on the picture that was drawn".into()));
+        }
+        let hash = picture.hash();
+        let first = *self.first.get_or_insert(hash);
+        if hash != first {
+            // Adapters may add in any order; what a reader would see must still be the same.
+            like_reference(&picture, wanted)?;
+        }
+        Ok(picture)
+    }
+
+    /// As [`Drawing::judge`], for the first picture, which is compared with the reference.
+    ///
+    /// # Errors
+    /// As [`Drawing::judge`].
+    pub fn judge_first(&mut self, gpu: &Gpu, canvas: &Canvas, wanted: Wanted) -> Result<Picture, Failure> {
+        let picture = self.judge(gpu, canvas, wanted)?;
+        like_reference(&picture, wanted)?;
+        Ok(picture)
+    }
+}
+
+fn like_reference(picture: &Picture, wanted: Wanted) -> Result<(), Failure> {
+    let Some(right) = reference::at(wanted.place) else {
+        return Err(Failure::Invalid("there is no reference picture for this scene".into()));
+    };
+    compare(&picture.small(), &right, wanted.order.scale)
+}
+
+/// # Errors
+/// The pictures are further apart than drivers are.
+fn compare(small: &Picture, right: &Picture, scale: f64) -> Result<(), Failure> {
+    let (whole, local) =
+        if scale == 1.0 { reference::TOLERANCE } else { reference::SCALED };
+    let (far, far_locally) = (small.distance(right), small.local_distance(right));
+    if far > whole || far_locally > local {
+        return Err(Failure::Invalid(format!(
+            "the picture is wrong: it is {far:.1} from the reference on the whole and \
+             {far_locally:.1} in one place, of 255; at most {whole} and {local} are right"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::SMALL;
+
+    #[test]
+    fn a_picture_with_one_object_missing_is_wrong() {
+        let bytes = (SMALL.0 * SMALL.1 * 3) as usize;
+        let right = Picture::new(SMALL.0, SMALL.1, (0..bytes).map(|at| (at % 200) as u8).collect());
+        assert!(compare(&right, &right, 1.0).is_ok());
+        let mut wrong = right.clone();
+        for y in 16..24 {
+            let from = (y * SMALL.0 * 3) as usize + 48;
+            wrong.rgb[from..from + 24].fill(255);
+        }
+        assert!(matches!(compare(&wrong, &right, 1.0), Err(Failure::Invalid(_))));
+    }
+
+    #[test]
+    fn every_case_of_the_catalog_has_its_reference_with_something_on_it() {
+        let count = super::super::viewsets_start()
+            + crate::scene::VIEWSETS.iter().map(|viewset| viewset.tests.len()).sum::<usize>();
+        for place in 0..count {
+            let picture = reference::at(place).unwrap_or_else(|| panic!("no reference {place}"));
+            assert!(picture.spread() > BLANK, "reference {place} is blank");
+        }
+    }
+}

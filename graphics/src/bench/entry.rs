@@ -1,0 +1,165 @@
+//! One scene, or a few that differ in one factor, as a workload.
+
+use super::draw::Drawing;
+use super::{apart, parameters, Wanted};
+use crate::gpu::{canvas::Canvas, choose, describe, Gpu};
+use crate::scene::Entry;
+use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
+use pentathlon_agent::measure::{Body, Context, Failure, Quantity};
+use pentathlon_agent::protocol::Case;
+use pentathlon_agent::workloads::Workload;
+use serde_json::json;
+
+pub const CHECKSUM: &str = "amount of geometry or data of the scene, the same on every system; the \
+                            picture itself is compared with a reference, since drivers round apart";
+
+pub const SEMANTICS: Semantics = Semantics {
+    linux: "Vulkan or OpenGL (EGL), without a window; lavapipe and llvmpipe draw by the CPU",
+    windows: "Direct3D 12, Vulkan or OpenGL, without a window; WARP draws by the CPU",
+};
+
+/// A scene's entry and the place of its first reference.
+#[derive(Clone, Copy)]
+pub struct Single(pub &'static Entry, pub usize);
+
+impl Workload for Single {
+    fn describe(&self) -> catalog::Workload {
+        let entry = self.0;
+        let (factor, choices) = entry.factor;
+        let mut all = vec![Parameter {
+            name: factor,
+            kind: Type::Texts,
+            default: json!(choices),
+            unit: None,
+            minimum: None,
+            maximum: None,
+            choices: Some(choices.to_vec()),
+            description: "the cases that are drawn",
+        }];
+        all.extend(parameters::common());
+        catalog::Workload {
+            id: entry.id,
+            area: "graphics",
+            title: entry.title,
+            summary: entry.summary,
+            source: entry.source,
+            parameters: all,
+            factors: vec![Factor { name: factor, title: factor, unit: None, scale: "category" }],
+            indicators: vec![
+                Indicator {
+                    id: "rate",
+                    title: entry.indicator,
+                    unit: entry.unit,
+                    direction: Direction::Higher,
+                },
+                apart::SUBMIT,
+                apart::GPU,
+                apart::FRAME_MEDIAN,
+                apart::FRAME_SLOW,
+            ],
+            checksum: CHECKSUM,
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        vec![apart::FRAMES]
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(300.0)
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let asked = context.parameters.clone();
+        let order = parameters::order(&asked);
+        let gpu = open(context)?;
+        let (factor, choices) = self.0.factor;
+        for choice in asked.texts(factor) {
+            let number = choices.iter().position(|known| *known == choice).unwrap_or(0);
+            let case = Case::new().with(factor, choices[number]);
+            let wanted = Wanted { order, place: self.1 + number };
+            if let Err(failure) = self.case(context, &gpu, wanted, choices[number], &case) {
+                context.fail(Some(&case), &failure);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The adapter that the request asks for; what it is goes to the record.
+pub fn open(context: &mut Context<'_>) -> Result<Gpu, Failure> {
+    let asked = context.parameters.clone();
+    let gpu = choose::open(asked.text("api"), asked.text("adapter"))?;
+    context.counter("graphics_adapter".into(), describe::adapter(&gpu.info));
+    if describe::is_software(&gpu.info) {
+        let name = &gpu.info.name;
+        context.log(format!("{name} draws by the CPU: these are figures of the CPU and its driver"));
+    }
+    if !gpu.timestamps {
+        let failure = Failure::Unsupported(format!(
+            "{} has no timestamps, so its own time for a frame is not known",
+            gpu.info.name
+        ));
+        context.fail(Some(&Case::new().with("part", "gpu")), &failure);
+    }
+    Ok(gpu)
+}
+
+impl Single {
+    fn case(
+        &self,
+        context: &mut Context<'_>,
+        gpu: &Gpu,
+        wanted: Wanted,
+        choice: &str,
+        case: &Case,
+    ) -> Result<(), Failure> {
+        let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
+        let scene = gpu.guarded(|| (self.0.make)(gpu, &canvas, wanted.order, choice))??;
+        let mut drawing = Drawing::new(gpu, &canvas, scene);
+        // The first frame compiles shaders; it is looked at and not timed.
+        gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
+        let picture = drawing.judge_first(gpu, &canvas, wanted)?;
+        let (width, height, jpeg) = picture.shown();
+        context.picture(case, width, height, jpeg);
+        let units = drawing.scene.units() * f64::from(drawing.frames());
+        let quantity = if self.0.millions {
+            Quantity::MegaPerSecond { units }
+        } else {
+            Quantity::PerSecond { units }
+        };
+        let mut body = Timed { gpu, canvas: &canvas, drawing, wanted, failure: None };
+        context.measure("rate", case, quantity, &mut body);
+        let mut drawing = body.drawing;
+        context.rounds(case, |clock, wanted_ns| {
+            apart::round(gpu, &canvas, drawing.scene.as_mut(), case, clock, wanted_ns)
+        });
+        Ok(())
+    }
+}
+
+/// Draws a batch and judges the picture that it ends with.
+struct Timed<'a> {
+    gpu: &'a Gpu,
+    canvas: &'a Canvas,
+    drawing: Drawing,
+    wanted: Wanted,
+    failure: Option<Failure>,
+}
+
+impl Body for Timed<'_> {
+    fn batch(&mut self, operations: u64) -> u64 {
+        self.failure = self.drawing.operation(self.gpu, self.canvas, operations).err();
+        operations
+    }
+
+    fn verify(&mut self, _operations: u64, _returned: u64) -> Result<u64, Failure> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.drawing.judge(self.gpu, self.canvas, self.wanted)?;
+        Ok(self.drawing.scene.amount())
+    }
+}

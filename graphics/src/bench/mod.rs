@@ -1,0 +1,72 @@
+//! The scenes as workloads: drawn so often that the time can be measured, checked, described.
+
+mod apart;
+mod draw;
+mod entry;
+mod parameters;
+mod suite;
+
+use crate::gpu::{canvas::Canvas, choose};
+use crate::picture::Picture;
+use crate::scene::{self, Order, ENTRIES, VIEWSETS};
+use draw::Drawing;
+use entry::Single;
+use pentathlon_agent::measure::Failure;
+use pentathlon_agent::workloads::Workload;
+use suite::Suite;
+
+/// Every workload of this program, in the catalog's order.
+pub fn workloads() -> Vec<&'static dyn Workload> {
+    static SINGLES: [Single; ENTRIES.len()] = {
+        let mut all = [Single(&ENTRIES[0], 0); ENTRIES.len()];
+        let (mut at, mut place) = (0, 0);
+        while at < ENTRIES.len() {
+            all[at] = Single(&ENTRIES[at], place);
+            place += ENTRIES[at].factor.1.len();
+            at += 1;
+        }
+        all
+    };
+    let singles = SINGLES.iter().map(|single| single as &dyn Workload);
+    singles.chain([&Suite as &dyn Workload]).collect()
+}
+
+/// Place of the first test of the viewsets among the references.
+fn viewsets_start() -> usize {
+    ENTRIES.iter().map(|entry| entry.factor.1.len()).sum()
+}
+
+/// Every scene as it is compared: at the default size, scale and seed, by the first adapter.
+///
+/// # Errors
+/// There is no adapter, or it cannot draw one of them.
+pub fn draw_references() -> Result<Vec<Picture>, Failure> {
+    let gpu = choose::open("any", "")?;
+    let order = parameters::REFERENCE;
+    let canvas = Canvas::new(&gpu, order.width, order.height);
+    let mut pictures = Vec::new();
+    let mut keep = |made: Box<dyn scene::Scene>| -> Result<(), Failure> {
+        let mut drawing = Drawing::new(&gpu, &canvas, made);
+        drawing.operation(&gpu, &canvas, 1)?;
+        pictures.push(canvas.read(&gpu)?.small());
+        Ok(())
+    };
+    for entry in ENTRIES {
+        for choice in entry.factor.1 {
+            keep((entry.make)(&gpu, &canvas, order, choice)?)?;
+        }
+    }
+    for viewset in VIEWSETS {
+        for test in viewset.tests {
+            keep(scene::make_viewset(&gpu, &canvas, order, viewset, test.name)?)?;
+        }
+    }
+    Ok(pictures)
+}
+
+/// What a case was asked for, by its place among the references.
+#[derive(Clone, Copy)]
+struct Wanted {
+    order: Order,
+    place: usize,
+}

@@ -1,0 +1,91 @@
+//! What every graphics workload can be asked for.
+
+use crate::gpu::choose::APIS;
+use crate::scene::Order;
+use pentathlon_agent::catalog::{Parameter, Parameters, Type};
+use serde_json::{json, Value};
+
+/// How the references were drawn.
+pub const REFERENCE: Order = Order { width: 1280, height: 1024, scale: 1.0, seed: SEED };
+/// The seed of every scene: the same pictures in every study, whatever its own seed.
+const SEED: u64 = 2011;
+
+fn parameter(
+    name: &'static str,
+    kind: Type,
+    default: Value,
+    unit: Option<&'static str>,
+    limits: Option<(f64, f64)>,
+    description: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind,
+        default,
+        unit,
+        minimum: limits.map(|(least, _)| least),
+        maximum: limits.map(|(_, most)| most),
+        choices: None,
+        description,
+    }
+}
+
+/// The parameters that all of them have.
+pub fn common() -> Vec<Parameter> {
+    vec![
+        Parameter {
+            choices: Some(APIS.iter().map(|(name, _)| *name).collect()),
+            ..parameter(
+                "api",
+                Type::Text,
+                json!("any"),
+                None,
+                None,
+                "programming interface of the driver; any takes the strongest adapter",
+            )
+        },
+        parameter(
+            "adapter",
+            Type::Text,
+            json!(""),
+            None,
+            None,
+            "a part of the name of the adapter or its driver; empty takes the first",
+        ),
+        parameter(
+            "width",
+            Type::Integer,
+            json!(REFERENCE.width),
+            Some("pixels"),
+            Some((64.0, 8192.0)),
+            "width of the canvas",
+        ),
+        parameter(
+            "height",
+            Type::Integer,
+            json!(REFERENCE.height),
+            Some("pixels"),
+            Some((64.0, 8192.0)),
+            "height of the canvas",
+        ),
+        parameter(
+            "scale",
+            Type::Number,
+            json!(1.0),
+            None,
+            Some((0.25, 400.0)),
+            "work of a frame: 1 suits a software rasteriser, 16 to 256 a graphics card (triangles, \
+             layers and particles grow by this factor)",
+        ),
+    ]
+}
+
+/// What a request asks for.
+pub fn order(parameters: &Parameters) -> Order {
+    Order {
+        width: parameters.integer("width") as u32,
+        height: parameters.integer("height") as u32,
+        scale: parameters.number("scale"),
+        seed: SEED,
+    }
+}

@@ -1,0 +1,199 @@
+//! `graphics.viewset`: eight models, each with its tests and two means over them.
+
+use super::draw::Drawing;
+use super::entry::{open, CHECKSUM, SEMANTICS};
+use super::{parameters, viewsets_start, Wanted};
+use crate::gpu::{canvas::Canvas, Gpu};
+use crate::scene::{make_viewset, Viewset, VIEWSETS};
+use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_agent::clock::Clock;
+use pentathlon_agent::measure::{Context, Failure, Reading};
+use pentathlon_agent::protocol::Case;
+use pentathlon_agent::workloads::Workload;
+use serde_json::json;
+
+pub struct Suite;
+
+fn indicator(id: &'static str, title: &'static str) -> Indicator {
+    Indicator { id, title, unit: "frames/s", direction: Direction::Higher }
+}
+
+/// Cases of the composite and of the rate of the total time, beside the names of the tests.
+const COMPOSITE: &str = "composite";
+
+impl Workload for Suite {
+    fn describe(&self) -> catalog::Workload {
+        let names: Vec<&'static str> = VIEWSETS.iter().map(|viewset| viewset.name).collect();
+        let mut all = vec![Parameter {
+            name: "viewset",
+            kind: Type::Texts,
+            default: json!(names),
+            unit: None,
+            minimum: None,
+            maximum: None,
+            choices: Some(names),
+            description: "the models that are drawn",
+        }];
+        all.extend(parameters::common());
+        catalog::Workload {
+            id: "graphics.viewset",
+            area: "graphics",
+            title: "Viewsets",
+            summary: "Models of eight kinds of engineering program, drawn as wireframe, hidden line, \
+                      shaded, transparent, textured or as a volume. The composite is the weighted \
+                      geometric mean of the tests' rates in one round; beside it stands the rate of \
+                      the total time for the same weights.",
+            source: "martinovic2012 §4.3, formula (2), Fig. 5, Fig. 6 (SPECviewperf 10)",
+            parameters: all,
+            factors: vec![
+                Factor { name: "viewset", title: "viewset", unit: None, scale: "category" },
+                Factor { name: "test", title: "test", unit: None, scale: "category" },
+            ],
+            indicators: vec![
+                indicator("composite", "Weighted geometric mean of the tests' frame rates"),
+                indicator("of_total_time", "Frames over total time (weighted harmonic mean)"),
+                indicator("rate", "Frames drawn"),
+            ],
+            checksum: CHECKSUM,
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(600.0)
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let asked = context.parameters.clone();
+        let order = parameters::order(&asked);
+        let gpu = open(context)?;
+        let mut place = viewsets_start();
+        for viewset in VIEWSETS {
+            if asked.texts("viewset").iter().any(|name| *name == viewset.name) {
+                let case = Case::new().with("viewset", viewset.name).with("test", COMPOSITE);
+                if let Err(failure) = measure(context, &gpu, Wanted { order, place }, viewset) {
+                    context.fail(Some(&case), &failure);
+                }
+            }
+            place += viewset.tests.len();
+        }
+        Ok(())
+    }
+}
+
+fn measure(
+    context: &mut Context<'_>,
+    gpu: &Gpu,
+    wanted: Wanted,
+    viewset: &'static Viewset,
+) -> Result<(), Failure> {
+    let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
+    let mut drawings = Vec::new();
+    for (number, test) in viewset.tests.iter().enumerate() {
+        let wanted = Wanted { place: wanted.place + number, ..wanted };
+        let scene =
+            gpu.guarded(|| make_viewset(gpu, &canvas, wanted.order, viewset, test.name))??;
+        let mut drawing = Drawing::new(gpu, &canvas, scene);
+        gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
+        let picture = drawing.judge_first(gpu, &canvas, wanted)?;
+        let (width, height, jpeg) = picture.shown();
+        let case = Case::new().with("viewset", viewset.name).with("test", test.name);
+        context.picture(&case, width, height, jpeg);
+        drawings.push((drawing, wanted, case));
+    }
+    let case = Case::new().with("viewset", viewset.name).with("test", COMPOSITE);
+    context.rounds(&case, |clock, wanted_ns| {
+        round(gpu, &canvas, viewset, &mut drawings, clock, wanted_ns)
+    });
+    Ok(())
+}
+
+/// Every test once, for about `wanted_ns` each, and the two means over them.
+fn round(
+    gpu: &Gpu,
+    canvas: &Canvas,
+    viewset: &Viewset,
+    drawings: &mut [(Drawing, Wanted, Case)],
+    clock: &Clock,
+    wanted_ns: f64,
+) -> Result<Vec<Reading>, Failure> {
+    let mut readings = Vec::new();
+    let mut total_ns = 0.0;
+    let mut amount = 0u64;
+    for (drawing, wanted, case) in drawings.iter_mut() {
+        let (frames, elapsed_ns) = timed(gpu, canvas, drawing, clock, wanted_ns)?;
+        drawing.judge(gpu, canvas, *wanted)?;
+        total_ns += elapsed_ns;
+        amount = amount.wrapping_mul(31).wrapping_add(drawing.scene.amount());
+        readings.push(Reading {
+            indicator: "rate",
+            case: case.clone(),
+            value: frames as f64 / elapsed_ns * 1e9,
+            operations: frames,
+            elapsed_ns,
+            checksum: drawing.scene.amount(),
+        });
+    }
+    let rates: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
+    let weights: Vec<f64> = viewset.tests.iter().map(|test| test.weight).collect();
+    let case = Case::new().with("viewset", viewset.name).with("test", COMPOSITE);
+    for (indicator, value) in [
+        ("composite", geometric(&rates, &weights)),
+        ("of_total_time", harmonic(&rates, &weights)),
+    ] {
+        readings.push(Reading {
+            indicator,
+            case: case.clone(),
+            value,
+            operations: 1,
+            elapsed_ns: total_ns,
+            checksum: amount,
+        });
+    }
+    Ok(readings)
+}
+
+/// Draws until `wanted_ns` are over, doubling the frames; the last batch counts.
+fn timed(
+    gpu: &Gpu,
+    canvas: &Canvas,
+    drawing: &mut Drawing,
+    clock: &Clock,
+    wanted_ns: f64,
+) -> Result<(u64, f64), Failure> {
+    let mut frames = 1;
+    loop {
+        let from = clock.ticks();
+        drawing.operation(gpu, canvas, frames)?;
+        let elapsed_ns = clock.elapsed_ns(from, clock.ticks());
+        if elapsed_ns >= wanted_ns || frames >= 1 << 20 {
+            return Ok((frames, elapsed_ns));
+        }
+        let needed = (frames as f64 * wanted_ns / elapsed_ns.max(1.0) * 1.1).ceil() as u64;
+        frames = needed.clamp(frames + 1, frames * 16);
+    }
+}
+
+/// Weighted geometric mean (martinovic2012, formula (2)).
+fn geometric(rates: &[f64], weights: &[f64]) -> f64 {
+    rates.iter().zip(weights).map(|(rate, weight)| weight * rate.ln()).sum::<f64>().exp()
+}
+
+/// Weighted harmonic mean: the rate of one run in which the shares of the frames are the weights.
+fn harmonic(rates: &[f64], weights: &[f64]) -> f64 {
+    1.0 / rates.iter().zip(weights).map(|(rate, weight)| weight / rate).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_means_are_those_of_the_textbook() {
+        assert!((geometric(&[4.0, 9.0], &[0.5, 0.5]) - 6.0).abs() < 1e-12);
+        // 30 frames at 10/s and 70 at 70/s take 4 s together.
+        assert!((harmonic(&[10.0, 70.0], &[0.3, 0.7]) - 25.0).abs() < 1e-12);
+        assert!((geometric(&[8.0, 8.0], &[0.2, 0.8]) - 8.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,93 @@
+//! The scenes: one file an idea. A scene is made once and draws the same frame as often as asked.
+
+mod basic;
+pub mod eye;
+mod game;
+mod lines;
+mod particles;
+mod video;
+mod viewset;
+
+use crate::gpu::{canvas::Canvas, Gpu};
+use pentathlon_agent::measure::Failure;
+
+/// The part of every shader.
+pub const COMMON: &str = include_str!("common.wgsl");
+
+/// What a case asks of a scene.
+#[derive(Clone, Copy)]
+pub struct Order {
+    pub width: u32,
+    pub height: u32,
+    /// How many times the work of scale 1 a frame is.
+    pub scale: f64,
+    pub seed: u64,
+}
+
+/// Something that draws.
+pub trait Scene {
+    /// Whatever the processor does before a frame, such as decoding or sending a picture.
+    ///
+    /// # Errors
+    /// It could not be done.
+    fn before(&mut self, _gpu: &Gpu) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Whether each frame is submitted alone, because what is sent before it must be there first.
+    fn alone(&self) -> bool {
+        false
+    }
+
+    /// Goes back to the state before the first frame, where frames differ.
+    fn restart(&mut self, _gpu: &Gpu) {}
+
+    /// Records one frame.
+    fn frame(&mut self, gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, canvas: &Canvas);
+
+    /// Frames after which the picture is compared; 1 where all are the same.
+    fn period(&self) -> u32 {
+        1
+    }
+
+    /// Units of work of one frame: 1 where frames are counted.
+    fn units(&self) -> f64 {
+        1.0
+    }
+
+    /// A number that two systems share if they do the same work.
+    fn amount(&self) -> u64;
+}
+
+/// Makes the scene of one case.
+pub type Maker = fn(&Gpu, &Canvas, Order, &str) -> Result<Box<dyn Scene>, Failure>;
+
+/// A workload of the catalog: a scene for each of its choices.
+pub struct Entry {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub source: &'static str,
+    /// What tells its cases apart, and their names.
+    pub factor: (&'static str, &'static [&'static str]),
+    pub indicator: &'static str,
+    pub unit: &'static str,
+    /// Whether the unit counts millions.
+    pub millions: bool,
+    pub make: Maker,
+}
+
+/// Every scene, in the catalog's order; the references stand in the same order.
+pub const ENTRIES: &[Entry] = &[
+    lines::ENTRY,
+    video::ENTRY,
+    basic::FILL,
+    basic::POLYGONS,
+    basic::PIXEL_SHADER,
+    basic::VERTEX_SHADER,
+    particles::ENTRY,
+    basic::NOISE,
+    game::ENTRY,
+];
+
+pub use viewset::{make as make_viewset, Viewset, VIEWSETS};
