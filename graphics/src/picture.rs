@@ -62,7 +62,12 @@ impl Picture {
 
     /// Mean absolute difference of all bytes, of 255.
     pub fn distance(&self, other: &Self) -> f64 {
-        let sum: u64 = self.rgb.iter().zip(&other.rgb).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+        let sum: u64 = self
+            .rgb
+            .iter()
+            .zip(&other.rgb)
+            .map(|(a, b)| u64::from(a.abs_diff(*b)))
+            .sum();
         sum as f64 / self.rgb.len() as f64
     }
 
@@ -91,7 +96,11 @@ impl Picture {
     /// How far the values spread, of 255: nearly 0 for a picture on which nothing is seen.
     pub fn spread(&self) -> f64 {
         let mean = self.rgb.iter().map(|b| f64::from(*b)).sum::<f64>() / self.rgb.len() as f64;
-        let squares: f64 = self.rgb.iter().map(|b| (f64::from(*b) - mean).powi(2)).sum();
+        let squares: f64 = self
+            .rgb
+            .iter()
+            .map(|b| (f64::from(*b) - mean).powi(2))
+            .sum();
         (squares / self.rgb.len() as f64).sqrt()
     }
 
@@ -101,9 +110,18 @@ impl Picture {
         let copy = self.resized(SHOWN, height);
         let mut file = Vec::new();
         jpeg_encoder::Encoder::new(&mut file, 80)
-            .encode(&copy.rgb, SHOWN as u16, height as u16, jpeg_encoder::ColorType::Rgb)
+            .encode(
+                &copy.rgb,
+                SHOWN as u16,
+                height as u16,
+                jpeg_encoder::ColorType::Rgb,
+            )
             .expect("writing to memory");
-        (SHOWN, height, base64::engine::general_purpose::STANDARD.encode(file))
+        (
+            SHOWN,
+            height,
+            base64::engine::general_purpose::STANDARD.encode(file),
+        )
     }
 }
 
@@ -134,7 +152,8 @@ mod tests {
     fn a_copy_keeps_the_mean_and_the_same_size_keeps_every_byte() {
         let picture = ramp(129, 77);
         assert!(picture.resized(129, 77) == picture);
-        let mean = |p: &Picture| p.rgb.iter().map(|b| f64::from(*b)).sum::<f64>() / p.rgb.len() as f64;
+        let mean =
+            |p: &Picture| p.rgb.iter().map(|b| f64::from(*b)).sum::<f64>() / p.rgb.len() as f64;
         assert!((mean(&picture) - mean(&picture.resized(17, 50))).abs() < 0.5);
     }
 

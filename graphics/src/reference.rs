@@ -78,7 +78,13 @@ mod tests {
 
     #[test]
     fn what_is_put_side_by_side_comes_back() {
-        let picture = |value| Picture::new(SMALL.0, SMALL.1, vec![value; (SMALL.0 * SMALL.1 * 3) as usize]);
+        let picture = |value| {
+            Picture::new(
+                SMALL.0,
+                SMALL.1,
+                vec![value; (SMALL.0 * SMALL.1 * 3) as usize],
+            )
+        };
         let all: Vec<_> = (0..11).map(picture).collect();
         let atlas = decode(&encode(&all)).unwrap();
         assert_eq!((atlas.width, atlas.height), (8 * SMALL.0, 2 * SMALL.1));

@@ -44,12 +44,14 @@ impl Mesh {
     /// Adds another shape, moved and scaled.
     pub fn add(&mut self, other: &Mesh, at: Vec3, scale: Vec3) {
         let first = self.vertices.len() as u32;
-        self.vertices.extend(other.vertices.iter().map(|vertex| Vertex {
-            position: vertex.position * scale + at,
-            normal: (vertex.normal / scale).normalize_or_zero(),
-            ..*vertex
-        }));
-        self.indices.extend(other.indices.iter().map(|index| index + first));
+        self.vertices
+            .extend(other.vertices.iter().map(|vertex| Vertex {
+                position: vertex.position * scale + at,
+                normal: (vertex.normal / scale).normalize_or_zero(),
+                ..*vertex
+            }));
+        self.indices
+            .extend(other.indices.iter().map(|index| index + first));
     }
 
     /// FNV-1a of every number in it.
@@ -102,7 +104,11 @@ pub fn knot(triangles: f64, p: f32, q: f32, thickness: f32) -> Mesh {
     let centre = |u: f32| {
         let angle = u * TAU;
         let radius = 1.0 + 0.42 * (q * angle).cos();
-        Vec3::new(radius * (p * angle).cos(), radius * (p * angle).sin(), 0.55 * (q * angle).sin())
+        Vec3::new(
+            radius * (p * angle).cos(),
+            radius * (p * angle).sin(),
+            0.55 * (q * angle).sin(),
+        )
     };
     surface(columns, rows, move |u, v| {
         let ahead = (centre(u + 1e-3) - centre(u - 1e-3)).normalize();
@@ -133,7 +139,11 @@ pub fn turned(triangles: f64, seed: u64, teeth: f32) -> Mesh {
         let smooth = ((part - 0.35) / 0.3).clamp(0.0, 1.0);
         let smooth = smooth * smooth * (3.0 - 2.0 * smooth);
         let radius = steps[step] * (1.0 - smooth) + steps[step + 1] * smooth;
-        let cog = if step % 3 == 1 { 0.07 * (u * TAU * teeth).sin().clamp(-0.5, 0.5) } else { 0.0 };
+        let cog = if step % 3 == 1 {
+            0.07 * (u * TAU * teeth).sin().clamp(-0.5, 0.5)
+        } else {
+            0.0
+        };
         let (sin, cos) = (u * TAU).sin_cos();
         Vec3::new((radius + cog) * cos, 1.6 * v - 0.8, -(radius + cog) * sin)
     })
@@ -147,10 +157,20 @@ pub fn shell(triangles: f64) -> Mesh {
         let angle = v * TAU;
         let cabin = (-(along * 1.9 + 0.1).powi(4)).exp();
         let nose = (1.0 - along.abs().powi(6)).max(0.0).sqrt();
-        let arch = 1.0 - 0.3 * ((-(along - 0.55).powi(2) * 90.0).exp() + (-(along + 0.55).powi(2) * 90.0).exp());
+        let arch = 1.0
+            - 0.3
+                * ((-(along - 0.55).powi(2) * 90.0).exp() + (-(along + 0.55).powi(2) * 90.0).exp());
         let (sin, cos) = angle.sin_cos();
-        let height = if sin > 0.0 { 0.22 + 0.3 * cabin } else { 0.24 * arch };
-        Vec3::new(along * 1.45, height * sin * nose, -0.55 * cos.signum() * cos.abs().powf(0.6) * nose)
+        let height = if sin > 0.0 {
+            0.22 + 0.3 * cabin
+        } else {
+            0.24 * arch
+        };
+        Vec3::new(
+            along * 1.45,
+            height * sin * nose,
+            -0.55 * cos.signum() * cos.abs().powf(0.6) * nose,
+        )
     })
 }
 
@@ -162,12 +182,19 @@ pub fn hills(triangles: f64, seed: u64, height: f32) -> Mesh {
         .map(|octave| {
             let frequency = 1.5 * 1.38f32.powi(octave);
             let (sin, cos) = (random.unit() * TAU).sin_cos();
-            (Vec2::new(cos, sin) * frequency, random.unit() * TAU, 1.0 / frequency)
+            (
+                Vec2::new(cos, sin) * frequency,
+                random.unit() * TAU,
+                1.0 / frequency,
+            )
         })
         .collect();
     surface(columns, rows, move |u, v| {
         let at = Vec2::new(u * 2.0 - 1.0, v * 2.0 - 1.0);
-        let sum: f32 = waves.iter().map(|(way, phase, size)| (at.dot(*way) * 2.2 + phase).sin() * size).sum();
+        let sum: f32 = waves
+            .iter()
+            .map(|(way, phase, size)| (at.dot(*way) * 2.2 + phase).sin() * size)
+            .sum();
         Vec3::new(at.x, height * sum, -at.y)
     })
 }
@@ -200,12 +227,28 @@ mod tests {
 
     #[test]
     fn every_shape_has_about_the_triangles_that_were_asked_for_and_finite_unit_normals() {
-        let all = [knot(5e3, 2.0, 3.0, 0.2), sphere(5e3), turned(5e3, 7, 12.0), shell(5e3), hills(5e3, 7, 0.1)];
+        let all = [
+            knot(5e3, 2.0, 3.0, 0.2),
+            sphere(5e3),
+            turned(5e3, 7, 12.0),
+            shell(5e3),
+            hills(5e3, 7, 0.1),
+        ];
         for mesh in &all {
-            assert!((mesh.triangles() as f64 / 5e3 - 1.0).abs() < 0.1, "{}", mesh.triangles());
+            assert!(
+                (mesh.triangles() as f64 / 5e3 - 1.0).abs() < 0.1,
+                "{}",
+                mesh.triangles()
+            );
             assert!(mesh.vertices.iter().all(|v| v.position.is_finite()));
-            assert!(mesh.vertices.iter().all(|v| (v.normal.length() - 1.0).abs() < 1e-3));
-            assert!(mesh.indices.iter().all(|i| (*i as usize) < mesh.vertices.len()));
+            assert!(mesh
+                .vertices
+                .iter()
+                .all(|v| (v.normal.length() - 1.0).abs() < 1e-3));
+            assert!(mesh
+                .indices
+                .iter()
+                .all(|i| (*i as usize) < mesh.vertices.len()));
             assert_eq!(mesh.edges().len(), mesh.triangles() * 2);
         }
     }

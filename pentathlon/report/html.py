@@ -25,7 +25,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import beneath, view
+from pentathlon.report import beneath, drawn, view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
@@ -63,6 +63,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             weights=weights_words(evaluation),
             areas=areas,
             papers=_papers(evaluation, areas),
+            drawn=_drawn(evaluation, result),
             why=beneath.why(evaluation),
             incomparable=beneath.incomparable(evaluation),
             beneath=beneath.beneath(evaluation) if evaluation.rows else (),
@@ -72,7 +73,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             orders=_orders(result),
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
-            style=asset("report.css") + asset("papers.css"),
+            style=asset("report.css") + asset("papers.css") + asset("drawn.css"),
             unpack=asset("unpack.js"),
             code=_code(),
             data=packed(plain(payload(evaluation, result) | {"tips": tips(areas)})),
@@ -97,6 +98,12 @@ def packed(text: str) -> str:
 def _code() -> str:
     """The libraries and the pictures as one packed script; each ends in a line of its own."""
     return packed("".join(f"{asset(name)}\n;\n" for name in (*VENDORED, *SCRIPTS)))
+
+
+def _drawn(evaluation: Evaluation, result: ResultLike) -> str:
+    """The section with what was drawn; "" if nothing was."""
+    found = drawn.sheets(evaluation, result)
+    return _environment().from_string(asset("drawn.html.j2")).render(sheets=found) if found else ""
 
 
 @cache

@@ -126,6 +126,10 @@ class Result:
         """Who answered the reads of disk workloads (`schema.ANSWERS`)."""
         return self._tables["answers"]
 
+    def pictures(self) -> pl.DataFrame:
+        """What the systems drew (`schema.PICTURES`)."""
+        return self._tables["pictures"]
+
     def failures(self) -> pl.DataFrame:
         """Everything that was asked for and not measured (`schema.FAILURES`)."""
         return self._tables["failures"]

@@ -178,6 +178,19 @@ served  "device", "cache", "mixed", "below" or "unknown" (docs/disk.md)
 reads   timed reads that were answered so
 """
 
+PICTURES: Final[dict[str, pl.DataType]] = {
+    "system": pl.String(),
+    "workload": pl.String(),
+    "case": pl.String(),
+    "width": pl.Int32(),
+    "height": pl.Int32(),
+    "jpeg": pl.String(),
+}
+"""The first picture of each case that a system drew: one row per picture.
+
+jpeg  a JPEG file in Base64; `width` and `height` are its own, in pixels
+"""
+
 TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
     "samples": SAMPLES,
     "histograms": HISTOGRAMS,
@@ -185,4 +198,5 @@ TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
     "plan": PLAN,
     "failures": FAILURES,
     "inventory": INVENTORY,
+    "pictures": PICTURES,
 }

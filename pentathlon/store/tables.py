@@ -39,6 +39,7 @@ class TableBuilder:
         self._answers: dict[str, list[Any]] = {name: [] for name in TABLES["answers"]}
         self._steps: dict[str, list[int]] = {"samples": [], "histograms": [], "answers": []}
         self._inventory: list[dict[str, Any]] = []
+        self._pictures: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._cases: dict[str, tuple[str, str]] = {}
 
     def take(self, records: Iterable[Record]) -> None:
@@ -56,6 +57,8 @@ class TableBuilder:
                     self._histogram(record)
                 elif kind == "counter" and record.event.get("name") == answers.EVENT:
                     self._answer(record)
+                elif kind == "picture":
+                    self._picture(record)
                 elif kind == "inventory":
                     self._inventory += _leaves(record)
             self.state.apply(record)
@@ -69,6 +72,7 @@ class TableBuilder:
             "plan": _frame("plan", self._plan_rows()),
             "failures": _frame("failures", self._failure_rows()),
             "inventory": _frame("inventory", self._inventory),
+            "pictures": _frame("pictures", list(self._pictures.values())),
         }
 
     def _sample(self, record: AgentEvent, event: Mapping[str, Any]) -> None:
@@ -119,6 +123,15 @@ class TableBuilder:
                     "reads": reads,
                 }
                 self._append("answers", self._answers, row)
+
+    def _picture(self, record: AgentEvent) -> None:
+        """The first picture of a case; a system draws the same in each boot."""
+        event = record.event
+        case, _ = self._case(event["workload"], event["case"])
+        key = (record.system, event["workload"], case)
+        if key not in self._pictures:
+            row = {name: event[name] for name in ("workload", "width", "height", "jpeg")}
+            self._pictures[key] = {"system": record.system, "case": case, **row}
 
     def _append(self, table: str, columns: dict[str, list[Any]], row: dict[str, Any]) -> None:
         self._steps[table].append(row.pop("step"))

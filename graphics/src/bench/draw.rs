@@ -19,7 +19,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    pub fn new(_gpu: &Gpu, _canvas: &Canvas, scene: Box<dyn Scene>) -> Self {
+    pub fn new(scene: Box<dyn Scene>) -> Self {
         Self { scene, first: None }
     }
 
@@ -32,7 +32,12 @@ impl Drawing {
     ///
     /// # Errors
     /// The driver refuses or hangs, or what the processor does before a frame fails.
-    pub fn operation(&mut self, gpu: &Gpu, canvas: &Canvas, operations: u64) -> Result<(), Failure> {
+    pub fn operation(
+        &mut self,
+        gpu: &Gpu,
+        canvas: &Canvas,
+        operations: u64,
+    ) -> Result<(), Failure> {
         let together = if self.scene.alone() { 1 } else { TOGETHER };
         let period = u64::from(self.scene.period());
         let total = operations * period;
@@ -57,10 +62,17 @@ impl Drawing {
     ///
     /// # Errors
     /// It is blank, differs from this scene's first one, or is too far from the reference.
-    pub fn judge(&mut self, gpu: &Gpu, canvas: &Canvas, wanted: Wanted) -> Result<Picture, Failure> {
+    pub fn judge(
+        &mut self,
+        gpu: &Gpu,
+        canvas: &Canvas,
+        wanted: Wanted,
+    ) -> Result<Picture, Failure> {
         let picture = canvas.read(gpu)?;
         if picture.spread() < BLANK {
-            return Err(Failure::Invalid("nothing is seen on the picture that was drawn".into()));
+            return Err(Failure::Invalid(
+                "nothing is seen on the picture that was drawn".into(),
+            ));
         }
         let hash = picture.hash();
         let first = *self.first.get_or_insert(hash);
@@ -75,7 +87,12 @@ impl Drawing {
     ///
     /// # Errors
     /// As [`Drawing::judge`].
-    pub fn judge_first(&mut self, gpu: &Gpu, canvas: &Canvas, wanted: Wanted) -> Result<Picture, Failure> {
+    pub fn judge_first(
+        &mut self,
+        gpu: &Gpu,
+        canvas: &Canvas,
+        wanted: Wanted,
+    ) -> Result<Picture, Failure> {
         let picture = self.judge(gpu, canvas, wanted)?;
         like_reference(&picture, wanted)?;
         Ok(picture)
@@ -84,7 +101,9 @@ impl Drawing {
 
 fn like_reference(picture: &Picture, wanted: Wanted) -> Result<(), Failure> {
     let Some(right) = reference::at(wanted.place) else {
-        return Err(Failure::Invalid("there is no reference picture for this scene".into()));
+        return Err(Failure::Invalid(
+            "there is no reference picture for this scene".into(),
+        ));
     };
     compare(&picture.small(), &right, wanted.order.scale)
 }
@@ -92,8 +111,11 @@ fn like_reference(picture: &Picture, wanted: Wanted) -> Result<(), Failure> {
 /// # Errors
 /// The pictures are further apart than drivers are.
 fn compare(small: &Picture, right: &Picture, scale: f64) -> Result<(), Failure> {
-    let (whole, local) =
-        if scale == 1.0 { reference::TOLERANCE } else { reference::SCALED };
+    let (whole, local) = if scale == 1.0 {
+        reference::TOLERANCE
+    } else {
+        reference::SCALED
+    };
     let (far, far_locally) = (small.distance(right), small.local_distance(right));
     if far > whole || far_locally > local {
         return Err(Failure::Invalid(format!(
@@ -112,20 +134,30 @@ mod tests {
     #[test]
     fn a_picture_with_one_object_missing_is_wrong() {
         let bytes = (SMALL.0 * SMALL.1 * 3) as usize;
-        let right = Picture::new(SMALL.0, SMALL.1, (0..bytes).map(|at| (at % 200) as u8).collect());
+        let right = Picture::new(
+            SMALL.0,
+            SMALL.1,
+            (0..bytes).map(|at| (at % 200) as u8).collect(),
+        );
         assert!(compare(&right, &right, 1.0).is_ok());
         let mut wrong = right.clone();
         for y in 16..24 {
             let from = (y * SMALL.0 * 3) as usize + 48;
             wrong.rgb[from..from + 24].fill(255);
         }
-        assert!(matches!(compare(&wrong, &right, 1.0), Err(Failure::Invalid(_))));
+        assert!(matches!(
+            compare(&wrong, &right, 1.0),
+            Err(Failure::Invalid(_))
+        ));
     }
 
     #[test]
     fn every_case_of_the_catalog_has_its_reference_with_something_on_it() {
         let count = super::super::viewsets_start()
-            + crate::scene::VIEWSETS.iter().map(|viewset| viewset.tests.len()).sum::<usize>();
+            + crate::scene::VIEWSETS
+                .iter()
+                .map(|viewset| viewset.tests.len())
+                .sum::<usize>();
         for place in 0..count {
             let picture = reference::at(place).unwrap_or_else(|| panic!("no reference {place}"));
             assert!(picture.spread() > BLANK, "reference {place} is blank");

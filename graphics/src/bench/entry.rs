@@ -10,7 +10,8 @@ use pentathlon_agent::protocol::Case;
 use pentathlon_agent::workloads::Workload;
 use serde_json::json;
 
-pub const CHECKSUM: &str = "amount of geometry or data of the scene, the same on every system; the \
+pub const CHECKSUM: &str =
+    "amount of geometry or data of the scene, the same on every system; the \
                             picture itself is compared with a reference, since drivers round apart";
 
 pub const SEMANTICS: Semantics = Semantics {
@@ -44,7 +45,12 @@ impl Workload for Single {
             summary: entry.summary,
             source: entry.source,
             parameters: all,
-            factors: vec![Factor { name: factor, title: factor, unit: None, scale: "category" }],
+            factors: vec![Factor {
+                name: factor,
+                title: factor,
+                unit: None,
+                scale: "category",
+            }],
             indicators: vec![
                 Indicator {
                     id: "rate",
@@ -77,9 +83,15 @@ impl Workload for Single {
         let gpu = open(context)?;
         let (factor, choices) = self.0.factor;
         for choice in asked.texts(factor) {
-            let number = choices.iter().position(|known| *known == choice).unwrap_or(0);
+            let number = choices
+                .iter()
+                .position(|known| *known == choice)
+                .unwrap_or(0);
             let case = Case::new().with(factor, choices[number]);
-            let wanted = Wanted { order, place: self.1 + number };
+            let wanted = Wanted {
+                order,
+                place: self.1 + number,
+            };
             if let Err(failure) = self.case(context, &gpu, wanted, choices[number], &case) {
                 context.fail(Some(&case), &failure);
             }
@@ -95,7 +107,9 @@ pub fn open(context: &mut Context<'_>) -> Result<Gpu, Failure> {
     context.counter("graphics_adapter".into(), describe::adapter(&gpu.info));
     if describe::is_software(&gpu.info) {
         let name = &gpu.info.name;
-        context.log(format!("{name} draws by the CPU: these are figures of the CPU and its driver"));
+        context.log(format!(
+            "{name} draws by the CPU: these are figures of the CPU and its driver"
+        ));
     }
     if !gpu.timestamps {
         let failure = Failure::Unsupported(format!(
@@ -118,7 +132,7 @@ impl Single {
     ) -> Result<(), Failure> {
         let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
         let scene = gpu.guarded(|| (self.0.make)(gpu, &canvas, wanted.order, choice))??;
-        let mut drawing = Drawing::new(gpu, &canvas, scene);
+        let mut drawing = Drawing::new(scene);
         // The first frame compiles shaders; it is looked at and not timed.
         gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
         let picture = drawing.judge_first(gpu, &canvas, wanted)?;
@@ -130,7 +144,13 @@ impl Single {
         } else {
             Quantity::PerSecond { units }
         };
-        let mut body = Timed { gpu, canvas: &canvas, drawing, wanted, failure: None };
+        let mut body = Timed {
+            gpu,
+            canvas: &canvas,
+            drawing,
+            wanted,
+            failure: None,
+        };
         context.measure("rate", case, quantity, &mut body);
         let mut drawing = body.drawing;
         context.rounds(case, |clock, wanted_ns| {
@@ -151,7 +171,10 @@ struct Timed<'a> {
 
 impl Body for Timed<'_> {
     fn batch(&mut self, operations: u64) -> u64 {
-        self.failure = self.drawing.operation(self.gpu, self.canvas, operations).err();
+        self.failure = self
+            .drawing
+            .operation(self.gpu, self.canvas, operations)
+            .err();
         operations
     }
 

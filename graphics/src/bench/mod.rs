@@ -4,7 +4,9 @@ mod apart;
 mod draw;
 mod entry;
 mod parameters;
+mod playback;
 mod suite;
+mod windows;
 
 use crate::gpu::{canvas::Canvas, choose};
 use crate::picture::Picture;
@@ -28,7 +30,8 @@ pub fn workloads() -> Vec<&'static dyn Workload> {
         all
     };
     let singles = SINGLES.iter().map(|single| single as &dyn Workload);
-    singles.chain([&Suite as &dyn Workload]).collect()
+    let others: [&dyn Workload; 3] = [&playback::Playback, &Suite, &windows::Windows];
+    singles.chain(others).collect()
 }
 
 /// Place of the first test of the viewsets among the references.
@@ -46,7 +49,7 @@ pub fn draw_references() -> Result<Vec<Picture>, Failure> {
     let canvas = Canvas::new(&gpu, order.width, order.height);
     let mut pictures = Vec::new();
     let mut keep = |made: Box<dyn scene::Scene>| -> Result<(), Failure> {
-        let mut drawing = Drawing::new(&gpu, &canvas, made);
+        let mut drawing = Drawing::new(made);
         drawing.operation(&gpu, &canvas, 1)?;
         pictures.push(canvas.read(&gpu)?.small());
         Ok(())
@@ -58,7 +61,9 @@ pub fn draw_references() -> Result<Vec<Picture>, Failure> {
     }
     for viewset in VIEWSETS {
         for test in viewset.tests {
-            keep(scene::make_viewset(&gpu, &canvas, order, viewset, test.name)?)?;
+            keep(scene::make_viewset(
+                &gpu, &canvas, order, viewset, test.name,
+            )?)?;
         }
     }
     Ok(pictures)

@@ -6,7 +6,12 @@ use pentathlon_agent::catalog::{Parameter, Parameters, Type};
 use serde_json::{json, Value};
 
 /// How the references were drawn.
-pub const REFERENCE: Order = Order { width: 1280, height: 1024, scale: 1.0, seed: SEED };
+pub const REFERENCE: Order = Order {
+    width: 1280,
+    height: 1024,
+    scale: 1.0,
+    seed: SEED,
+};
 /// The seed of every scene: the same pictures in every study, whatever its own seed.
 const SEED: u64 = 2011;
 

@@ -15,7 +15,12 @@ use serde_json::json;
 pub struct Suite;
 
 fn indicator(id: &'static str, title: &'static str) -> Indicator {
-    Indicator { id, title, unit: "frames/s", direction: Direction::Higher }
+    Indicator {
+        id,
+        title,
+        unit: "frames/s",
+        direction: Direction::Higher,
+    }
 }
 
 /// Cases of the composite and of the rate of the total time, beside the names of the tests.
@@ -70,8 +75,14 @@ impl Workload for Suite {
         let gpu = open(context)?;
         let mut place = viewsets_start();
         for viewset in VIEWSETS {
-            if asked.texts("viewset").iter().any(|name| *name == viewset.name) {
-                let case = Case::new().with("viewset", viewset.name).with("test", COMPOSITE);
+            if asked
+                .texts("viewset")
+                .iter()
+                .any(|name| *name == viewset.name)
+            {
+                let case = Case::new()
+                    .with("viewset", viewset.name)
+                    .with("test", COMPOSITE);
                 if let Err(failure) = measure(context, &gpu, Wanted { order, place }, viewset) {
                     context.fail(Some(&case), &failure);
                 }
@@ -91,18 +102,25 @@ fn measure(
     let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
     let mut drawings = Vec::new();
     for (number, test) in viewset.tests.iter().enumerate() {
-        let wanted = Wanted { place: wanted.place + number, ..wanted };
+        let wanted = Wanted {
+            place: wanted.place + number,
+            ..wanted
+        };
         let scene =
             gpu.guarded(|| make_viewset(gpu, &canvas, wanted.order, viewset, test.name))??;
-        let mut drawing = Drawing::new(gpu, &canvas, scene);
+        let mut drawing = Drawing::new(scene);
         gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
         let picture = drawing.judge_first(gpu, &canvas, wanted)?;
         let (width, height, jpeg) = picture.shown();
-        let case = Case::new().with("viewset", viewset.name).with("test", test.name);
+        let case = Case::new()
+            .with("viewset", viewset.name)
+            .with("test", test.name);
         context.picture(&case, width, height, jpeg);
         drawings.push((drawing, wanted, case));
     }
-    let case = Case::new().with("viewset", viewset.name).with("test", COMPOSITE);
+    let case = Case::new()
+        .with("viewset", viewset.name)
+        .with("test", COMPOSITE);
     context.rounds(&case, |clock, wanted_ns| {
         round(gpu, &canvas, viewset, &mut drawings, clock, wanted_ns)
     });
@@ -137,7 +155,9 @@ fn round(
     }
     let rates: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
     let weights: Vec<f64> = viewset.tests.iter().map(|test| test.weight).collect();
-    let case = Case::new().with("viewset", viewset.name).with("test", COMPOSITE);
+    let case = Case::new()
+        .with("viewset", viewset.name)
+        .with("test", COMPOSITE);
     for (indicator, value) in [
         ("composite", geometric(&rates, &weights)),
         ("of_total_time", harmonic(&rates, &weights)),
@@ -177,12 +197,21 @@ fn timed(
 
 /// Weighted geometric mean (martinovic2012, formula (2)).
 fn geometric(rates: &[f64], weights: &[f64]) -> f64 {
-    rates.iter().zip(weights).map(|(rate, weight)| weight * rate.ln()).sum::<f64>().exp()
+    rates
+        .iter()
+        .zip(weights)
+        .map(|(rate, weight)| weight * rate.ln())
+        .sum::<f64>()
+        .exp()
 }
 
 /// Weighted harmonic mean: the rate of one run in which the shares of the frames are the weights.
 fn harmonic(rates: &[f64], weights: &[f64]) -> f64 {
-    1.0 / rates.iter().zip(weights).map(|(rate, weight)| weight / rate).sum::<f64>()
+    1.0 / rates
+        .iter()
+        .zip(weights)
+        .map(|(rate, weight)| weight / rate)
+        .sum::<f64>()
 }
 
 #[cfg(test)]

@@ -52,7 +52,9 @@ pub fn open(api: &str, name: &str) -> Result<Gpu, Failure> {
     let wanted = name.to_lowercase();
     let chosen = all.into_iter().find(|adapter| {
         let info = adapter.get_info();
-        [info.name, info.driver].iter().any(|text| text.to_lowercase().contains(&wanted))
+        [info.name, info.driver]
+            .iter()
+            .any(|text| text.to_lowercase().contains(&wanted))
     });
     let Some(adapter) = chosen else {
         return Err(Failure::Unsupported(absent(api, name, &names)));
@@ -61,7 +63,11 @@ pub fn open(api: &str, name: &str) -> Result<Gpu, Failure> {
 }
 
 fn absent(api: &str, name: &str, others: &[String]) -> String {
-    let interface = if api == "any" { String::new() } else { format!(" for {api}") };
+    let interface = if api == "any" {
+        String::new()
+    } else {
+        format!(" for {api}")
+    };
     if others.is_empty() {
         return format!("this system has no graphics adapter{interface} that a program can open");
     }
@@ -95,7 +101,12 @@ pub fn from(adapter: &wgpu::Adapter) -> Result<Gpu, Failure> {
     };
     let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
         .map_err(|error| Failure::Unsupported(format!("{} cannot be used: {error}", info.name)))?;
-    Ok(Gpu { device, queue, info, timestamps })
+    Ok(Gpu {
+        device,
+        queue,
+        info,
+        timestamps,
+    })
 }
 
 #[cfg(test)]
@@ -107,6 +118,9 @@ mod tests {
         let none = absent("vulkan", "", &[]);
         assert!(none.contains("no graphics adapter for vulkan"), "{none}");
         let other = absent("any", "radeon", &["llvmpipe".into()]);
-        assert!(other.contains("\"radeon\"") && other.contains("llvmpipe"), "{other}");
+        assert!(
+            other.contains("\"radeon\"") && other.contains("llvmpipe"),
+            "{other}"
+        );
     }
 }

@@ -64,50 +64,52 @@ impl<'a> Draw<'a> {
             blend: self.blend,
             write_mask: wgpu::ColorWrites::ALL,
         })];
-        gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: None,
-            layout: None,
-            vertex: wgpu::VertexState {
-                module: self.shader,
-                entry_point: Some(self.vertex),
-                compilation_options: Default::default(),
-                buffers: self.buffers,
-            },
-            primitive: wgpu::PrimitiveState {
-                topology: self.topology,
-                cull_mode: self.cull.then_some(wgpu::Face::Back),
-                ..Default::default()
-            },
-            depth_stencil: self.depth.map(|depth| wgpu::DepthStencilState {
-                format: DEPTH,
-                depth_write_enabled: Some(depth == Depth::ReadWrite),
-                depth_compare: Some(wgpu::CompareFunction::LessEqual),
-                stencil: Default::default(),
-                bias: wgpu::DepthBiasState {
-                    constant: if self.behind { 2 } else { 0 },
-                    slope_scale: if self.behind { 1.5 } else { 0.0 },
-                    clamp: 0.0,
+        gpu.device
+            .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+                label: None,
+                layout: None,
+                vertex: wgpu::VertexState {
+                    module: self.shader,
+                    entry_point: Some(self.vertex),
+                    compilation_options: Default::default(),
+                    buffers: self.buffers,
                 },
-            }),
-            multisample: Default::default(),
-            fragment: self.fragment.map(|entry| wgpu::FragmentState {
-                module: self.shader,
-                entry_point: Some(entry),
-                compilation_options: Default::default(),
-                targets: &targets,
-            }),
-            multiview_mask: None,
-            cache: None,
-        })
+                primitive: wgpu::PrimitiveState {
+                    topology: self.topology,
+                    cull_mode: self.cull.then_some(wgpu::Face::Back),
+                    ..Default::default()
+                },
+                depth_stencil: self.depth.map(|depth| wgpu::DepthStencilState {
+                    format: DEPTH,
+                    depth_write_enabled: Some(depth == Depth::ReadWrite),
+                    depth_compare: Some(wgpu::CompareFunction::LessEqual),
+                    stencil: Default::default(),
+                    bias: wgpu::DepthBiasState {
+                        constant: if self.behind { 2 } else { 0 },
+                        slope_scale: if self.behind { 1.5 } else { 0.0 },
+                        clamp: 0.0,
+                    },
+                }),
+                multisample: Default::default(),
+                fragment: self.fragment.map(|entry| wgpu::FragmentState {
+                    module: self.shader,
+                    entry_point: Some(entry),
+                    compilation_options: Default::default(),
+                    targets: &targets,
+                }),
+                multiview_mask: None,
+                cache: None,
+            })
     }
 }
 
 /// A shader of the parts that it is put together from.
 pub fn shader(gpu: &Gpu, parts: &[&str]) -> wgpu::ShaderModule {
-    gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label: None,
-        source: wgpu::ShaderSource::Wgsl(parts.concat().into()),
-    })
+    gpu.device
+        .create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: None,
+            source: wgpu::ShaderSource::Wgsl(parts.concat().into()),
+        })
 }
 
 /// A buffer with this content.
@@ -116,11 +118,12 @@ pub fn buffer<T: bytemuck::NoUninit>(
     data: &[T],
     usage: wgpu::BufferUsages,
 ) -> wgpu::Buffer {
-    gpu.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-        label: None,
-        contents: bytemuck::cast_slice(data),
-        usage: usage | wgpu::BufferUsages::COPY_DST,
-    })
+    gpu.device
+        .create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: None,
+            contents: bytemuck::cast_slice(data),
+            usage: usage | wgpu::BufferUsages::COPY_DST,
+        })
 }
 
 /// A buffer of values that are the same for all that is drawn.
@@ -164,8 +167,16 @@ pub fn textures<'a>(
 
 /// A sampler; `repeat` goes on over the edge, `linear` mixes texels and levels.
 pub fn sampler(gpu: &Gpu, repeat: bool, linear: bool) -> wgpu::Sampler {
-    let address = if repeat { wgpu::AddressMode::Repeat } else { wgpu::AddressMode::ClampToEdge };
-    let filter = if linear { wgpu::FilterMode::Linear } else { wgpu::FilterMode::Nearest };
+    let address = if repeat {
+        wgpu::AddressMode::Repeat
+    } else {
+        wgpu::AddressMode::ClampToEdge
+    };
+    let filter = if linear {
+        wgpu::FilterMode::Linear
+    } else {
+        wgpu::FilterMode::Nearest
+    };
     gpu.device.create_sampler(&wgpu::SamplerDescriptor {
         address_mode_u: address,
         address_mode_v: address,

@@ -28,5 +28,6 @@ pub fn eye(from: Vec3, to: Vec3, degrees: f32, a: Vec4, b: Vec4) -> Eye {
 
 /// What a light far away sees of the square from -1.6 to 1.6.
 pub fn light(from: Vec3) -> Mat4 {
-    Mat4::orthographic_rh(-1.6, 1.6, -1.6, 1.6, 0.1, 12.0) * Mat4::look_at_rh(from, Vec3::ZERO, Vec3::Y)
+    Mat4::orthographic_rh(-1.6, 1.6, -1.6, 1.6, 0.1, 12.0)
+        * Mat4::look_at_rh(from, Vec3::ZERO, Vec3::Y)
 }

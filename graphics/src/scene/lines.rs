@@ -30,7 +30,10 @@ struct Lines {
 }
 
 fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dyn Scene>, Failure> {
-    let lines = choice.parse::<u32>().expect("a choice of the catalog").min(canvas.height);
+    let lines = choice
+        .parse::<u32>()
+        .expect("a choice of the catalog")
+        .min(canvas.height);
     let mut random = Random::new(order.seed);
     let pictures = [0.25f32, 0.75].map(|light| {
         let pixels = (canvas.width * lines) as usize;
@@ -38,7 +41,11 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
         for pixel in 0..pixels {
             let grain = random.unit() * 0.25;
             let across = (pixel % canvas.width as usize) as f32 / canvas.width as f32;
-            let color = [light * 0.7 + grain, across * 0.7 + grain, (1.0 - light) * 0.7 + grain];
+            let color = [
+                light * 0.7 + grain,
+                across * 0.7 + grain,
+                (1.0 - light) * 0.7 + grain,
+            ];
             data.extend(color.map(|part| (part * 255.0) as u8));
             data.push(255);
         }
@@ -50,7 +57,13 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
         width: canvas.width,
         height: canvas.height,
         pictures,
-        staging: crate::gpu::canvas::texture(gpu, canvas.width, lines, crate::gpu::canvas::FORMAT, usage),
+        staging: crate::gpu::canvas::texture(
+            gpu,
+            canvas.width,
+            lines,
+            crate::gpu::canvas::FORMAT,
+            usage,
+        ),
         next: 0,
     }))
 }
@@ -98,7 +111,11 @@ impl Scene for Lines {
                 origin: wgpu::Origin3d { x: 0, y: top, z: 0 },
                 ..canvas.color.as_image_copy()
             },
-            wgpu::Extent3d { width: self.width, height, depth_or_array_layers: 1 },
+            wgpu::Extent3d {
+                width: self.width,
+                height,
+                depth_or_array_layers: 1,
+            },
         );
     }
 

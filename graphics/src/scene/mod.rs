@@ -1,6 +1,7 @@
 //! The scenes: one file an idea. A scene is made once and draws the same frame as often as asked.
 
 mod basic;
+mod composition;
 pub mod eye;
 mod game;
 mod lines;
@@ -79,8 +80,9 @@ pub struct Entry {
 
 /// Every scene, in the catalog's order; the references stand in the same order.
 pub const ENTRIES: &[Entry] = &[
+    composition::ENTRY,
     lines::ENTRY,
-    video::ENTRY,
+    VIDEO,
     basic::FILL,
     basic::POLYGONS,
     basic::PIXEL_SHADER,
@@ -89,5 +91,7 @@ pub const ENTRIES: &[Entry] = &[
     basic::NOISE,
     game::ENTRY,
 ];
+
+pub const VIDEO: Entry = video::ENTRY;
 
 pub use viewset::{make as make_viewset, Viewset, VIEWSETS};

@@ -11,7 +11,8 @@ use pentathlon_agent::measure::Failure;
 pub const ENTRY: Entry = Entry {
     id: "graphics.particles",
     title: "Shader particles",
-    summary: "Particles fall on a sphere and bounce; their places and speeds are kept in textures, \
+    summary:
+        "Particles fall on a sphere and bounce; their places and speeds are kept in textures, \
               moved by a fragment shader and read by a vertex shader.",
     source: "martinovic2012 §4.2, Tab. 7 (3DMark06 shader particles, SM3.0)",
     factor: ("shader", &["bounce"]),
@@ -66,12 +67,25 @@ fn make(gpu: &Gpu, _: &Canvas, order: Order, _: &str) -> Result<Box<dyn Scene>, 
     .build(gpu);
     let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
     // Brightness by particle, so that more of them give the same picture.
-    let own = Vec4::new(side as f32, (SIDE * SIDE) as f32 / (side * side) as f32, (order.seed % 1009) as f32, 0.0);
-    let seen = uniform(gpu, eye(Vec3::new(0.0, 0.9, 3.2), Vec3::new(0.0, 0.1, 0.0), 45.0, own, Vec4::ZERO));
+    let own = Vec4::new(
+        side as f32,
+        (SIDE * SIDE) as f32 / (side * side) as f32,
+        (order.seed % 1009) as f32,
+        0.0,
+    );
+    let seen = uniform(
+        gpu,
+        eye(
+            Vec3::new(0.0, 0.9, 3.2),
+            Vec3::new(0.0, 0.1, 0.0),
+            45.0,
+            own,
+            Vec4::ZERO,
+        ),
+    );
     let halves = [(); 2].map(|()| {
-        let targets = [(); 2].map(|()| {
-            texture(gpu, side, side, STATE, usage).create_view(&Default::default())
-        });
+        let targets = [(); 2]
+            .map(|()| texture(gpu, side, side, STATE, usage).create_view(&Default::default()));
         let [places, speeds] = targets.each_ref().map(wgpu::BindingResource::TextureView);
         let state = [(1, places), (2, speeds)];
         let all = [&[(0, seen.as_entire_binding())], state.as_slice()].concat();
@@ -99,27 +113,28 @@ fn moving_pipeline(gpu: &Gpu, module: &wgpu::ShaderModule, entry: &str) -> wgpu:
         blend: None,
         write_mask: wgpu::ColorWrites::ALL,
     });
-    gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: None,
-        layout: None,
-        vertex: wgpu::VertexState {
-            module,
-            entry_point: Some("screen"),
-            compilation_options: Default::default(),
-            buffers: &[],
-        },
-        primitive: Default::default(),
-        depth_stencil: None,
-        multisample: Default::default(),
-        fragment: Some(wgpu::FragmentState {
-            module,
-            entry_point: Some(entry),
-            compilation_options: Default::default(),
-            targets: &[target.clone(), target],
-        }),
-        multiview_mask: None,
-        cache: None,
-    })
+    gpu.device
+        .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: None,
+            layout: None,
+            vertex: wgpu::VertexState {
+                module,
+                entry_point: Some("screen"),
+                compilation_options: Default::default(),
+                buffers: &[],
+            },
+            primitive: Default::default(),
+            depth_stencil: None,
+            multisample: Default::default(),
+            fragment: Some(wgpu::FragmentState {
+                module,
+                entry_point: Some(entry),
+                compilation_options: Default::default(),
+                targets: &[target.clone(), target],
+            }),
+            multiview_mask: None,
+            cache: None,
+        })
 }
 
 impl Particles {
@@ -162,8 +177,18 @@ impl Scene for Particles {
             self.write(encoder, to, &self.step, &self.halves[1 - to].moving);
         }
         self.number += 1;
-        let night = wgpu::Color { r: 0.01, g: 0.01, b: 0.03, a: 1.0 };
-        let mut pass = pass(encoder, Some(&canvas.view), Some(&canvas.depth), Some(night));
+        let night = wgpu::Color {
+            r: 0.01,
+            g: 0.01,
+            b: 0.03,
+            a: 1.0,
+        };
+        let mut pass = pass(
+            encoder,
+            Some(&canvas.view),
+            Some(&canvas.depth),
+            Some(night),
+        );
         pass.set_pipeline(&self.draw);
         pass.set_bind_group(0, &self.halves[to].drawing, &[]);
         pass.draw(0..6, 0..self.side * self.side);

@@ -37,11 +37,17 @@ fn make(gpu: &Gpu, _: &Canvas, order: Order, _: &str) -> Result<Box<dyn Scene>, 
     let clip = Clip::make(order.seed)?;
     let (width, height) = (clip::WIDTH as u32, clip::HEIGHT as u32);
     let usage = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-    let planes = [(width, height), (width / 2, height / 2), (width / 2, height / 2)]
-        .map(|(width, height)| texture(gpu, width, height, wgpu::TextureFormat::R8Unorm, usage));
+    let planes = [
+        (width, height),
+        (width / 2, height / 2),
+        (width / 2, height / 2),
+    ]
+    .map(|(width, height)| texture(gpu, width, height, wgpu::TextureFormat::R8Unorm, usage));
     let module = shader(gpu, &[COMMON, include_str!("video/show.wgsl")]);
     let pipeline = Draw::screen(&module, "show").build(gpu);
-    let views = planes.each_ref().map(|plane| plane.create_view(&Default::default()));
+    let views = planes
+        .each_ref()
+        .map(|plane| plane.create_view(&Default::default()));
     let smooth = sampler(gpu, false, true);
     Ok(Box::new(Video {
         group: bind(gpu, &pipeline, 0, &textures(&smooth, &views)),
@@ -70,7 +76,12 @@ impl Scene for Video {
         };
         let strides = frame.strides();
         let data = [frame.y(), frame.u(), frame.v()];
-        for ((plane, data), stride) in self.planes.iter().zip(data).zip([strides.0, strides.1, strides.2]) {
+        for ((plane, data), stride) in self
+            .planes
+            .iter()
+            .zip(data)
+            .zip([strides.0, strides.1, strides.2])
+        {
             gpu.queue.write_texture(
                 plane.as_image_copy(),
                 data,
@@ -105,6 +116,10 @@ impl Scene for Video {
     }
 
     fn amount(&self) -> u64 {
-        self.clip.packets.iter().map(|packet| packet.len() as u64).sum()
+        self.clip
+            .packets
+            .iter()
+            .map(|packet| packet.len() as u64)
+            .sum()
     }
 }

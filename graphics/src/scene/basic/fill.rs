@@ -20,7 +20,12 @@ struct Fill {
     pixels: f64,
 }
 
-pub fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dyn Scene>, Failure> {
+pub fn make(
+    gpu: &Gpu,
+    canvas: &Canvas,
+    order: Order,
+    choice: &str,
+) -> Result<Box<dyn Scene>, Failure> {
     let multi = choice == "multi";
     let module = shader(gpu, &[COMMON, include_str!("fill.wgsl")]);
     let pipeline = Draw {
@@ -29,7 +34,9 @@ pub fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Bo
     }
     .build(gpu);
     let count = if multi { TEXTURES } else { 1 };
-    let views: Vec<_> = (0..count).map(|number| pattern(gpu, order.seed, number)).collect();
+    let views: Vec<_> = (0..count)
+        .map(|number| pattern(gpu, order.seed, number))
+        .collect();
     let smooth = sampler(gpu, true, true);
     Ok(Box::new(Fill {
         group: bind(gpu, &pipeline, 0, &textures(&smooth, &views)),
@@ -43,7 +50,9 @@ pub fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Bo
 /// Tiles of random colours, soft enough to be read with interpolation.
 fn pattern(gpu: &Gpu, seed: u64, number: u32) -> wgpu::TextureView {
     let mut random = Random::new(seed ^ (u64::from(number) << 32));
-    let tiles: Vec<[f32; 3]> = (0..64).map(|_| [random.unit(), random.unit(), random.unit()]).collect();
+    let tiles: Vec<[f32; 3]> = (0..64)
+        .map(|_| [random.unit(), random.unit(), random.unit()])
+        .collect();
     let mut data = Vec::with_capacity((SIDE * SIDE * 4) as usize);
     for y in 0..SIDE {
         for x in 0..SIDE {
@@ -58,7 +67,11 @@ fn pattern(gpu: &Gpu, seed: u64, number: u32) -> wgpu::TextureView {
     gpu.queue.write_texture(
         made.as_image_copy(),
         &data,
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(SIDE * 4), rows_per_image: None },
+        wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(SIDE * 4),
+            rows_per_image: None,
+        },
         made.size(),
     );
     made.create_view(&Default::default())

@@ -20,14 +20,24 @@ struct Drawn {
     units: f64,
 }
 
-pub fn polygons(gpu: &Gpu, _: &Canvas, order: Order, choice: &str) -> Result<Box<dyn Scene>, Failure> {
+pub fn polygons(
+    gpu: &Gpu,
+    _: &Canvas,
+    order: Order,
+    choice: &str,
+) -> Result<Box<dyn Scene>, Failure> {
     let mesh = shape::knot(TRIANGLES * order.scale, 2.0, 5.0, 0.26);
     let units = mesh.triangles() as f64;
     let lights = if choice == "eight" { 8.0 } else { 1.0 };
     Ok(Box::new(drawn(gpu, &mesh, "polygons", 3.4, lights, units)))
 }
 
-pub fn vertices(gpu: &Gpu, _: &Canvas, order: Order, choice: &str) -> Result<Box<dyn Scene>, Failure> {
+pub fn vertices(
+    gpu: &Gpu,
+    _: &Canvas,
+    order: Order,
+    choice: &str,
+) -> Result<Box<dyn Scene>, Failure> {
     let mesh = shape::knot(TRIANGLES * order.scale, 3.0, 7.0, 0.12);
     let units = mesh.vertices.len() as f64;
     // Far away: a few pixels for many corners.
@@ -37,7 +47,11 @@ pub fn vertices(gpu: &Gpu, _: &Canvas, order: Order, choice: &str) -> Result<Box
 fn drawn(gpu: &Gpu, mesh: &Mesh, entry: &str, far: f32, lights: f32, units: f64) -> Drawn {
     let module = shader(gpu, &[COMMON, include_str!("mesh.wgsl")]);
     let buffers = [Some(Vertex::LAYOUT)];
-    let pipeline = Draw { vertex: entry, ..Draw::solid(&module, &buffers) }.build(gpu);
+    let pipeline = Draw {
+        vertex: entry,
+        ..Draw::solid(&module, &buffers)
+    }
+    .build(gpu);
     let from = Vec3::new(0.25, 0.35, 1.0).normalize() * far;
     let own = Vec4::new(lights, 0.0, 0.0, 0.0);
     let eye = uniform(gpu, eye(from, Vec3::ZERO, 45.0, own, Vec4::ZERO));
@@ -53,8 +67,18 @@ fn drawn(gpu: &Gpu, mesh: &Mesh, entry: &str, far: f32, lights: f32, units: f64)
 
 impl Scene for Drawn {
     fn frame(&mut self, _gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, canvas: &Canvas) {
-        let night = wgpu::Color { r: 0.02, g: 0.03, b: 0.06, a: 1.0 };
-        let mut pass = pass(encoder, Some(&canvas.view), Some(&canvas.depth), Some(night));
+        let night = wgpu::Color {
+            r: 0.02,
+            g: 0.03,
+            b: 0.06,
+            a: 1.0,
+        };
+        let mut pass = pass(
+            encoder,
+            Some(&canvas.view),
+            Some(&canvas.depth),
+            Some(night),
+        );
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         pass.set_vertex_buffer(0, self.vertices.slice(..));

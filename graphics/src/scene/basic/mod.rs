@@ -9,7 +9,8 @@ use super::Entry;
 pub const FILL: Entry = Entry {
     id: "graphics.fill",
     title: "Fill rate",
-    summary: "Layers of one texture or of eight textures at once are blended over the whole canvas.",
+    summary:
+        "Layers of one texture or of eight textures at once are blended over the whole canvas.",
     source: "martinovic2012 §4.1, §4.2, Tab. 7, Tab. 14",
     factor: ("texturing", &["single", "multi"]),
     indicator: "Texels read and blended",

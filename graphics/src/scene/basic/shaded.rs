@@ -13,7 +13,12 @@ struct Shaded {
     repeats: u32,
 }
 
-pub fn pixel_shader(gpu: &Gpu, _: &Canvas, order: Order, _: &str) -> Result<Box<dyn Scene>, Failure> {
+pub fn pixel_shader(
+    gpu: &Gpu,
+    _: &Canvas,
+    order: Order,
+    _: &str,
+) -> Result<Box<dyn Scene>, Failure> {
     Ok(made(gpu, order, "rock"))
 }
 

@@ -85,14 +85,32 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
             fog: place.fog.extend(place.thickness),
         },
     );
-    let own = Vec4::new(order.seed as f32 % 83.0, if place.high { 1.0 } else { 0.0 }, place.water, 0.0);
+    let own = Vec4::new(
+        order.seed as f32 % 83.0,
+        if place.high { 1.0 } else { 0.0 },
+        place.water,
+        0.0,
+    );
     let seen = uniform(gpu, eye::eye(place.from, place.to, 50.0, own, Vec4::ZERO));
     let shadow = depth(gpu, SHADOW, SHADOW).create_view(&Default::default());
     let format = if place.high { HDR } else { FORMAT };
-    let cast = Draw { vertex: "cast", fragment: None, behind: true, ..Draw::solid(&module, &buffers) }
-        .build(gpu);
-    let sky = Draw { format, ..Draw::screen(&module, "sky") }.build(gpu);
-    let draw = Draw { format, ..Draw::solid(&module, &buffers) }.build(gpu);
+    let cast = Draw {
+        vertex: "cast",
+        fragment: None,
+        behind: true,
+        ..Draw::solid(&module, &buffers)
+    }
+    .build(gpu);
+    let sky = Draw {
+        format,
+        ..Draw::screen(&module, "sky")
+    }
+    .build(gpu);
+    let draw = Draw {
+        format,
+        ..Draw::solid(&module, &buffers)
+    }
+    .build(gpu);
     let compare = gpu.device.create_sampler(&wgpu::SamplerDescriptor {
         compare: Some(wgpu::CompareFunction::LessEqual),
         mag_filter: wgpu::FilterMode::Linear,
@@ -110,8 +128,14 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
             copies: copies.len() as u32,
         })
         .collect();
-    let triangles = parts.iter().map(|part| u64::from(part.count / 3 * part.copies)).sum();
-    let eye_and_world = [(0, seen.as_entire_binding()), (1, world.as_entire_binding())];
+    let triangles = parts
+        .iter()
+        .map(|part| u64::from(part.count / 3 * part.copies))
+        .sum();
+    let eye_and_world = [
+        (0, seen.as_entire_binding()),
+        (1, world.as_entire_binding()),
+    ];
     Ok(Box::new(Game {
         parts,
         triangles,
@@ -128,7 +152,12 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
                 (2, wgpu::BindingResource::TextureView(&shadow)),
                 (3, wgpu::BindingResource::Sampler(&compare)),
             ];
-            let group = bind(gpu, &draw, 0, &[eye_and_world.as_slice(), &of_light].concat());
+            let group = bind(
+                gpu,
+                &draw,
+                0,
+                &[eye_and_world.as_slice(), &of_light].concat(),
+            );
             (draw, group)
         },
         shadow,
@@ -140,7 +169,10 @@ impl High {
     fn new(gpu: &Gpu, canvas: &Canvas) -> Self {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING;
         let target = |divisor: u32| {
-            let (width, height) = ((canvas.width / divisor).max(1), (canvas.height / divisor).max(1));
+            let (width, height) = (
+                (canvas.width / divisor).max(1),
+                (canvas.height / divisor).max(1),
+            );
             texture(gpu, width, height, HDR, usage).create_view(&Default::default())
         };
         let picture = target(1);
@@ -148,8 +180,17 @@ impl High {
         let module = shader(gpu, &[COMMON, include_str!("tone.wgsl")]);
         let smooth = sampler(gpu, false, true);
         let screen = |entry, format, sources: &[&wgpu::TextureView]| {
-            let pipeline = Draw { format, ..Draw::screen(&module, entry) }.build(gpu);
-            let group = bind(gpu, &pipeline, 0, &textures(&smooth, sources.iter().copied()));
+            let pipeline = Draw {
+                format,
+                ..Draw::screen(&module, entry)
+            }
+            .build(gpu);
+            let group = bind(
+                gpu,
+                &pipeline,
+                0,
+                &textures(&smooth, sources.iter().copied()),
+            );
             (pipeline, group)
         };
         Self {
@@ -200,7 +241,10 @@ impl Scene for Game {
             pass.set_bind_group(0, &self.cast.1, &[]);
             self.draw_parts(&mut pass);
         }
-        let target = self.high.as_ref().map_or(&canvas.view, |high| &high.picture);
+        let target = self
+            .high
+            .as_ref()
+            .map_or(&canvas.view, |high| &high.picture);
         {
             let mut pass = pass(encoder, Some(target), None, Some(wgpu::Color::BLACK));
             pass.set_pipeline(&self.sky.0);
@@ -213,7 +257,10 @@ impl Scene for Game {
                     view: target,
                     depth_slice: None,
                     resolve_target: None,
-                    ops: wgpu::Operations { load: wgpu::LoadOp::Load, store: wgpu::StoreOp::Store },
+                    ops: wgpu::Operations {
+                        load: wgpu::LoadOp::Load,
+                        store: wgpu::StoreOp::Store,
+                    },
                 })],
                 depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
                     view: &canvas.depth,

@@ -31,11 +31,16 @@ pub fn place(name: &str, order: Order) -> Place {
 }
 
 fn at(x: f32, y: f32, z: f32, size: f32, color: [f32; 3], shine: f32) -> [Vec4; 2] {
-    [Vec4::new(x, y, z, size), Vec4::new(color[0], color[1], color[2], shine)]
+    [
+        Vec4::new(x, y, z, size),
+        Vec4::new(color[0], color[1], color[2], shine),
+    ]
 }
 
 fn flat(side: u32, height: f32) -> Mesh {
-    shape::surface(side, side, |u, v| Vec3::new(u * 2.0 - 1.0, height, 1.0 - v * 2.0))
+    shape::surface(side, side, |u, v| {
+        Vec3::new(u * 2.0 - 1.0, height, 1.0 - v * 2.0)
+    })
 }
 
 /// A cube with grooves, whose faces are grids.
@@ -67,7 +72,14 @@ fn hall(order: Order) -> Place {
     let mut columns = Vec::new();
     for step in 0..6 {
         for side in [-0.9, 0.9] {
-            columns.push(at(side, 0.18, 0.9 - 0.4 * step as f32, 0.24, [0.62, 0.6, 0.58], 12.0));
+            columns.push(at(
+                side,
+                0.18,
+                0.9 - 0.4 * step as f32,
+                0.24,
+                [0.62, 0.6, 0.58],
+                12.0,
+            ));
         }
     }
     let machines = vec![
@@ -77,10 +89,16 @@ fn hall(order: Order) -> Place {
     ];
     Place {
         parts: vec![
-            (flat(24, -0.2), vec![at(0.0, 0.0, 0.0, 1.4, [0.35, 0.37, 0.4], 60.0)]),
+            (
+                flat(24, -0.2),
+                vec![at(0.0, 0.0, 0.0, 1.4, [0.35, 0.37, 0.4], 60.0)],
+            ),
             (column, columns),
             (shape::knot(6_000.0 * order.scale, 2.0, 3.0, 0.25), machines),
-            (block(600.0 * order.scale), vec![at(0.0, -0.12, -1.3, 0.35, [0.5, 0.3, 0.25], 8.0)]),
+            (
+                block(600.0 * order.scale),
+                vec![at(0.0, -0.12, -1.3, 0.35, [0.5, 0.3, 0.25], 8.0)],
+            ),
         ],
         from: Vec3::new(0.55, 0.5, 1.75),
         to: Vec3::new(-0.05, 0.0, -0.1),
@@ -103,12 +121,33 @@ fn forest(order: Order) -> Place {
         let place = Vec2::new(random.unit() * 2.6 - 1.3, random.unit() * 2.6 - 1.5);
         let size = 0.1 + 0.08 * random.unit();
         let green = 0.25 + 0.3 * random.unit();
-        trunks.push(at(place.x, 0.08, place.y, size * 0.5, [0.35, 0.24, 0.16], 4.0));
-        crowns.push(at(place.x, 0.08 + size * 1.6, place.y, size, [0.12, green, 0.1], 4.0));
+        trunks.push(at(
+            place.x,
+            0.08,
+            place.y,
+            size * 0.5,
+            [0.35, 0.24, 0.16],
+            4.0,
+        ));
+        crowns.push(at(
+            place.x,
+            0.08 + size * 1.6,
+            place.y,
+            size,
+            [0.12, green, 0.1],
+            4.0,
+        ));
     }
     for _ in 0..40 {
         let (x, z) = (random.unit() * 2.0 - 1.0, random.unit() * 2.0 - 1.0);
-        flies.push(at(x, 0.1 + 0.35 * random.unit(), z, 0.008, [4.0, 3.6, 1.2], 4.0));
+        flies.push(at(
+            x,
+            0.1 + 0.35 * random.unit(),
+            z,
+            0.008,
+            [4.0, 3.6, 1.2],
+            4.0,
+        ));
     }
     let crown = shape::surface(16, (12.0 * order.scale.sqrt()) as u32 + 4, |u, v| {
         let (sin, cos) = (u * std::f32::consts::TAU).sin_cos();
@@ -154,7 +193,10 @@ fn canyon(order: Order) -> Place {
     Place {
         parts: vec![
             (walls, vec![at(0.0, 0.0, 0.0, 1.5, [0.72, 0.42, 0.26], 6.0)]),
-            (flat(40, 0.0), vec![at(0.0, -0.12, 0.0, 1.5, [0.05, 0.16, 0.2], 160.0)]),
+            (
+                flat(40, 0.0),
+                vec![at(0.0, -0.12, 0.0, 1.5, [0.05, 0.16, 0.2], 160.0)],
+            ),
             (
                 shape::shell(3_000.0 * order.scale),
                 vec![at(0.02, 0.28, 0.2, 0.14, [0.85, 0.85, 0.9], 90.0)],
@@ -193,7 +235,14 @@ fn ice(order: Order) -> Place {
     for _ in 0..60 {
         let (x, z) = (random.unit() * 2.4 - 1.2, random.unit() * 2.2 - 1.4);
         if x.abs() > 0.35 || z.abs() > 0.35 {
-            crystals.push(at(x, 0.05, z, 0.05 + 0.12 * random.unit(), [0.55, 0.75, 0.95], 120.0));
+            crystals.push(at(
+                x,
+                0.05,
+                z,
+                0.05 + 0.12 * random.unit(),
+                [0.55, 0.75, 0.95],
+                120.0,
+            ));
         }
     }
     let crystal = shape::surface(6, (8.0 * order.scale.sqrt()) as u32 + 2, |u, v| {

@@ -32,7 +32,9 @@ impl Clip {
             let frame = YUVBuffer::from_vec(picture(number, seed), WIDTH, HEIGHT);
             let coded = encoder.encode(&frame).map_err(failed)?.to_vec();
             if coded.is_empty() {
-                return Err(Failure::Failed("the encoder left a frame of the clip out".into()));
+                return Err(Failure::Failed(
+                    "the encoder left a frame of the clip out".into(),
+                ));
             }
             packets.push(coded);
         }
@@ -45,12 +47,12 @@ fn picture(number: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed ^ number as u64);
     let mut data = Vec::with_capacity(WIDTH * HEIGHT * 3 / 2);
     let (ball_x, ball_y) = (160 + number * 40, 300 + (number * 37) % 160);
-    let inside = |x: usize, y: usize| {
-        x.abs_diff(ball_x).pow(2) + y.abs_diff(ball_y).pow(2) < 90 * 90
-    };
+    let inside =
+        |x: usize, y: usize| x.abs_diff(ball_x).pow(2) + y.abs_diff(ball_y).pow(2) < 90 * 90;
     for y in 0..HEIGHT {
         for x in 0..WIDTH {
-            let hills = 420 + triangle(x + number * 6, 512) / 3 + triangle(x * 3 + number * 9, 300) / 6;
+            let hills =
+                420 + triangle(x + number * 6, 512) / 3 + triangle(x * 3 + number * 9, 300) / 6;
             let light = if inside(x, y) {
                 200 - (x.abs_diff(ball_x) + y.abs_diff(ball_y)) / 2
             } else if y > hills {

@@ -33,37 +33,61 @@ pub const VIEWSETS: &[Viewset] = &[
     Viewset {
         name: "modelling",
         title: "3ds max",
-        tests: &[test("wireframe", 0.3), test("shaded", 0.4), test("textured", 0.3)],
+        tests: &[
+            test("wireframe", 0.3),
+            test("shaded", 0.4),
+            test("textured", 0.3),
+        ],
         triangles: 24_000.0,
     },
     Viewset {
         name: "automotive",
         title: "CATIA",
-        tests: &[test("shaded", 0.4), test("hidden-line", 0.3), test("transparent", 0.3)],
+        tests: &[
+            test("shaded", 0.4),
+            test("hidden-line", 0.3),
+            test("transparent", 0.3),
+        ],
         triangles: 40_000.0,
     },
     Viewset {
         name: "simulation",
         title: "EnSight",
-        tests: &[test("shaded", 0.4), test("wireframe", 0.2), test("volume", 0.4)],
+        tests: &[
+            test("shaded", 0.4),
+            test("wireframe", 0.2),
+            test("volume", 0.4),
+        ],
         triangles: 30_000.0,
     },
     Viewset {
         name: "character",
         title: "Maya",
-        tests: &[test("textured", 0.5), test("shaded", 0.3), test("wireframe", 0.2)],
+        tests: &[
+            test("textured", 0.5),
+            test("shaded", 0.3),
+            test("wireframe", 0.2),
+        ],
         triangles: 16_000.0,
     },
     Viewset {
         name: "machinery",
         title: "Pro/ENGINEER",
-        tests: &[test("hidden-line", 0.4), test("shaded", 0.4), test("wireframe", 0.2)],
+        tests: &[
+            test("hidden-line", 0.4),
+            test("shaded", 0.4),
+            test("wireframe", 0.2),
+        ],
         triangles: 36_000.0,
     },
     Viewset {
         name: "assembly",
         title: "SolidWorks",
-        tests: &[test("shaded", 0.5), test("textured", 0.25), test("transparent", 0.25)],
+        tests: &[
+            test("shaded", 0.5),
+            test("textured", 0.25),
+            test("transparent", 0.25),
+        ],
         triangles: 32_000.0,
     },
     Viewset {
@@ -75,7 +99,11 @@ pub const VIEWSETS: &[Viewset] = &[
     Viewset {
         name: "engine",
         title: "UGS NX",
-        tests: &[test("shaded", 0.4), test("transparent", 0.3), test("hidden-line", 0.3)],
+        tests: &[
+            test("shaded", 0.4),
+            test("transparent", 0.3),
+            test("hidden-line", 0.3),
+        ],
         triangles: 48_000.0,
     },
 ];

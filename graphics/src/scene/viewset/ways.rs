@@ -38,7 +38,10 @@ pub fn make(gpu: &Gpu, model: &Mesh, way: &str) -> Result<Box<dyn Scene>, Failur
     let buffers = [Some(Vertex::LAYOUT)];
     let from = Vec3::new(1.1, 1.0, 2.3);
     let own = Vec4::new(VOLUME as f32, 0.0, 0.0, 0.0);
-    let seen = uniform(gpu, eye(from, Vec3::new(0.0, -0.05, 0.0), 46.0, own, Vec4::ZERO));
+    let seen = uniform(
+        gpu,
+        eye(from, Vec3::new(0.0, -0.05, 0.0), 46.0, own, Vec4::ZERO),
+    );
     let solid = || Draw::solid(&module, &buffers);
     let lines = |fragment| Draw {
         topology: wgpu::PrimitiveTopology::LineList,
@@ -48,15 +51,33 @@ pub fn make(gpu: &Gpu, model: &Mesh, way: &str) -> Result<Box<dyn Scene>, Failur
     let step = |draw: Draw<'_>, edges: bool| {
         let pipeline = draw.build(gpu);
         let group = bind(gpu, &pipeline, 0, &[(0, seen.as_entire_binding())]);
-        Step { pipeline, group, edges, screen: false }
+        Step {
+            pipeline,
+            group,
+            edges,
+            screen: false,
+        }
     };
     let steps = match way {
         "wireframe" => vec![step(lines("light_line"), true)],
         "hidden-line" => vec![
-            step(Draw { fragment: Some("paper"), behind: true, ..solid() }, false),
+            step(
+                Draw {
+                    fragment: Some("paper"),
+                    behind: true,
+                    ..solid()
+                },
+                false,
+            ),
             step(lines("dark_line"), true),
         ],
-        "shaded" => vec![step(Draw { fragment: Some("shaded"), ..solid() }, false)],
+        "shaded" => vec![step(
+            Draw {
+                fragment: Some("shaded"),
+                ..solid()
+            },
+            false,
+        )],
         "transparent" => vec![step(
             Draw {
                 fragment: Some("glass"),
@@ -67,14 +88,26 @@ pub fn make(gpu: &Gpu, model: &Mesh, way: &str) -> Result<Box<dyn Scene>, Failur
             false,
         )],
         "textured" => {
-            let pipeline = Draw { fragment: Some("textured"), ..solid() }.build(gpu);
+            let pipeline = Draw {
+                fragment: Some("textured"),
+                ..solid()
+            }
+            .build(gpu);
             let smooth = sampler(gpu, true, true);
             let picture = picture(gpu);
             let mut resources = vec![(0, seen.as_entire_binding())];
             let own = textures(&smooth, [&picture]);
-            resources.extend(own.into_iter().map(|(number, resource)| (number + 1, resource)));
+            resources.extend(
+                own.into_iter()
+                    .map(|(number, resource)| (number + 1, resource)),
+            );
             let group = bind(gpu, &pipeline, 0, &resources);
-            vec![Step { pipeline, group, edges: false, screen: false }]
+            vec![Step {
+                pipeline,
+                group,
+                edges: false,
+                screen: false,
+            }]
         }
         _ => vec![volume(gpu, &module, &seen), step(lines("light_line"), true)],
     };
@@ -86,8 +119,18 @@ pub fn make(gpu: &Gpu, model: &Mesh, way: &str) -> Result<Box<dyn Scene>, Failur
         corners: (model.indices.len() as u32, edges.len() as u32),
         amount: model.triangles() as u64,
         paper: match way {
-            "hidden-line" => wgpu::Color { r: 0.97, g: 0.97, b: 0.95, a: 1.0 },
-            _ => wgpu::Color { r: 0.1, g: 0.12, b: 0.17, a: 1.0 },
+            "hidden-line" => wgpu::Color {
+                r: 0.97,
+                g: 0.97,
+                b: 0.95,
+                a: 1.0,
+            },
+            _ => wgpu::Color {
+                r: 0.1,
+                g: 0.12,
+                b: 0.17,
+                a: 1.0,
+            },
         },
     }))
 }
@@ -97,7 +140,11 @@ fn picture(gpu: &Gpu) -> wgpu::TextureView {
     let levels = TEXTURE.ilog2() + 1;
     let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
-        size: wgpu::Extent3d { width: TEXTURE, height: TEXTURE, depth_or_array_layers: 1 },
+        size: wgpu::Extent3d {
+            width: TEXTURE,
+            height: TEXTURE,
+            depth_or_array_layers: 1,
+        },
         mip_level_count: levels,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
@@ -118,13 +165,33 @@ fn picture(gpu: &Gpu) -> wgpu::TextureView {
         .collect();
     let mut side = TEXTURE;
     for level in 0..levels {
-        let bytes: Vec<u8> =
-            texels.iter().flat_map(|t| [t[0].min(255) as u8, t[1].min(255) as u8, t[2].min(255) as u8, 255]).collect();
+        let bytes: Vec<u8> = texels
+            .iter()
+            .flat_map(|t| {
+                [
+                    t[0].min(255) as u8,
+                    t[1].min(255) as u8,
+                    t[2].min(255) as u8,
+                    255,
+                ]
+            })
+            .collect();
         gpu.queue.write_texture(
-            wgpu::TexelCopyTextureInfo { mip_level: level, ..texture.as_image_copy() },
+            wgpu::TexelCopyTextureInfo {
+                mip_level: level,
+                ..texture.as_image_copy()
+            },
             &bytes,
-            wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(side * 4), rows_per_image: None },
-            wgpu::Extent3d { width: side, height: side, depth_or_array_layers: 1 },
+            wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(side * 4),
+                rows_per_image: None,
+            },
+            wgpu::Extent3d {
+                width: side,
+                height: side,
+                depth_or_array_layers: 1,
+            },
         );
         if side == 1 {
             break;
@@ -147,7 +214,11 @@ fn picture(gpu: &Gpu) -> wgpu::TextureView {
 fn volume(gpu: &Gpu, module: &wgpu::ShaderModule, seen: &wgpu::Buffer) -> Step {
     let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
-        size: wgpu::Extent3d { width: VOLUME, height: VOLUME, depth_or_array_layers: VOLUME },
+        size: wgpu::Extent3d {
+            width: VOLUME,
+            height: VOLUME,
+            depth_or_array_layers: VOLUME,
+        },
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D3,
@@ -155,8 +226,12 @@ fn volume(gpu: &Gpu, module: &wgpu::ShaderModule, seen: &wgpu::Buffer) -> Step {
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
-    let centres: [(f32, f32, f32, f32); 4] =
-        [(0.4, 0.5, 0.5, 0.3), (0.65, 0.55, 0.45, 0.22), (0.5, 0.75, 0.6, 0.2), (0.55, 0.3, 0.4, 0.18)];
+    let centres: [(f32, f32, f32, f32); 4] = [
+        (0.4, 0.5, 0.5, 0.3),
+        (0.65, 0.55, 0.45, 0.22),
+        (0.5, 0.75, 0.6, 0.2),
+        (0.55, 0.3, 0.4, 0.18),
+    ];
     let mut data = Vec::with_capacity((VOLUME * VOLUME * VOLUME) as usize);
     for z in 0..VOLUME {
         for y in 0..VOLUME {
@@ -176,10 +251,18 @@ fn volume(gpu: &Gpu, module: &wgpu::ShaderModule, seen: &wgpu::Buffer) -> Step {
     gpu.queue.write_texture(
         texture.as_image_copy(),
         &data,
-        wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(VOLUME), rows_per_image: Some(VOLUME) },
+        wgpu::TexelCopyBufferLayout {
+            offset: 0,
+            bytes_per_row: Some(VOLUME),
+            rows_per_image: Some(VOLUME),
+        },
         texture.size(),
     );
-    let pipeline = Draw { depth: Some(Depth::Read), ..Draw::screen(module, "volume") }.build(gpu);
+    let pipeline = Draw {
+        depth: Some(Depth::Read),
+        ..Draw::screen(module, "volume")
+    }
+    .build(gpu);
     let smooth = sampler(gpu, false, true);
     let view = texture.create_view(&Default::default());
     let group = bind(
@@ -192,12 +275,22 @@ fn volume(gpu: &Gpu, module: &wgpu::ShaderModule, seen: &wgpu::Buffer) -> Step {
             (3, wgpu::BindingResource::TextureView(&view)),
         ],
     );
-    Step { pipeline, group, edges: false, screen: true }
+    Step {
+        pipeline,
+        group,
+        edges: false,
+        screen: true,
+    }
 }
 
 impl Scene for Drawn {
     fn frame(&mut self, _gpu: &Gpu, encoder: &mut wgpu::CommandEncoder, canvas: &Canvas) {
-        let mut pass = pass(encoder, Some(&canvas.view), Some(&canvas.depth), Some(self.paper));
+        let mut pass = pass(
+            encoder,
+            Some(&canvas.view),
+            Some(&canvas.depth),
+            Some(self.paper),
+        );
         pass.set_vertex_buffer(0, self.vertices.slice(..));
         for step in &self.steps {
             pass.set_pipeline(&step.pipeline);

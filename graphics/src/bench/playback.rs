@@ -1,0 +1,141 @@
+//! `graphics.playback`: a clip at its own pace, and how many of its frames come too late.
+
+use super::entry::{open, CHECKSUM, SEMANTICS};
+use super::{draw::Drawing, parameters};
+use crate::gpu::canvas::Canvas;
+use crate::scene::VIDEO;
+use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_agent::clock::Clock;
+use pentathlon_agent::measure::{Context, Failure, Reading};
+use pentathlon_agent::protocol::Case;
+use pentathlon_agent::workloads::Workload;
+use serde_json::json;
+use std::time::Duration;
+
+pub struct Playback;
+
+/// Frames of one round: two runs of the clip.
+const RUNS: u32 = 2;
+
+impl Workload for Playback {
+    fn describe(&self) -> catalog::Workload {
+        let mut all = vec![Parameter {
+            name: "fps",
+            kind: Type::Integers,
+            default: json!([60]),
+            unit: Some("frames/s"),
+            minimum: Some(1.0),
+            maximum: Some(1000.0),
+            choices: None,
+            description: "frames that are due in a second",
+        }];
+        all.extend(parameters::common());
+        catalog::Workload {
+            id: "graphics.playback",
+            area: "graphics",
+            title: "Video playback at its own pace",
+            summary:
+                "The clip of graphics.video with a time at which each frame is due: one that is \
+                      drawn only when the next is due already is dropped.",
+            source: "martinovic2012 §4.1, Tab. 7 (PCMark05 WMV video playback)",
+            parameters: all,
+            factors: vec![Factor {
+                name: "fps",
+                title: "frames due",
+                unit: Some("frames/s"),
+                scale: "linear",
+            }],
+            indicators: vec![
+                Indicator {
+                    id: "dropped",
+                    title: "Frames dropped",
+                    unit: "%",
+                    direction: Direction::Lower,
+                },
+                Indicator {
+                    id: "shown",
+                    title: "Frames shown in time",
+                    unit: "frames/s",
+                    direction: Direction::Higher,
+                },
+            ],
+            checksum: CHECKSUM,
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &["dropped", "shown"]
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(300.0)
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let asked = context.parameters.clone();
+        let order = parameters::order(&asked);
+        let gpu = open(context)?;
+        let canvas = gpu.guarded(|| Canvas::new(&gpu, order.width, order.height))?;
+        let scene = gpu.guarded(|| (VIDEO.make)(&gpu, &canvas, order, VIDEO.factor.1[0]))??;
+        let mut drawing = Drawing::new(scene);
+        gpu.guarded(|| drawing.operation(&gpu, &canvas, 1))??;
+        for fps in asked.integers("fps") {
+            let case = Case::new().with("fps", fps);
+            context.rounds(&case, |clock, _| {
+                play(&gpu, &canvas, &mut drawing, clock, fps, &case)
+            });
+        }
+        Ok(())
+    }
+}
+
+fn play(
+    gpu: &crate::gpu::Gpu,
+    canvas: &Canvas,
+    drawing: &mut Drawing,
+    clock: &Clock,
+    fps: u64,
+    case: &Case,
+) -> Result<Vec<Reading>, Failure> {
+    let period = drawing.scene.period();
+    let gap_ns = 1e9 / fps as f64;
+    let begin = clock.ticks();
+    let mut dropped = 0u32;
+    for number in 0..RUNS * period {
+        let due_ns = f64::from(number) * gap_ns;
+        let early_ns = due_ns - clock.elapsed_ns(begin, clock.ticks());
+        if early_ns > 0.0 {
+            std::thread::sleep(Duration::from_nanos(early_ns as u64));
+        }
+        if number % period == 0 {
+            drawing.scene.restart(gpu);
+        }
+        // A late frame is decoded all the same: the next ones are made from it.
+        drawing.scene.before(gpu)?;
+        if clock.elapsed_ns(begin, clock.ticks()) < due_ns + gap_ns {
+            let mut encoder = gpu.device.create_command_encoder(&Default::default());
+            drawing.scene.frame(gpu, &mut encoder, canvas);
+            gpu.queue.submit([encoder.finish()]);
+            gpu.finish()?;
+        }
+        if clock.elapsed_ns(begin, clock.ticks()) > due_ns + gap_ns {
+            dropped += 1;
+        }
+    }
+    let elapsed_ns = clock.elapsed_ns(begin, clock.ticks());
+    let frames = RUNS * period;
+    let reading = |indicator, value| Reading {
+        indicator,
+        case: case.clone(),
+        value,
+        operations: u64::from(frames),
+        elapsed_ns,
+        checksum: drawing.scene.amount(),
+    };
+    Ok(vec![
+        reading("dropped", f64::from(dropped) / f64::from(frames) * 100.0),
+        reading("shown", f64::from(frames - dropped) / elapsed_ns * 1e9),
+    ])
+}
