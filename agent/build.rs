@@ -28,6 +28,7 @@ fn main() {
     }
     println!("cargo:rerun-if-changed=src");
     println!("cargo:rerun-if-changed=code");
+    let sources = digest(hash.clone());
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     let version = Command::new(rustc)
         .arg("--version")
@@ -41,15 +42,16 @@ fn main() {
     for text in [version.trim(), &target, &level, &flags] {
         hash.update(text.as_bytes());
     }
-    let digest: String = hash
-        .finalize()
-        .iter()
-        .take(8)
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    println!("cargo:rustc-env=PENTATHLON_BUILD={digest}");
+    println!("cargo:rustc-env=PENTATHLON_SOURCES={sources}");
+    println!("cargo:rustc-env=PENTATHLON_BUILD={}", digest(hash));
     println!("cargo:rustc-env=PENTATHLON_RUSTC={}", version.trim());
     println!("cargo:rustc-env=PENTATHLON_TARGET={target}");
+}
+
+/// The first 16 hex digits.
+fn digest(hash: Sha256) -> String {
+    let bytes = hash.finalize();
+    bytes.iter().take(8).map(|b| format!("{b:02x}")).collect()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

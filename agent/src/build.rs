@@ -8,6 +8,8 @@ pub struct Build {
     pub version: &'static str,
     /// Hash over sources, manifest, lock file, compiler and target (16 hex digits).
     pub build: &'static str,
+    /// Hash over the sources alone: programs that share it speak alike, however they are linked.
+    pub sources: &'static str,
     pub target: &'static str,
     pub rustc: &'static str,
     pub catalog_version: u32,
@@ -20,6 +22,7 @@ pub fn this() -> Build {
     Build {
         version: env!("CARGO_PKG_VERSION"),
         build: env!("PENTATHLON_BUILD"),
+        sources: env!("PENTATHLON_SOURCES"),
         target: env!("PENTATHLON_TARGET"),
         rustc: env!("PENTATHLON_RUSTC"),
         catalog_version: crate::catalog::VERSION,

@@ -54,9 +54,9 @@ fn verb() -> Result<u8, String> {
             Long("version") | Short('V') => {
                 let agent = build::this();
                 return print(&format!(
-                    "pentathlon-graphics {} (build {BUILD}, agent's build {}, {})",
+                    "pentathlon-graphics {} (build {BUILD}, agent's sources {}, {})",
                     env!("CARGO_PKG_VERSION"),
-                    agent.build,
+                    agent.sources,
                     agent.target
                 ));
             }

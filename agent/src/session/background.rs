@@ -28,7 +28,7 @@ impl Worker {
     ) -> io::Result<Self> {
         std::fs::create_dir_all(scratch)?;
         let (mut child, group) = supervisor::spawn(&Assignment {
-            build: crate::build::this().build.into(),
+            sources: crate::build::this().sources.into(),
             epoch_ns,
             seed: 0,
             scratch: scratch.to_path_buf(),

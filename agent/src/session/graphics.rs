@@ -42,12 +42,12 @@ pub fn catalog() -> Result<Vec<Value>, String> {
     let Some(mut document) = ask("catalog")? else {
         return Ok(Vec::new());
     };
-    let own = crate::build::this().build;
-    if document["agent"]["build"] != own {
+    let own = crate::build::this().sources;
+    if document["agent"]["sources"] != own {
         return Err(format!(
-            "{NAME} is left out: it is of build {}, this agent of build {own}; install both of one \
-             build",
-            document["agent"]["build"]
+            "{NAME} is left out: it is made of the sources {}, this agent of {own}; install \
+             both of one version",
+            document["agent"]["sources"]
         ));
     }
     match document["workloads"].take() {

@@ -35,8 +35,8 @@ pub const EXIT_STATUS: u8 = 42;
 /// What the supervisor tells a worker process, on its standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Assignment {
-    /// Build of the program that gives it: the worker may be another program.
-    build: String,
+    /// Sources of the program that gives it: the worker may be another program.
+    sources: String,
     /// Monotonic clock reading that `t_ns` counts from.
     epoch_ns: u64,
     seed: u64,

@@ -104,7 +104,7 @@ impl<W: Write> Session<W> {
         for (index, task) in request.workloads.iter().enumerate() {
             for process in 0..task.processes {
                 let assignment = Assignment {
-                    build: crate::build::this().build.into(),
+                    sources: crate::build::this().sources.into(),
                     epoch_ns: self.epoch_ns,
                     seed: request.seed,
                     scratch: scratch.path().join(format!("{index}-{process}")),

@@ -45,15 +45,15 @@ fn run(
     emitter: &mut Emitter<Box<dyn Write>>,
 ) -> Result<(), (ErrorKind, String)> {
     let task = &assignment.task;
-    if assignment.build != crate::build::this().build {
+    if assignment.sources != crate::build::this().sources {
         return Err((
             ErrorKind::Request,
             format!(
-                "build {} of the agent cannot run {} in another program of build {}; install both \
-                 of one build",
-                assignment.build,
+                "the agent is made of the sources {}, the program that has {} of {}; install both of \
+                 one version",
+                assignment.sources,
                 task.id,
-                crate::build::this().build
+                crate::build::this().sources
             ),
         ));
     }
