@@ -59,7 +59,7 @@ pub fn round(
     wanted_ns: f64,
 ) -> Result<Vec<Outcome>, Failure> {
     let stamps = gpu.timestamps.then(|| Stamps::new(gpu));
-    let mut times = measure::Histogram::new();
+    let mut times = measure::Histogram::default();
     let (mut submit_ns, mut gpu_ns) = (0.0, 0.0);
     let begin = clock.ticks();
     let mut number = 0;

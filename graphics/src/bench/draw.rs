@@ -1,10 +1,11 @@
 //! Drawing a scene many times, and judging what it drew.
 
+use super::parameters::REFERENCE;
 use super::Wanted;
 use crate::gpu::{canvas::Canvas, Gpu};
 use crate::picture::Picture;
 use crate::reference;
-use crate::scene::Scene;
+use crate::scene::{Order, Scene};
 use pentathlon_agent::measure::Failure;
 
 /// A picture with less than this spread (of 255) shows nothing.
@@ -105,17 +106,46 @@ fn like_reference(picture: &Picture, wanted: Wanted) -> Result<(), Failure> {
             "there is no reference picture for this scene".into(),
         ));
     };
-    compare(&picture.small(), &right, wanted.order.scale)
+    compare(&picture.small(), &right, tolerance(wanted.order))
+}
+
+fn tolerance(order: Order) -> (f64, f64) {
+    if order == REFERENCE {
+        reference::TOLERANCE
+    } else {
+        reference::ALIKE
+    }
+}
+
+/// Draws the scene once as the reference was drawn, where another size is asked for: whether the
+/// driver draws it right is seen there.
+///
+/// # Errors
+/// It cannot be drawn, or is wrong.
+pub fn prove(
+    gpu: &Gpu,
+    wanted: Wanted,
+    make: impl FnOnce(&Canvas, Order) -> Result<Box<dyn Scene>, Failure>,
+) -> Result<(), Failure> {
+    if wanted.order == REFERENCE {
+        return Ok(());
+    }
+    let wanted = Wanted {
+        order: REFERENCE,
+        ..wanted
+    };
+    gpu.guarded(|| {
+        let canvas = Canvas::new(gpu, REFERENCE.width, REFERENCE.height);
+        let mut drawing = Drawing::new(make(&canvas, REFERENCE)?);
+        drawing.operation(gpu, &canvas, 1)?;
+        drawing.judge_first(gpu, &canvas, wanted).map(|_| ())
+    })?
 }
 
 /// # Errors
 /// The pictures are further apart than drivers are.
-fn compare(small: &Picture, right: &Picture, scale: f64) -> Result<(), Failure> {
-    let (whole, local) = if scale == 1.0 {
-        reference::TOLERANCE
-    } else {
-        reference::SCALED
-    };
+fn compare(small: &Picture, right: &Picture, most: (f64, f64)) -> Result<(), Failure> {
+    let (whole, local) = most;
     let (far, far_locally) = (small.distance(right), small.local_distance(right));
     if far > whole || far_locally > local {
         return Err(Failure::Invalid(format!(
@@ -139,14 +169,14 @@ mod tests {
             SMALL.1,
             (0..bytes).map(|at| (at % 200) as u8).collect(),
         );
-        assert!(compare(&right, &right, 1.0).is_ok());
+        assert!(compare(&right, &right, reference::TOLERANCE).is_ok());
         let mut wrong = right.clone();
         for y in 16..24 {
             let from = (y * SMALL.0 * 3) as usize + 48;
             wrong.rgb[from..from + 24].fill(255);
         }
         assert!(matches!(
-            compare(&wrong, &right, 1.0),
+            compare(&wrong, &right, reference::TOLERANCE),
             Err(Failure::Invalid(_))
         ));
     }

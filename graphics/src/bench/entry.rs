@@ -1,6 +1,6 @@
 //! One scene, or a few that differ in one factor, as a workload.
 
-use super::draw::Drawing;
+use super::draw::{self, Drawing};
 use super::{apart, parameters, Wanted};
 use crate::gpu::{canvas::Canvas, choose, describe, Gpu};
 use crate::scene::Entry;
@@ -130,6 +130,9 @@ impl Single {
         choice: &str,
         case: &Case,
     ) -> Result<(), Failure> {
+        draw::prove(gpu, wanted, |canvas, order| {
+            (self.0.make)(gpu, canvas, order, choice)
+        })?;
         let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
         let scene = gpu.guarded(|| (self.0.make)(gpu, &canvas, wanted.order, choice))??;
         let mut drawing = Drawing::new(scene);

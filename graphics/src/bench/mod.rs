@@ -50,20 +50,18 @@ pub fn draw_references() -> Result<Vec<Picture>, Failure> {
     let mut pictures = Vec::new();
     let mut keep = |made: Box<dyn scene::Scene>| -> Result<(), Failure> {
         let mut drawing = Drawing::new(made);
-        drawing.operation(&gpu, &canvas, 1)?;
+        gpu.guarded(|| drawing.operation(&gpu, &canvas, 1))??;
         pictures.push(canvas.read(&gpu)?.small());
         Ok(())
     };
     for entry in ENTRIES {
         for choice in entry.factor.1 {
-            keep((entry.make)(&gpu, &canvas, order, choice)?)?;
+            keep(gpu.guarded(|| (entry.make)(&gpu, &canvas, order, choice))??)?;
         }
     }
     for viewset in VIEWSETS {
         for test in viewset.tests {
-            keep(scene::make_viewset(
-                &gpu, &canvas, order, viewset, test.name,
-            )?)?;
+            keep(gpu.guarded(|| scene::make_viewset(&gpu, &canvas, order, viewset, test.name))??)?;
         }
     }
     Ok(pictures)

@@ -1,6 +1,6 @@
 //! `graphics.viewset`: eight models, each with its tests and two means over them.
 
-use super::draw::Drawing;
+use super::draw::{self, Drawing};
 use super::entry::{open, CHECKSUM, SEMANTICS};
 use super::{parameters, viewsets_start, Wanted};
 use crate::gpu::{canvas::Canvas, Gpu};
@@ -106,6 +106,9 @@ fn measure(
             place: wanted.place + number,
             ..wanted
         };
+        draw::prove(gpu, wanted, |canvas, order| {
+            make_viewset(gpu, canvas, order, viewset, test.name)
+        })?;
         let scene =
             gpu.guarded(|| make_viewset(gpu, &canvas, wanted.order, viewset, test.name))??;
         let mut drawing = Drawing::new(scene);

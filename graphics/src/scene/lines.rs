@@ -78,7 +78,8 @@ impl Lines {
 impl Scene for Lines {
     fn before(&mut self, gpu: &Gpu) -> Result<(), Failure> {
         // The processor changes what it sends, or a driver might know it already.
-        let picture = &mut self.pictures[(self.next % 2) as usize];
+        let round = self.next / self.blocks();
+        let picture = &mut self.pictures[(round % 2) as usize];
         picture[0] = self.next as u8;
         gpu.queue.write_texture(
             self.staging.as_image_copy(),

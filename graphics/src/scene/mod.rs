@@ -16,7 +16,7 @@ use pentathlon_agent::measure::Failure;
 pub const COMMON: &str = include_str!("common.wgsl");
 
 /// What a case asks of a scene.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Order {
     pub width: u32,
     pub height: u32,

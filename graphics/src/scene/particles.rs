@@ -26,7 +26,7 @@ pub const ENTRY: Entry = Entry {
 const SIDE: f64 = 128.0;
 /// Frames of one run, always from the same start.
 const PERIOD: u32 = 16;
-const STATE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Float;
+const STATE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 
 struct Particles {
     start: wgpu::RenderPipeline,

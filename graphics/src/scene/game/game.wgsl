@@ -28,7 +28,7 @@ struct Corner {
 }
 
 @vertex
-fn cast(in: Given) -> @builtin(position) vec4<f32> {
+fn cast_shadow(in: Given) -> @builtin(position) vec4<f32> {
     return world.light * vec4<f32>(in.position * in.place.w + in.place.xyz, 1.0);
 }
 

@@ -95,7 +95,7 @@ fn make(gpu: &Gpu, canvas: &Canvas, order: Order, choice: &str) -> Result<Box<dy
     let shadow = depth(gpu, SHADOW, SHADOW).create_view(&Default::default());
     let format = if place.high { HDR } else { FORMAT };
     let cast = Draw {
-        vertex: "cast",
+        vertex: "cast_shadow",
         fragment: None,
         behind: true,
         ..Draw::solid(&module, &buffers)

@@ -17,7 +17,6 @@ pub struct Test {
 /// A model and its tests.
 pub struct Viewset {
     pub name: &'static str,
-    pub title: &'static str,
     pub tests: &'static [Test],
     /// Triangles at scale 1.
     triangles: f64,
@@ -32,7 +31,6 @@ const fn test(name: &'static str, weight: f64) -> Test {
 pub const VIEWSETS: &[Viewset] = &[
     Viewset {
         name: "modelling",
-        title: "3ds max",
         tests: &[
             test("wireframe", 0.3),
             test("shaded", 0.4),
@@ -42,7 +40,6 @@ pub const VIEWSETS: &[Viewset] = &[
     },
     Viewset {
         name: "automotive",
-        title: "CATIA",
         tests: &[
             test("shaded", 0.4),
             test("hidden-line", 0.3),
@@ -52,7 +49,6 @@ pub const VIEWSETS: &[Viewset] = &[
     },
     Viewset {
         name: "simulation",
-        title: "EnSight",
         tests: &[
             test("shaded", 0.4),
             test("wireframe", 0.2),
@@ -62,7 +58,6 @@ pub const VIEWSETS: &[Viewset] = &[
     },
     Viewset {
         name: "character",
-        title: "Maya",
         tests: &[
             test("textured", 0.5),
             test("shaded", 0.3),
@@ -72,7 +67,6 @@ pub const VIEWSETS: &[Viewset] = &[
     },
     Viewset {
         name: "machinery",
-        title: "Pro/ENGINEER",
         tests: &[
             test("hidden-line", 0.4),
             test("shaded", 0.4),
@@ -82,7 +76,6 @@ pub const VIEWSETS: &[Viewset] = &[
     },
     Viewset {
         name: "assembly",
-        title: "SolidWorks",
         tests: &[
             test("shaded", 0.5),
             test("textured", 0.25),
@@ -92,13 +85,11 @@ pub const VIEWSETS: &[Viewset] = &[
     },
     Viewset {
         name: "plant",
-        title: "UGS Teamcenter Visualization Mockup",
         tests: &[test("shaded", 0.7), test("wireframe", 0.3)],
         triangles: 64_000.0,
     },
     Viewset {
         name: "engine",
-        title: "UGS NX",
         tests: &[
             test("shaded", 0.4),
             test("transparent", 0.3),
