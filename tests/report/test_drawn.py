@@ -20,7 +20,13 @@ class Drawing(Synthetic):
     def pictures(self) -> pl.DataFrame:
         def row(system: str, case: str, jpeg: str) -> dict[str, str | int]:
             size: dict[str, str | int] = {"width": 320, "height": 256}
-            return {"system": system, "workload": "graphics.game", "case": case, "jpeg": jpeg, **size}
+            return {
+                "system": system,
+                "workload": "graphics.game",
+                "case": case,
+                "jpeg": jpeg,
+                **size,
+            }
 
         rows = [
             row("uml-6.1", "scene=hall", FIRST),

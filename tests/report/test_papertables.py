@@ -25,7 +25,7 @@ from pentathlon.study.catalog import parse_catalog
 TABLES = {
     "salah2010": set(),
     "vdovjak2021": set(),  # It prints pictures only.
-    "martinovic2012": {f"table-{n:02}" for n in (3, 4, 5, 6, 8, 10, 11, 12, 13, 15)},
+    "martinovic2012": {f"table-{n:02}" for n in (*range(3, 9), *range(10, 16))},
     "venkata2003": {"memory-bandwidth", "page-fault-latency", "code-size", "fig-22", "fig-26"},
 }
 SYSTEMS = {"uml-6.1": same, "uml-7.2": newer_kernel}
@@ -208,14 +208,19 @@ def test_every_indicator_and_factor_is_in_the_agents_catalog():
         catalog = parse_catalog(agent.catalog())
     except agent.AgentError as error:
         pytest.skip(str(error))
+    # The program that draws is installed apart; without it its entries are not there to compare.
+    absent = () if catalog.workload("graphics.game") else ("graphics.",)
     for paper in papers():
         for declared in paper.tables:
             for row in (entry.row for entry in declared.entries if entry.row.indicator):
                 workload, _, name = row.indicator.rpartition(".")
+                if workload.startswith(absent):
+                    continue
                 known = catalog.workload(workload)
                 assert known is not None, f"{declared.table.id}: {workload}"
                 units = {one.id: one.unit for one in known.indicators}
                 assert units.get(name) == row.unit, f"{declared.table.id}: {row.indicator}"
                 assert set(row.case) <= {factor.name for factor in known.factors}, row.indicator
         for figure in paper.figures:
-            assert catalog.workload(figure.workload) is not None, figure.workload
+            known = catalog.workload(figure.workload)
+            assert known is not None or figure.workload.startswith(absent), figure.workload

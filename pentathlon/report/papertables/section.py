@@ -10,7 +10,7 @@ from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import ABSENT, Filled, Line
 from pentathlon.report.papertables.load import Paper, papers
 
-TWINS = {"table-10", "table-11", "table-12", "table-13", "table-15"}
+TWINS = {f"table-{number}" for number in range(10, 16)}
 """Tables of martinovic2012's second experiment: the first one's rows, on another machine."""
 
 
