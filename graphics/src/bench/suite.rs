@@ -75,11 +75,7 @@ impl Workload for Suite {
         let gpu = open(context)?;
         let mut place = viewsets_start();
         for viewset in VIEWSETS {
-            if asked
-                .texts("viewset")
-                .iter()
-                .any(|name| *name == viewset.name)
-            {
+            if asked.texts("viewset").contains(&viewset.name) {
                 let case = Case::new()
                     .with("viewset", viewset.name)
                     .with("test", COMPOSITE);
