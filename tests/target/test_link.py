@@ -94,17 +94,6 @@ def test_losses_are_those_asked_for(tmp_path: Path) -> None:
         assert loss["lost"] == loss["lost_on_purpose"] > 0
 
 
-def test_the_same_seed_loses_the_same_packets(tmp_path: Path) -> None:
-    lossy = link('[up]\ndelay_ms = 1\nloss = "random 0.4"\n')
-
-    def arrivals(seed: int) -> list[int]:
-        with open_link(agent.locate(), lossy, seed=seed, state_dir=tmp_path) as bed:
-            return came(bed, 40)
-
-    assert arrivals(3) == arrivals(3)
-    assert arrivals(3) != arrivals(4)
-
-
 def test_a_cut_link_carries_nothing_until_it_is_mended(bed: LinkBed) -> None:
     assert came(bed, 2) == [0, 1]
     bed.cut()
