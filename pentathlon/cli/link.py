@@ -64,7 +64,7 @@ def profiles(
 
 
 def _way(way: Way) -> str:
-    rate = "no limit" if way.rate_kbit is None else f"{way.rate_kbit:g} kbit/s"
+    rate = "no limit" if way.rate_kbit is None else f"{way.rate_kbit:,.10g} kbit/s"
     more = [
         f"jitter {way.jitter_ms} ms" if way.jitter_ms else "",
         f"loss {100 * way.loss.mean:.2g} %" if way.loss.mean else "",

@@ -160,7 +160,7 @@ def load_profile(name: str, base: Path | None = None) -> Profile:
         path = PROFILES / f"{name}{ENDING}"
         if name not in names():
             near = difflib.get_close_matches(name, names(), n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(names())}"
+            hint = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(names())}."
             raise ProfileError(
                 f'there is no link profile "{name}"; {hint} A file of yours needs the ending .toml'
             )
