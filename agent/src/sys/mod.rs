@@ -76,6 +76,8 @@ pub mod stdio;
 #[cfg(unix)]
 pub mod syscall;
 #[cfg(unix)]
+pub mod thread;
+#[cfg(unix)]
 pub mod time;
 #[cfg(target_os = "linux")]
 pub mod timer_slack;

@@ -5,7 +5,11 @@ use super::entry;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
+#[cfg(unix)]
+use crate::sys::thread::{changed, Maker};
 use std::io;
+
+const STACK_BYTES: usize = 64 << 10;
 
 pub struct Thread;
 
@@ -24,8 +28,9 @@ impl crate::workloads::Workload for Thread {
             indicators: entry::time("Time per create and join"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
-                linux: "pthread_create(3) and pthread_join(3) by the standard library, with a \
-                        stack of 64 KiB, which the C library keeps for the next thread",
+                linux:
+                    "pthread_create(3) and pthread_join(3), with a stack of 64 KiB, which the C \
+                        library keeps for the next thread",
                 windows: "CreateThread, WaitForSingleObject and CloseHandle by the standard \
                           library, with a stack of 64 KiB",
             },
@@ -34,10 +39,12 @@ impl crate::workloads::Workload for Thread {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let maker = Maker::new(STACK_BYTES).map_err(|e| Failure::system("pthread_attr", &e))?;
         let mut turn = 0;
         let call = || {
             turn += 1;
-            start_and_join(turn).map(|found| found == !turn)
+            let found = maker.start_and_join(turn).map_err(|e| refused(&e))?;
+            Ok(found == changed(turn))
         };
         let mut body = Calls::new(call, nothing_left);
         context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
@@ -45,15 +52,30 @@ impl crate::workloads::Workload for Thread {
     }
 }
 
+/// The standard library's threads, where they are little more than the system's.
+#[cfg(not(unix))]
+struct Maker(usize);
+
+#[cfg(not(unix))]
+impl Maker {
+    fn new(stack_bytes: usize) -> io::Result<Self> {
+        Ok(Self(stack_bytes))
+    }
+
+    #[inline(always)]
+    fn start_and_join(&self, number: usize) -> io::Result<usize> {
+        std::thread::Builder::new()
+            .stack_size(self.0)
+            .spawn(move || changed(std::hint::black_box(number)))?
+            .join()
+            .map_err(|_| io::Error::other("the new thread panicked"))
+    }
+}
+
 /// What a new thread makes of a number.
-#[inline(always)]
-fn start_and_join(number: u64) -> Result<u64, Failure> {
-    std::thread::Builder::new()
-        .stack_size(64 << 10)
-        .spawn(move || !std::hint::black_box(number))
-        .map_err(|e| refused(&e))?
-        .join()
-        .map_err(|_| Failure::Failed("the new thread panicked".into()))
+#[cfg(not(unix))]
+fn changed(number: usize) -> usize {
+    !number
 }
 
 #[cold]
@@ -74,7 +96,9 @@ mod tests {
 
     #[test]
     fn a_thread_gives_back_the_number_changed() {
-        assert_eq!(start_and_join(5), Ok(!5));
+        let maker = Maker::new(STACK_BYTES).unwrap();
+        assert_eq!(maker.start_and_join(5).unwrap(), changed(5));
+        assert_ne!(changed(5), 5);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! File encryption and decryption: AES (FIPS 197) in Galois/counter mode (NIST SP 800-38D), by
-//! RustCrypto's `aes-gcm`; with the processor's AES instructions where it has them.
+//! RustCrypto's `aes-gcm`; with the processor's AES instructions where it has them. It makes two
+//! passes over a message: the counter mode, then the tag.
 
 use super::super::checksum::of_bytes;
 use super::super::corpus::text::text;
 use super::super::random::Random;
 use super::job::{broken, same, Job};
 use crate::measure::Failure;
+use aes_gcm::aead::inout::InOutBuf;
 use aes_gcm::aead::{AeadInOut, Nonce, Tag};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit};
 
@@ -33,32 +35,45 @@ impl Key {
         .map_err(|error| broken("the key", error))
     }
 
-    /// Encrypts in place; returns the tag.
-    pub fn encrypt(&self, nonce: &[u8; 12], data: &mut [u8]) -> Result<[u8; 16], Failure> {
+    /// Encrypts `from` to `to`; returns the tag.
+    pub fn encrypt(
+        &self,
+        nonce: &[u8; 12],
+        from: &[u8],
+        to: &mut [u8],
+    ) -> Result<[u8; 16], Failure> {
         let nonce = Nonce::<Aes128Gcm>::from(*nonce);
+        let data = pair(from, to)?;
         match self {
-            Self::Bits128(key) => key.encrypt_inout_detached(&nonce, b"", data.into()),
-            Self::Bits256(key) => key.encrypt_inout_detached(&nonce, b"", data.into()),
+            Self::Bits128(key) => key.encrypt_inout_detached(&nonce, b"", data),
+            Self::Bits256(key) => key.encrypt_inout_detached(&nonce, b"", data),
         }
         .map(Into::into)
         .map_err(|error| broken("encryption", error))
     }
 
-    /// Decrypts in place, if the tag is right.
+    /// Decrypts `from` to `to`, if the tag is right.
     pub fn decrypt(
         &self,
         nonce: &[u8; 12],
-        data: &mut [u8],
+        from: &[u8],
+        to: &mut [u8],
         tag: &[u8; 16],
     ) -> Result<(), Failure> {
         let nonce = Nonce::<Aes128Gcm>::from(*nonce);
+        let data = pair(from, to)?;
         let tag = Tag::<Aes128Gcm>::from(*tag);
         match self {
-            Self::Bits128(key) => key.decrypt_inout_detached(&nonce, b"", data.into(), &tag),
-            Self::Bits256(key) => key.decrypt_inout_detached(&nonce, b"", data.into(), &tag),
+            Self::Bits128(key) => key.decrypt_inout_detached(&nonce, b"", data, &tag),
+            Self::Bits256(key) => key.decrypt_inout_detached(&nonce, b"", data, &tag),
         }
         .map_err(|error| broken("decryption", error))
     }
+}
+
+/// What is read and what is written: no pass is spent on copying one to the other first.
+fn pair<'a, 'b>(from: &'a [u8], to: &'b mut [u8]) -> Result<InOutBuf<'a, 'b, u8>, Failure> {
+    InOutBuf::new(from, to).map_err(|_| broken("the buffers", "they are not of one length"))
 }
 
 /// The file's only message; a nonce must not come twice with one key for another message.
@@ -68,6 +83,7 @@ pub struct Encrypt {
     key: Key,
     plain: Vec<u8>,
     secret: Vec<u8>,
+    restored: Vec<u8>,
     tag: [u8; 16],
 }
 
@@ -77,6 +93,7 @@ impl Encrypt {
             key: Key::new(bits, seed)?,
             plain: text(bytes, seed),
             secret: vec![0; bytes],
+            restored: vec![0; bytes],
             tag: [0; 16],
         })
     }
@@ -88,16 +105,15 @@ impl Job for Encrypt {
     }
 
     fn run(&mut self) -> Result<(), Failure> {
-        self.secret.copy_from_slice(&self.plain);
-        self.tag = self.key.encrypt(&NONCE, &mut self.secret)?;
+        self.tag = self.key.encrypt(&NONCE, &self.plain, &mut self.secret)?;
         Ok(())
     }
 
     fn check(&mut self) -> Result<u64, Failure> {
-        let sum = of_bytes(&self.secret);
-        self.key.decrypt(&NONCE, &mut self.secret, &self.tag)?;
-        same("decryption", &self.secret, &self.plain)?;
-        Ok(sum)
+        self.key
+            .decrypt(&NONCE, &self.secret, &mut self.restored, &self.tag)?;
+        same("decryption", &self.restored, &self.plain)?;
+        Ok(of_bytes(&self.secret))
     }
 }
 
@@ -113,8 +129,8 @@ impl Decrypt {
     pub fn new(bytes: usize, bits: u64, seed: u64) -> Result<Self, Failure> {
         let key = Key::new(bits, seed)?;
         let plain = text(bytes, seed);
-        let mut secret = plain.clone();
-        let tag = key.encrypt(&NONCE, &mut secret)?;
+        let mut secret = vec![0; plain.len()];
+        let tag = key.encrypt(&NONCE, &plain, &mut secret)?;
         Ok(Self {
             key,
             restored: vec![0; bytes],
@@ -131,8 +147,8 @@ impl Job for Decrypt {
     }
 
     fn run(&mut self) -> Result<(), Failure> {
-        self.restored.copy_from_slice(&self.secret);
-        self.key.decrypt(&NONCE, &mut self.restored, &self.tag)
+        self.key
+            .decrypt(&NONCE, &self.secret, &mut self.restored, &self.tag)
     }
 
     fn check(&mut self) -> Result<u64, Failure> {
@@ -174,12 +190,15 @@ mod tests {
             ),
         ] {
             let key = Key::of(&bytes(key)).unwrap();
-            let mut data = bytes(plain);
-            let made = key.encrypt(&nonce, &mut data).unwrap();
+            let plain = bytes(plain);
+            let mut data = vec![0; plain.len()];
+            let made = key.encrypt(&nonce, &plain, &mut data).unwrap();
             assert_eq!(data, bytes(secret));
             assert_eq!(made.to_vec(), bytes(tag));
-            key.decrypt(&nonce, &mut data, &made).unwrap();
-            assert_eq!(data, bytes(plain));
+            let mut restored = vec![0; plain.len()];
+            key.decrypt(&nonce, &data, &mut restored, &made).unwrap();
+            assert_eq!(restored, plain);
+            assert!(key.encrypt(&nonce, &plain, &mut data[1..]).is_err());
         }
     }
 
@@ -190,6 +209,10 @@ mod tests {
             encrypt.run().unwrap();
             encrypt.secret[100] ^= 1;
             assert!(encrypt.check().is_err());
+            assert_ne!(
+                encrypt.plain, encrypt.secret,
+                "what is encrypted stays as it is"
+            );
             encrypt.run().unwrap();
             let first = encrypt.check().unwrap();
             encrypt.run().unwrap();
