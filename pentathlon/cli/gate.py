@@ -129,7 +129,9 @@ def _judge(
                 f"{found.path} has one system, {label}; name another result with --against"
             )
         entries = gates.of_evaluation(
-            gates.evaluate(found.focused(label, others)), gates.delta_log(size)
+            gates.evaluate(found.focused(label, others)),
+            gates.Rule.declared(found.plan.study),
+            gates.delta_log(size),
         )
     entries += _failures(found, only)
     if not entries:

@@ -76,13 +76,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     everything = series(used)
     keys = _ordered(everything, titles)
     study = plan.study
-    stopping = study.procedure.stopping
-    rule = Rule(
-        facts.delta_percent,
-        facts.confidence,
-        stopping.schedule,
-        by_precision=stopping.rule == "precision",
-    )
+    rule = Rule.declared(study)
     judged = {
         system.name: Judge(system, systems[0], failures, rule).judge(
             _pairs(keys, everything, system.name, study, titles)

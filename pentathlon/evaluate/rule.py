@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.planning.spending import BY_PRECISION, Levels, fixed, levels_at
+from pentathlon.study.model import Study
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,17 @@ class Rule:
     """Blocks after which the study may stop; () for a study with one look."""
     by_precision: bool = False
     """The study stops once its intervals are narrow."""
+
+    @classmethod
+    def declared(cls, study: Study) -> Rule:
+        """That of a study."""
+        stopping = study.procedure.stopping
+        return cls(
+            study.evaluation.delta_percent,
+            study.evaluation.confidence,
+            stopping.schedule,
+            by_precision=stopping.rule == "precision",
+        )
 
     @property
     def rate(self) -> float:

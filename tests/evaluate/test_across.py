@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from synthetic import Item, Maker, Synthetic, same
 
 from pentathlon.evaluate import Verdict, evaluate
 from pentathlon.evaluate.estimators.welch import paired, welch
+from pentathlon.evaluate.planning.spending import ONE_LOOK, fixed, levels_at
 from pentathlon.evaluate.results.across import Across, compare_results, side
 from pentathlon.evaluate.results.gate import (
     Outcome,
@@ -25,6 +26,7 @@ from pentathlon.evaluate.results.gate import (
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.results.history import courses
 from pentathlon.evaluate.results.timeline import EVERYTHING, point, timeline
+from pentathlon.evaluate.rule import Rule
 
 SPIN = Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.004)
 RATE = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)
@@ -37,7 +39,7 @@ def one(factor=1.0, seed=1, **settings) -> Synthetic:
 
 
 def changed(result: Synthetic, table: str, *columns: pl.Expr) -> Synthetic:
-    return dataclasses.replace(
+    return replace(
         result, tables={**result.tables, table: result.tables[table].with_columns(*columns)}
     )
 
@@ -55,7 +57,7 @@ def told(result: Synthetic, path: str, value: str) -> Synthetic:
 def test_welch_is_that_of_scipy(direction):
     generator = np.random.default_rng(3)
     first, second = generator.lognormal(1, 0.1, 7), generator.lognormal(1.1, 0.3, 5)
-    found = welch(first, second, direction)
+    found = replace(welch(first, second, direction), levels=ONE_LOOK)
     theirs = stats.ttest_ind(np.log(first), np.log(second), equal_var=False)
     assert found.p_different() == pytest.approx(theirs.pvalue)
     interval = theirs.confidence_interval(0.95)
@@ -65,8 +67,18 @@ def test_welch_is_that_of_scipy(direction):
     assert found.interval(0.05) == pytest.approx(edges)
 
 
-def test_claims_of_an_estimate_agree_with_its_interval():
-    found = paired(np.random.default_rng(4).normal(0.03, 0.02, 9))
+def test_few_boots_cost_welch_what_they_cost_blocks():
+    generator = np.random.default_rng(5)
+    found = welch(generator.lognormal(1.2, 0.1, 6), generator.lognormal(1, 0.1, 9), "higher")
+    plain = replace(found, levels=ONE_LOOK)
+    # 1 / (1 + 3 / 6) of the error rate, by the side with fewer boots.
+    assert found.p_different() == pytest.approx(1.5 * plain.p_different())
+    assert found.interval(0.05) == pytest.approx(plain.interval(0.05 / 1.5))
+
+
+@pytest.mark.parametrize("levels", [ONE_LOOK, fixed(9), levels_at((10, 15), 10)])
+def test_claims_of_an_estimate_agree_with_its_interval(levels):
+    found = paired(np.random.default_rng(4).normal(0.03, 0.02, 9), levels)
     for claim, edge in (
         (found.p_not_worse(0.01), lambda low, _: low > -0.01),
         (found.p_different(), lambda low, _: low > 0),
@@ -172,7 +184,7 @@ def test_the_gate_on_paired_systems():
         factors={"a": same, "b": lambda item: 0.9 if item is SPIN else 1.0},
         chosen=[SPIN, RATE], blocks=10, noise=0.2,
     ).make()  # fmt: skip
-    entries = of_evaluation(evaluate(made), delta_log(1.0))
+    entries = of_evaluation(evaluate(made), Rule(1.0, 0.95), delta_log(1.0))
     found = gate(entries, "a", delta_percent=1.0, confidence=0.95)
     assert {row.key: row.outcome for row in found.rows} == {
         "test.spin.time": Outcome.REGRESSION,

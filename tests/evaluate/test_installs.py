@@ -8,6 +8,7 @@ import pytest
 
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.results.gate import of_evaluation
+from pentathlon.evaluate.rule import Rule
 from tests.synthetic import Item, Maker, Synthetic, same
 
 ITEMS = [
@@ -76,12 +77,13 @@ def test_every_interval_counts_the_installs() -> None:
     groups = np.array(effect.log_ratios).reshape(4, 3).mean(axis=1)
     assert effect.units == pytest.approx(groups.tolist())
     assert [boot.install for boot in row.summaries[0].boot_means] == list("000111222333")
-    [first, *_] = of_evaluation(evaluation, 0.01)
+    rule = Rule(1.0, 0.95)
+    [first, *_] = of_evaluation(evaluation, rule, 0.01)
     whole = evaluation.wholes[0].everything
     assert whole.blocks == 12
     # The gate's p value is that of the 4 installs: it is larger than that of 12 blocks.
     blocks = evaluate(study(7, 4, 12, told=False))
-    assert of_evaluation(blocks, 0.01)[0].p_not_worse != first.p_not_worse
+    assert of_evaluation(blocks, rule, 0.01)[0].p_not_worse != first.p_not_worse
 
 
 def test_one_install_is_no_level() -> None:

@@ -1,7 +1,8 @@
 """Two systems without common blocks: the ratio of speeds from independent boots.
 
 Welch 1947, doi:10.1093/biomet/34.1-2.28: the difference of two means of logarithms of boot means
-has the variance s₁²/n₁ + s₂²/n₂, with the degrees of freedom of Satterthwaite 1946.
+has the variance s₁²/n₁ + s₂²/n₂, with the degrees of freedom of Satterthwaite 1946. What few boots
+and looks cost is allowed for as in `planning/spending.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pentathlon.evaluate.planning.spending import ONE_LOOK, Levels, fixed
+
 Values = npt.NDArray[np.float64]
 
 
@@ -23,12 +26,15 @@ class Estimate:
     mean: float
     error: float
     freedom: float
+    levels: Levels = ONE_LOOK
+    """Overall level of a claim against that of its test."""
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Two-sided interval of confidence 1 − level."""
+        """Two-sided interval of overall confidence 1 − level."""
         if self.error == 0.0:
             return self.mean, self.mean
-        half = float(special.stdtrit(self.freedom, 1.0 - level / 2.0)) * self.error
+        nominal = self.levels.nominal(level)
+        half = float(special.stdtrit(self.freedom, 1.0 - nominal / 2.0)) * self.error
         return self.mean - half, self.mean + half
 
     def p_different(self) -> float:
@@ -53,7 +59,8 @@ class Estimate:
     def _p(self, distance: float, *, at_zero: bool = False) -> float:
         if self.error == 0.0:
             return 1.0 if at_zero else 0.0
-        return min(1.0, float(2.0 * special.stdtr(self.freedom, -distance / self.error)))
+        p_value = float(2.0 * special.stdtr(self.freedom, -distance / self.error))
+        return self.levels.overall(min(1.0, p_value))
 
 
 def welch(system: Values, baseline: Values, direction: str) -> Estimate:
@@ -67,11 +74,12 @@ def welch(system: Values, baseline: Values, direction: str) -> Estimate:
         freedom = whole**2 / sum(
             share**2 / (len(one) - 1) for share, one in zip(shares, (first, second), strict=True)
         )
-    return Estimate(float(first.mean() - second.mean()), math.sqrt(whole), freedom)
+    levels = fixed(min(len(first), len(second)))
+    return Estimate(float(first.mean() - second.mean()), math.sqrt(whole), freedom, levels)
 
 
-def paired(log_ratios: Values) -> Estimate:
-    """The same from the log-ratios of at least two common blocks."""
+def paired(log_ratios: Values, levels: Levels) -> Estimate:
+    """The same from the log-ratios of at least two common blocks, and the levels of their study."""
     count = len(log_ratios)
     error = float(np.std(log_ratios, ddof=1)) / math.sqrt(count)
-    return Estimate(float(log_ratios.mean()), error, count - 1.0)
+    return Estimate(float(log_ratios.mean()), error, count - 1.0, levels)

@@ -15,10 +15,21 @@ from pentathlon.evaluate.families import family
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.results.across import Across
+from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT
 
-__all__ = ["Entry", "Gate", "Outcome", "Verdict", "delta_log", "evaluate", "gate", "matches"]
+__all__ = [
+    "Entry",
+    "Gate",
+    "Outcome",
+    "Rule",
+    "Verdict",
+    "delta_log",
+    "evaluate",
+    "gate",
+    "matches",
+]
 
 
 class Outcome(StrEnum):
@@ -86,9 +97,19 @@ def matches(key: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def of_evaluation(evaluation: Evaluation, delta: float) -> list[Entry]:
-    """Every comparison of an evaluation, without context, of which more is no regression."""
+def of_evaluation(evaluation: Evaluation, rule: Rule, delta: float) -> list[Entry]:
+    """Every comparison of an evaluation, without context, of which more is no regression.
+
+    Args:
+        rule: what its study declared.
+        delta: half width of the region of equivalence at this gate, as a log-ratio.
+    """
     found = []
+    done: dict[str, int] = {}
+    for row in evaluation.rows:
+        for one in row.comparisons:
+            if one.effect is not None:
+                done[one.system] = max(done.get(one.system, 0), len(one.effect.sample))
     for row in evaluation.rows:
         if not row.score:
             continue
@@ -96,7 +117,8 @@ def of_evaluation(evaluation: Evaluation, delta: float) -> list[Entry]:
             effect = one.effect
             p_value = None
             if effect is not None and len(effect.sample) > 1:
-                p_value = paired(np.array(effect.sample)).p_not_worse(delta)
+                levels = rule.levels(done[one.system])
+                p_value = paired(np.array(effect.sample), levels).p_not_worse(delta)
             found.append(
                 Entry(
                     key=row.key,
