@@ -1,6 +1,7 @@
 //! What an endpoint can be told.
 
 use super::jobs::{Order, Work};
+use super::router::Tuning;
 use crate::network::flow::{ReceiveFlow, SendFlow};
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -27,6 +28,8 @@ pub enum Command {
     Clock { after_ms: u64, to_ns: u64 },
     /// Switches the forwarding of packets between interfaces; answered by `forwarding`.
     Forward { on: bool },
+    /// Sets what the host's forwarding depends on; answered by `tuned`.
+    Tune(Tuning),
     /// Starts work in the background under a name; answered by `started`.
     Start { job: String, what: Work },
     /// Cuts or mends an emulated link, or asks for its statistics; answered by `line`.
@@ -118,6 +121,7 @@ impl Command {
             Self::Address { .. }
             | Self::Clock { .. }
             | Self::Forward { .. }
+            | Self::Tune(_)
             | Self::Start { .. }
             | Self::Order { .. }
             | Self::Stop { .. }

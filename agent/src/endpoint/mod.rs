@@ -4,10 +4,10 @@
 
 mod clock_step;
 mod command;
-mod forward;
 mod host;
 mod jobs;
 mod link;
+mod router;
 mod trial;
 
 use crate::clock::{self, Calibration};
@@ -15,6 +15,7 @@ use crate::network::Timer;
 use crate::session::Scratch;
 use command::Command;
 use jobs::Jobs;
+use router::Router;
 use serde_json::{json, Value};
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -34,6 +35,7 @@ pub fn serve() -> i32 {
     let mut out = Output { epoch_ns };
     let mut trials = Trials::new(Timer::start(&calibration), scratch.path().to_path_buf());
     let mut jobs = Jobs::new(calibration.clone(), scratch.path().to_path_buf());
+    let mut router = Router::default();
     let opening = json!({
         "event": "endpoint",
         "agent": crate::build::this(),
@@ -53,7 +55,8 @@ pub fn serve() -> i32 {
             Ok(Command::Order { job, order }) => out.answer(jobs.order(&job, order)),
             Ok(Command::Stop { job }) => out.answer(jobs.stop(&job)),
             Ok(Command::Clock { after_ms, to_ns }) => out.answer(clock_step::set(after_ms, to_ns)),
-            Ok(Command::Forward { on }) => out.answer(forward::switch(on)),
+            Ok(Command::Forward { on }) => out.reply(router.forward(on)),
+            Ok(Command::Tune(tuning)) => out.reply(router.tune(&tuning)),
             Ok(command) => obey(command, &mut trials, &mut out),
             Err(error) => {
                 let reason = format!("the command is not right: {error}");
@@ -86,6 +89,7 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
         | Command::Stop { .. }
         | Command::Clock { .. }
         | Command::Forward { .. }
+        | Command::Tune(_)
         | Command::Quit {} => unreachable!("handled by the caller"),
     };
     match outcome {
@@ -112,6 +116,14 @@ impl Output {
     fn answer(&mut self, outcome: Result<Value, String>) -> io::Result<()> {
         let error = |reason| json!({"event": "error", "kind": "failed", "reason": reason});
         self.event(outcome.unwrap_or_else(error))
+    }
+
+    /// As [`Self::answer`], where the system may lack what was asked for.
+    fn reply(&mut self, outcome: Result<Value, Refusal>) -> io::Result<()> {
+        match outcome {
+            Ok(event) => self.event(event),
+            Err(refusal) => self.failure(None, &refusal),
+        }
     }
 
     fn failure(&mut self, trial: Option<&str>, refusal: &Refusal) -> io::Result<()> {

@@ -60,6 +60,8 @@ pub mod region;
 pub mod ring;
 #[cfg(target_os = "linux")]
 pub mod route;
+#[cfg(target_os = "linux")]
+pub mod routes;
 #[cfg(unix)]
 pub mod rusage;
 #[cfg(unix)]

@@ -9,19 +9,19 @@ const RTM_NEWADDR: u16 = 20;
 const RTM_GETADDR: u16 = 22;
 const RTM_NEWNEIGH: u16 = 28;
 const RTM_GETNEIGH: u16 = 30;
-const RTM_NEWROUTE: u16 = 24;
+pub(super) const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 /// Length of struct ifaddrmsg.
 const ADDRESS_MESSAGE: usize = 8;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
-const RTA_DST: u16 = 1;
+pub(super) const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
-const RTA_GATEWAY: u16 = 5;
+pub(super) const RTA_GATEWAY: u16 = 5;
 const NDA_DST: u16 = 1;
 const NDA_LLADDR: u16 = 2;
 /// Lengths of struct nlmsghdr, struct rtmsg and struct ndmsg.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 const MESSAGE: usize = 12;
 
 /// The first hop to a host: the interface's index and the hop's address on that link.
@@ -167,7 +167,7 @@ fn ask(
     }
 }
 
-fn attribute(bytes: &mut Vec<u8>, name: u16, value: &[u8]) {
+pub(super) fn attribute(bytes: &mut Vec<u8>, name: u16, value: &[u8]) {
     bytes.extend_from_slice(&(4 + value.len() as u16).to_ne_bytes());
     bytes.extend_from_slice(&name.to_ne_bytes());
     bytes.extend_from_slice(value);
@@ -190,7 +190,7 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-fn family(address: IpAddr) -> u8 {
+pub(super) fn family(address: IpAddr) -> u8 {
     let family = if address.is_ipv4() {
         libc::AF_INET
     } else {
@@ -199,7 +199,7 @@ fn family(address: IpAddr) -> u8 {
     family as u8
 }
 
-fn octets(address: IpAddr) -> Vec<u8> {
+pub(super) fn octets(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().to_vec(),

@@ -17,34 +17,31 @@ from pentathlon.target import launch
 from pentathlon.target.contract import Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
 from pentathlon.target.forwarding.links import (
+    BACK,
     FAR,
     FORWARDER,
     GENERATOR,
     GRO,
+    LONGEST_S,
     NEAR,
     OUT,
     cable,
-    fill_routes,
     mask,
     prepare_generator,
     script,
     set_addresses,
-    set_rules,
     write,
 )  # fmt: skip
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import namespace
 from pentathlon.target.pair import hosts
-from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.undo import UndoJournal
 
 WRITABLE = 'mount -o remount,rw /sys && exec "$@"'
 
 UNTUNED: dict[str, Any] = {"budget": 0, "routes": 0, "firewall_rules": 0, "ip_version": 4}
-
-
-BY_NAMESPACE = "routes and rules are made for forwarders in a namespace only, and no budget is set"
 
 
 class Unsupported(TargetError):
@@ -103,15 +100,18 @@ class Bed:
             Unsupported: it cannot be set here.
         """
         threaded = f"/sys/class/net/{FORWARDER[0]}/threaded"
-        if self.steering == "threaded" != how:
+        if self.steerable and self.steering == "threaded" != how:
             # An interface that no longer polls cannot be told who should.
             self._set(threaded, "0")
-        self._gather(live or how == "threaded")
+        self._gather(live or (self.steerable and how == "threaded"))
         if how == self.steering:
             return
         if not self.steerable:
-            if how != "own":
-                raise Unsupported(f'the steering "{how}" is for forwarders in a namespace')
+            if how == "inline":
+                raise Unsupported('the steering "inline" is for forwarders in a namespace')
+            polling = {"interface": self.incoming, "threaded": how == "threaded"}
+            self._order({"polling": polling})
+            self.steering = how
             return
         pid = self.forwarder.session.pid
         name = FORWARDER[0]
@@ -156,27 +156,23 @@ class Bed:
             wanted["ip_version"] = UNTUNED["ip_version"]  # It names the version of these two.
         if wanted == self.tuned:
             return
-        if wanted["budget"]:
-            raise Unsupported(
-                "the budget of NAPI belongs to the whole kernel, and a namespace cannot set it"
-                if self.steerable
-                else BY_NAMESPACE
-            )
-        if not self.steerable:
-            raise Unsupported(BY_NAMESPACE)
-        pid, had = self.forwarder.session.pid, self.tuned
         version = wanted["ip_version"]
-        kept = had["routes"] if version == had["ip_version"] else 0
-        try:
-            if kept != had["routes"]:
-                fill_routes(pid, had["ip_version"], had["routes"], 0)
-            if kept != wanted["routes"]:
-                fill_routes(pid, version, kept, wanted["routes"])
-            if had["firewall_rules"] or wanted["firewall_rules"]:
-                set_rules(pid, version, wanted["firewall_rules"])
-        except TargetError as error:
-            raise Unsupported(f"the forwarder cannot be set so: {error}") from error
+        self._order(
+            {
+                "budget": wanted["budget"],
+                "routes": {"count": wanted["routes"], "via": BACK[version]},
+                "firewall": {"rules": wanted["firewall_rules"], "ip_version": version},
+            }
+        )
         self.tuned = wanted
+
+    def _order(self, settings: dict[str, Any]) -> None:
+        try:
+            self.forwarder.tell({"do": "tune", **settings}, "tuned", LONGEST_S)
+        except CommandError as error:
+            if error.kind != "unsupported":
+                raise
+            raise Unsupported(f"the forwarder cannot be set so: {error}") from error
 
     def weigh(self, nice: int) -> None:
         """What the forwarder's programs weigh against the threads of its kernel, as a nice value.

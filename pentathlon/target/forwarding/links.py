@@ -150,50 +150,14 @@ def script(pid: int, *words: str, files: Sequence[int] = ()) -> None:
     within(pid, [sys.executable, "-I", place, *words], files=files)
 
 
-def fill_routes(pid: int, version: int, had: int, wanted: int) -> None:
-    """Give the namespace of `pid` so many routes that nothing uses, instead of `had`."""
-    verb, low, high = ("add", had, wanted) if wanted > had else ("del", wanted, had)
-    lines = "".join(
-        f"route {verb} {_destination(version, n)} via {BACK[version]}\n" for n in range(low, high)
-    )
-    within(pid, [ip(), f"-{version}", "-batch", "-"], text=lines, timeout_s=LONGEST_S)
-
-
-def _destination(version: int, number: int) -> str:
-    """One of a million networks of those that are private (RFC 1918, RFC 4193)."""
-    if version == 6:
-        return f"fd00:0:{number >> 16:x}:{number & 0xFFFF:x}::/64"
-    return f"10.{number >> 12 & 255}.{number >> 4 & 255}.{(number & 15) << 4}/28"
-
-
-def set_rules(pid: int, version: int, count: int) -> None:
-    """Give the namespace of `pid` so many rules on forwarded packets, none of which matches.
-
-    Raises:
-        TargetError: nft(8) is missing, or refuses them.
-    """
-    nft = str(launch.need("nft", "nftables"))
-    family = "ip6" if version == 6 else "ip"
-    sources = (
-        f"fd01::{n:x}" if version == 6 else f"172.{16 + (n >> 16)}.{n >> 8 & 255}.{n & 255}"
-        for n in range(count)
-    )
-    rules = "\n".join(f"{family} saddr {source} drop" for source in sources)
-    chain = f"chain forward {{ type filter hook forward priority 0; policy accept;\n{rules}\n}}\n"
-    # The namespace is ours alone, and so are its tables.
-    text = "flush ruleset\n" + (f"table {family} pentathlon {{ {chain} }}\n" if count else "")
-    within(pid, [nft, "-f", "-"], text=text, timeout_s=LONGEST_S)
-
-
 def within(
     pid: int,
     command: list[str],
     files: Sequence[int] = (),
     *,
-    text: str = "",
     timeout_s: float = 30.0,
 ) -> None:
-    """Run a command in the namespaces of a process, with `text` as its input.
+    """Run a command in the namespaces of a process.
 
     Raises:
         TargetError: it failed; its own words are in the error.
@@ -204,8 +168,8 @@ def within(
     ]  # fmt: skip
     try:
         done = subprocess.run(
-            [*enter, *command], input=text.encode(), capture_output=True, timeout=timeout_s,
-            check=False, pass_fds=tuple(files),
+            [*enter, *command], stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=timeout_s, check=False, pass_fds=tuple(files),
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{' '.join(command[-6:])} took more than {timeout_s:g} s") from error

@@ -1,4 +1,4 @@
-//! ICMP echo requests (RFC 792) at a fixed period, as ping(8) sends them.
+//! ICMP echo requests (RFC 792, RFC 4443) at a fixed period, as ping(8) sends them.
 
 use super::Outcome;
 use crate::clock::monotonic_ns;
@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-const ECHO_REQUEST: u8 = 8;
-const ECHO_REPLY: u8 = 0;
+/// Types of a request and of its reply, by version of the Internet Protocol.
+const ECHO_4: (u8, u8) = (8, 0);
+const ECHO_6: (u8, u8) = (128, 129);
 /// ICMP header and 56 bytes, as ping(8).
 const LENGTH: usize = 64;
 /// How long the last reply is waited for.
@@ -23,35 +24,38 @@ pub fn start(
     period_ms: u64,
     over: &Arc<AtomicBool>,
 ) -> Result<JoinHandle<Outcome>, String> {
-    if peer.is_ipv6() {
-        return Err("echo requests are sent over IPv4 only".into());
-    }
-    let (socket, raw) = open().map_err(|e| format!("no socket for ICMP echo requests: {e}"))?;
+    let (socket, raw) = open(peer).map_err(|e| format!("no socket for ICMP echo requests: {e}"))?;
     socket
         .connect(&SocketAddr::new(peer, 0).into())
         .map_err(|e| format!("echo requests cannot be sent to {peer}: {e}"))?;
     let over = Arc::clone(over);
     let period_ns = period_ms.max(1) * 1_000_000;
+    let kinds = if peer.is_ipv4() { ECHO_4 } else { ECHO_6 };
+    // A raw socket of version 4 gives the Internet header too; one of version 6 never does.
+    let header = raw && peer.is_ipv4();
     Ok(std::thread::spawn(move || {
-        ask(socket, raw, period_ns, &over).map_err(|e| e.to_string())
+        ask(socket, (kinds, header), period_ns, &over).map_err(|e| e.to_string())
     }))
 }
 
 /// The ping socket of icmp(7) where this user may have one, else a raw one.
-fn open() -> io::Result<(Socket, bool)> {
-    let ping = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4));
-    match ping {
+fn open(peer: IpAddr) -> io::Result<(Socket, bool)> {
+    let (domain, protocol) = match peer {
+        IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
+        IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
+    };
+    match Socket::new(domain, Type::DGRAM, Some(protocol)) {
         Ok(socket) => Ok((socket, false)),
-        Err(_) => Ok((
-            Socket::new(Domain::IPV4, Type::RAW, Some(Protocol::ICMPV4))?,
-            true,
-        )),
+        Err(_) => Ok((Socket::new(domain, Type::RAW, Some(protocol))?, true)),
     }
 }
 
+/// Types of request and reply, and whether what comes begins with the Internet header.
+type Form = ((u8, u8), bool);
+
 fn ask(
     mut socket: Socket,
-    raw: bool,
+    form: Form,
     period_ns: u64,
     over: &AtomicBool,
 ) -> io::Result<serde_json::Value> {
@@ -75,7 +79,7 @@ fn ask(
             sent.push(monotonic_ns());
             round_trips.push(None);
             // A request that finds no room is lost like any other packet.
-            socket.send(&request(mark, number)).ok();
+            socket.send(&request(form.0 .0, mark, number)).ok();
             due += period_ns;
         }
         let next = end.unwrap_or(due).saturating_sub(monotonic_ns());
@@ -84,7 +88,7 @@ fn ask(
         match socket.read(&mut buffer) {
             Ok(length) => {
                 let came = monotonic_ns();
-                if let Some(number) = reply(&buffer[..length], raw, mark) {
+                if let Some(number) = reply(&buffer[..length], form, mark) {
                     if let Some(place) = round_trips.get_mut(number as usize) {
                         place.get_or_insert(came - sent[number as usize]);
                     }
@@ -101,12 +105,12 @@ fn ask(
             Err(error) => return Err(error),
         }
     }
-    Ok(json!({"sent": sent.len(), "raw": raw, "round_trip_ns": round_trips}))
+    Ok(json!({"sent": sent.len(), "round_trip_ns": round_trips}))
 }
 
-fn request(mark: u64, number: u64) -> [u8; LENGTH] {
+fn request(kind: u8, mark: u64, number: u64) -> [u8; LENGTH] {
     let mut packet = [0; LENGTH];
-    packet[0] = ECHO_REQUEST;
+    packet[0] = kind;
     packet[4..6].copy_from_slice(&(mark as u16).to_be_bytes());
     packet[6..8].copy_from_slice(&(number as u16).to_be_bytes());
     packet[8..16].copy_from_slice(&mark.to_be_bytes());
@@ -117,9 +121,10 @@ fn request(mark: u64, number: u64) -> [u8; LENGTH] {
 }
 
 /// The number of the request that a packet replies to; none if it replies to none of ours.
-fn reply(packet: &[u8], raw: bool, mark: u64) -> Option<u64> {
-    // A raw socket gives the Internet header too, whose length its first byte tells in words.
-    let header = if raw {
+fn reply(packet: &[u8], form: Form, mark: u64) -> Option<u64> {
+    let ((_, expected), has_header) = form;
+    // The first byte of an Internet header tells its length in words.
+    let header = if has_header {
         usize::from(packet.first()? & 0xf) * 4
     } else {
         0
@@ -128,7 +133,7 @@ fn reply(packet: &[u8], raw: bool, mark: u64) -> Option<u64> {
     let eight = |at: usize| -> Option<u64> {
         Some(u64::from_be_bytes(packet.get(at..at + 8)?.try_into().ok()?))
     };
-    (*packet.first()? == ECHO_REPLY && eight(8)? == mark).then(|| eight(16))?
+    (*packet.first()? == expected && eight(8)? == mark).then(|| eight(16))?
 }
 
 /// The Internet checksum (RFC 1071).
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_packet_with_its_checksum_sums_to_zero() {
-        let packet = request(0x1234_5678_9abc_def0, 7);
+        let packet = request(ECHO_4.0, 0x1234_5678_9abc_def0, 7);
         assert_eq!(checksum(&packet), 0);
         // RFC 1071, section 3: the words 0001 f203 f4f5 f6f7 sum to ddf2.
         let example = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
@@ -158,14 +163,20 @@ mod tests {
 
     #[test]
     fn only_replies_with_our_mark_count() {
-        let mut packet = request(9, 3);
-        assert_eq!(reply(&packet, false, 9), None, "a request is no reply");
-        packet[0] = ECHO_REPLY;
-        assert_eq!(reply(&packet, false, 9), Some(3));
-        assert_eq!(reply(&packet, false, 8), None);
-        let mut whole = vec![0x45; 20];
-        whole.extend_from_slice(&packet);
-        assert_eq!(reply(&whole, true, 9), Some(3));
-        assert_eq!(reply(&whole[..30], true, 9), None);
+        for kinds in [ECHO_4, ECHO_6] {
+            let mut packet = request(kinds.0, 9, 3);
+            assert_eq!(
+                reply(&packet, (kinds, false), 9),
+                None,
+                "a request is no reply"
+            );
+            packet[0] = kinds.1;
+            assert_eq!(reply(&packet, (kinds, false), 9), Some(3));
+            assert_eq!(reply(&packet, (kinds, false), 8), None);
+            let mut whole = vec![0x45; 20];
+            whole.extend_from_slice(&packet);
+            assert_eq!(reply(&whole, (kinds, true), 9), Some(3));
+            assert_eq!(reply(&whole[..30], (kinds, true), 9), None);
+        }
     }
 }

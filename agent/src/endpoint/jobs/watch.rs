@@ -30,7 +30,9 @@ impl Snapshot {
             interfaces: read("/proc/net/dev"),
             softnet: read("/proc/net/softnet_stat").map(|text| named_softnet(&text)),
             lines: read("/proc/interrupts").map(|text| named_interrupts(&text)),
-            protocols: read("/proc/net/snmp").map(|text| named_protocols(&text)),
+            // Those of version 6 have a line for each counter already.
+            protocols: read("/proc/net/snmp")
+                .map(|text| named_protocols(&text) + &read("/proc/net/snmp6").unwrap_or_default()),
         }
     }
 

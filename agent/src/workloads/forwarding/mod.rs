@@ -4,15 +4,16 @@
 mod ndr;
 mod sweep;
 
-use crate::catalog::{Direction, Indicator, Parameter, Type};
+use crate::catalog::{Direction, Factor, Indicator, Parameter, Type};
 use crate::measure::Failure;
 use serde_json::{json, Value};
 
 pub const WORKLOADS: &[&dyn super::Workload] = &[&sweep::Sweep, &ndr::Ndr];
 
 const SEMANTICS: crate::catalog::Semantics = crate::catalog::Semantics {
-    linux: "the kernel forwards IPv4 between two interfaces (ip_forward)",
-    windows: "not yet: the forwarder is Linux in a namespace or as a guest",
+    linux: "the kernel forwards IPv4 or IPv6 between two interfaces (ip_forward, forwarding)",
+    windows:
+        "not yet: the forwarder is Linux in a namespace, as a guest or as a machine of its own",
 };
 
 fn refuse() -> Result<(), Failure> {
@@ -83,21 +84,42 @@ fn common() -> Vec<Parameter> {
             64.0,
             plain(
                 "copies",
-                Type::Integer,
-                json!(1),
+                Type::Integers,
+                json!([1]),
                 None,
                 "processes of the competitor at once",
             ),
         ),
         limits(
-            0.0,
+            -20.0,
             19.0,
             plain(
                 "nice",
-                Type::Integer,
-                json!(0),
+                Type::Integers,
+                json!([0]),
                 None,
-                "nice value of the competitor",
+                "nice values of the competitor",
+            ),
+        ),
+        Parameter {
+            choices: Some(vec!["other", "batch", "idle", "fifo", "rr"]),
+            ..plain(
+                "scheduler",
+                Type::Texts,
+                json!(["other"]),
+                None,
+                "scheduling policies of the competitor (sched(7)); `fifo` and `rr` with priority 1",
+            )
+        },
+        limits(
+            4.0,
+            6.0,
+            plain(
+                "ip_versions",
+                Type::Integers,
+                json!([4]),
+                None,
+                "versions of the Internet Protocol, 4 and 6",
             ),
         ),
         Parameter {
@@ -123,15 +145,39 @@ fn common() -> Vec<Parameter> {
                 "routes in the forwarder's table beside the two that are used",
             ),
         ),
+        limits(
+            0.0,
+            1_000_000.0,
+            plain(
+                "budgets",
+                Type::Integers,
+                json!([0]),
+                None,
+                "packets that one run of the receive soft interrupt handles \
+                 (net.core.netdev_budget); 0: as the forwarder has it",
+            ),
+        ),
+        limits(
+            0.0,
+            100_000.0,
+            plain(
+                "firewall_rules",
+                Type::Integers,
+                json!([0]),
+                None,
+                "rules that every forwarded packet passes without a match (nft(8))",
+            ),
+        ),
         Parameter {
-            choices: Some(vec!["send", "sendmmsg", "packet"]),
+            choices: Some(vec!["send", "sendmmsg", "packet", "live"]),
             ..plain(
                 "rung",
                 Type::Text,
                 json!("send"),
                 None,
-                "how the generator hands packets to its system: one send(2) each, sendmmsg(2), or \
-                 a packet socket past the queueing discipline; with the latter two, packets are \
+                "how the generator hands packets to its system: one send(2) each, sendmmsg(2), a \
+                 packet socket past the queueing discipline, or frames that a program in the \
+                 kernel makes and another takes (live frames); with the middle two, packets are \
                  received in batches that share a time",
             )
         },
@@ -147,6 +193,34 @@ fn common() -> Vec<Parameter> {
             ),
         ),
     ]
+}
+
+/// Factors that both workloads have. A case names those after the second only where the study
+/// sets them.
+fn settings() -> Vec<Factor> {
+    vec![
+        factor("frame_bytes", "frame", Some("B"), "linear"),
+        factor("competitor", "competitor", None, "category"),
+        factor("ip_version", "IP version", None, "category"),
+        factor("steering", "steering", None, "category"),
+        factor("routes", "routes", None, "linear"),
+        factor("firewall_rules", "firewall rules", None, "linear"),
+        factor("budget", "NAPI budget", None, "linear"),
+    ]
+}
+
+fn factor(
+    name: &'static str,
+    title: &'static str,
+    unit: Option<&'static str>,
+    scale: &'static str,
+) -> Factor {
+    Factor {
+        name,
+        title,
+        unit,
+        scale,
+    }
 }
 
 fn indicator(

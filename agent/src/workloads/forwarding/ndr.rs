@@ -1,6 +1,6 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
-use super::{common, frames, indicator, limits, plain, refuse, SEMANTICS};
+use super::{common, factor, frames, indicator, limits, plain, refuse, settings, SEMANTICS};
 use crate::catalog::{self, Direction, Factor, Parameter, Type};
 use crate::measure::{Context, Failure};
 use serde_json::json;
@@ -20,14 +20,7 @@ impl crate::workloads::Workload for Ndr {
                       measures the round-trip time at 50, 90 and 100 % of the former.",
             source: "RFC 2544 §24 and §26.1 to 26.2; salah2010 §3.1",
             parameters: parameters(),
-            factors: vec![
-                factor("criterion", "criterion", None, "category"),
-                factor("load_percent", "load", Some("%"), "linear"),
-                factor("frame_bytes", "frame", Some("B"), "linear"),
-                factor("competitor", "competitor", None, "category"),
-                factor("steering", "steering", None, "category"),
-                factor("routes", "routes", None, "linear"),
-            ],
+            factors: factors(),
             indicators: vec![
                 indicator("rate", "Highest rate that passes", "1/s", Higher),
                 indicator("rate_above", "Lowest rate that fails", "1/s", Higher),
@@ -117,16 +110,11 @@ fn parameters() -> Vec<Parameter> {
     parameters
 }
 
-fn factor(
-    name: &'static str,
-    title: &'static str,
-    unit: Option<&'static str>,
-    scale: &'static str,
-) -> Factor {
-    Factor {
-        name,
-        title,
-        unit,
-        scale,
-    }
+fn factors() -> Vec<Factor> {
+    let mut factors = vec![
+        factor("criterion", "criterion", None, "category"),
+        factor("load_percent", "load", Some("%"), "linear"),
+    ];
+    factors.extend(settings());
+    factors
 }

@@ -1,6 +1,6 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
-use super::{common, frames, indicator, limits, plain, refuse, SEMANTICS};
+use super::{common, factor, frames, indicator, limits, plain, refuse, settings, SEMANTICS};
 use crate::catalog::{self, Direction, Factor, Parameter, Type};
 use crate::measure::{Context, Failure};
 use serde_json::json;
@@ -132,17 +132,6 @@ fn parameters() -> Vec<Parameter> {
 }
 
 fn factors() -> Vec<Factor> {
-    let factor = |name, title, unit, scale| Factor {
-        name,
-        title,
-        unit,
-        scale,
-    };
-    vec![
-        factor("offered_kpps", "offered load", Some("1000/s"), "linear"),
-        factor("frame_bytes", "frame", Some("B"), "linear"),
-        factor("competitor", "competitor", None, "category"),
-        factor("steering", "steering", None, "category"),
-        factor("routes", "routes", None, "linear"),
-    ]
+    let load = factor("offered_kpps", "offered load", Some("1000/s"), "linear");
+    std::iter::once(load).chain(settings()).collect()
 }
