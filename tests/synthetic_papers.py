@@ -148,3 +148,17 @@ def forwarding(boot_noise: float = 0.005) -> Iterator[Item]:
                 *([("competitor_speed", "%", "higher", speed)] if place else []),
             ):
                 yield Item("forwarding.sweep", name, case, unit, better, value, boot_noise)
+
+
+RATES = {"no loss": 20.0, "little": 22.0}
+"""Limits of forwarding by criterion, thousands of packets/s."""
+
+
+def rates(boot_noise: float = 0.005) -> Iterator[Item]:
+    for criterion, rate in RATES.items():
+        case = {"criterion": criterion, "frame_bytes": 78, "competitor": "none"}
+        for name, value in (("rate", rate), ("rate_above", 1.02 * rate)):
+            yield Item("forwarding.ndr", name, case, "1/s", "higher", 1e3 * value, boot_noise)
+    for percent in (50, 90, 100):
+        case = {"load_percent": percent, "frame_bytes": 78, "competitor": "none"}
+        yield Item("forwarding.ndr", "round_trip", case, "us", "lower", 80.0 + percent, boot_noise)

@@ -11,13 +11,15 @@ from rich.table import Table
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
+from pentathlon.evaluate.display import significant
 from pentathlon.store.packets import KeptTrial, kept_trials
-from pentathlon.traffic import export
+from pentathlon.traffic import export, jitter
 
 HELP = """Show the trials between two hosts, or export the packets of one.
 
 Without --trial every trial is listed: what was sent and came, how well the generator kept to the
-models, and the bound of the clocks. With it the packets of that trial are written.
+models, the bound of the clocks, and the jitter of RFC 3550 over the time of the flow: its bars
+reach up to the value beside them. With it the packets of that trial are written.
 
 Examples:
 
@@ -82,11 +84,13 @@ def _write(trial: KeptTrial, form: Format, path: Path) -> None:
 def _listed(trials: list[KeptTrial]) -> Table:
     table = Table(box=None, pad_edge=False)
     for title in ("trial", "system", "block", "case", "flow"):
-        table.add_column(title)
-    for title in ("sent", "came", "foreign", "late p99", "gaps off", "bound", "kept"):
-        table.add_column(title, justify="right")
+        table.add_column(title, overflow="fold")
+    for title in ("sent", "came", "foreign", "late p99", "gaps off", "bound"):
+        table.add_column(title, justify="right", no_wrap=title != "gaps off")
+    table.add_column("jitter", no_wrap=True)
+    table.add_column("kept")
     for trial in trials:
-        case = ",".join(f"{name}={value}" for name, value in trial.event["case"].items())
+        case = ", ".join(str(value) for value in trial.event["case"].values())
         for flow in trial.event["flows"]:
             table.add_row(
                 str(trial.number),
@@ -97,15 +101,35 @@ def _listed(trials: list[KeptTrial]) -> Table:
                 str(flow["sent"]),
                 _text(flow["received"]),
                 str(flow["foreign"]),
-                _text(flow["lateness_p99_s"], 1e6, " us"),
+                _time(flow["lateness_p99_s"]),
                 _text(flow["gap_distance"]),
-                _text((flow["clocks"] or {}).get("bound_ns"), 1e-3, " us"),
+                _time((flow["clocks"] or {}).get("bound_ns"), 1e-9),
+                _jitter(flow.get("jitter")),
                 "yes" if trial.kept else "no",
             )
     return table
 
 
-def _text(value: Any, factor: float = 1.0, unit: str = "") -> str:
+def _jitter(points: list[list[float]] | None) -> str:
+    """The series as bars, with its largest value."""
+    if not points:
+        return "unknown"
+    peaks = [peak for _, _, peak in points]
+    return f"{jitter.line(peaks)} {_time(max(peaks))}"
+
+
+def _time(value: float | None, unit_s: float = 1.0) -> str:
+    """A time with a unit that keeps it short."""
     if value is None:
         return "unknown"
-    return str(value) if isinstance(value, int) else f"{value * factor:.3g}{unit}"
+    seconds = value * unit_s
+    factor, unit = next(
+        (one for one in ((1.0, "s"), (1e3, "ms")) if seconds * one[0] >= 1), (1e6, "us")
+    )
+    return f"{significant(seconds * factor)} {unit}"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "unknown"
+    return str(value) if isinstance(value, int) else f"{value:.3g}"

@@ -15,6 +15,10 @@ REPETITIONS = "repetitions"
 OrderKey = tuple[tuple[int, str], ...]
 
 
+SAID = {"opt_level": "optimisation level {}", "ip_version": "IPv{}"}
+"""Factors whose values are said in words of their own."""
+
+
 def case_text(case: Mapping[str, Scalar]) -> str:
     """The case for people: sizes first, in binary units, then the rest, as "64 KiB, avx512"."""
     parts = sorted(case.items(), key=lambda item: not item[0].endswith("_bytes"))
@@ -25,8 +29,8 @@ def _part(name: str, value: Scalar) -> str:
     words = name.replace("_", " ")
     if isinstance(value, bool):
         return words if value else f"no {words}"
-    if isinstance(value, str) and name == "opt_level":
-        return f"optimisation level {value}"
+    if name in SAID:
+        return SAID[name].format(value)
     if isinstance(value, str):
         return f"{value} pages" if name == "pages" else value
     if isinstance(value, int) and name.endswith("_bytes"):

@@ -33,7 +33,7 @@ from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import payload, plain, tips
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-SCRIPTS = ("sweeps.js", "overlays.js", "report.js")
+SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "report.js")
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:

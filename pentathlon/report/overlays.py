@@ -96,6 +96,23 @@ def words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield one.system, f"beside {one.competitor}{case}", one.words
 
 
+def limit_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """(system, case, sentences) on the rates that the searches found."""
+    for case in dict.fromkeys(one.case_text for one in evaluation.derived.limits):
+        for system in evaluation.systems:
+            own = sorted(
+                (
+                    one
+                    for one in evaluation.derived.limits
+                    if (one.system, one.case_text) == (system.name, case)
+                ),
+                key=lambda one: one.criterion,
+                reverse=True,  # Without loss first, then with little.
+            )
+            if own:
+                yield system.name, case, tuple(words for one in own for words in one.words)
+
+
 def _setting(row: Row) -> str:
     return case_text(
         {name: value for name, value in row.case.items() if name not in (LOAD, COMPETITOR)}

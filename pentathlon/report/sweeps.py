@@ -28,6 +28,8 @@ class Sweep:
     """What the systems claim: (size, name)."""
     words: Callable[[Evaluation], Iterator[tuple[str, str, tuple[str, ...]]]]
     """(system, curve, sentences) on the derived figures."""
+    shown: tuple[str, ...] = ()
+    """Indicators that are drawn; empty: all of them."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
         rows = [
             row
             for row in evaluation.rows
-            if row.workload == workload and number(row.case, sweep.factor) is not None
+            if row.workload == workload
+            and number(row.case, sweep.factor) is not None
+            and (not sweep.shown or row.indicator in sweep.shown)
         ]
         if rows:
             panels = [
@@ -225,13 +229,28 @@ _SWEEPS = {
     "network.traffic": Sweep(
         "size_bytes",
         "packet size, bytes of payload",
-        "Each indicator over the size of the packets, by protocol and version of the Internet "
-        "Protocol, as figures 8 to 15 of martinovic2012 and figures 2 and 3 of vdovjak2021. The "
-        "clocks of the two hosts are known to within the indicator delay_bound: one-way delays "
-        "that differ by less than it are alike.",
+        "What the studies draw over the size of the packets, by protocol and version of the "
+        "Internet Protocol, as figures 8 to 15 of martinovic2012 and figures 2 and 3 of "
+        "vdovjak2021; quantiles and the rest are in the table. The clocks of the two hosts are "
+        "known to within the indicator delay_bound: one-way delays that differ by less than it "
+        "are alike.",
         _none,
         _unclaimed,
         _silent,
+        (
+            "throughput",
+            "packet_rate",
+            "lost",
+            "delay",
+            "delay_p99",
+            "round_trip",
+            "ipdv",
+            "jitter",
+            "cpu_sender",
+            "cpu_receiver",
+            "packet_cpu_sender",
+            "packet_cpu_receiver",
+        ),
     ),
     "memory.regions": Sweep(
         "block_bytes",

@@ -360,14 +360,17 @@ def _level_lines(curve: CurveLevels) -> Iterator[Line]:
 
 
 def _competitions(evaluation: Evaluation, console: Console) -> None:
-    """What competitors for the CPU change in forwarding."""
-    found = list(overlays.words(evaluation))
-    if found:
-        console.print(Text("\nForwarding beside a competitor for the CPU", style="bold"))
-    for system, curve, sentences in found:
-        console.print(Text(f"  {system}, {curve}"))
-        for words in sentences:
-            console.print(Text(f"    {words}"))
+    """What competitors for the CPU change in forwarding, and what searches found."""
+    for title, found in (
+        ("Forwarding beside a competitor for the CPU", list(overlays.words(evaluation))),
+        ("Highest rates that are forwarded (RFC 2544)", list(overlays.limit_words(evaluation))),
+    ):
+        if found:
+            console.print(Text(f"\n{title}", style="bold"))
+        for system, curve, sentences in found:
+            console.print(Text(f"  {system}, {curve}"))
+            for words in sentences:
+                console.print(Text(f"    {words}"))
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
+from pentathlon.evaluate.derived import limits
 from pentathlon.evaluate.display import bytes_text, scale, signed_percent, significant
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import overlays, sweeps
+from pentathlon.report import jitters, overlays, sweeps
 
 CURVE_ROWS = 6
 """A workload with at least so many rows gets a section of its own."""
@@ -109,6 +110,10 @@ class Slope:
     worst: str
 
 
+SAID = {overlays.PICTURED: overlays.words, limits.WORKLOAD: overlays.limit_words}
+"""Workload -> the sentences on what is derived from its rows."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """A place for a picture: what to draw, and its words for those who do not see it."""
@@ -132,6 +137,7 @@ class Part:
     unfolded: bool
     tallies: tuple[Tally, ...]
     figures: Figures
+    levels_title: str
     levels: tuple[tuple[str, str, tuple[str, ...]], ...]
     """(system, curve, sentences) on cache levels, or on what else is derived from the curves."""
     slopes: tuple[Slope, ...]
@@ -210,7 +216,9 @@ def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
     case = rows[0].case
     sweep = sweeps.find(workload)
     if sweep is not None:
-        return (Figure("sweep", workload, sweep.caption),)
+        found = (Figure("sweep", workload, sweep.caption),)
+        series = Figure("jitter", workload, jitters.CAPTION)
+        return (*found, series) if workload == jitters.PICTURED else found
     if workload == overlays.PICTURED:
         return (Figure("overlay", workload, overlays.CAPTION),)
     if SIZE in case:
@@ -248,15 +256,25 @@ def _part(
     sweep = sweeps.find(workload)
     curves = [one for one in evaluation.curves if one.workload == workload and sweep is None]
     alike = bool(title) and len({row.title for row in rows}) == 1
+    said: Iterable[tuple[str, str, tuple[str, ...]]] | None = None
+    if sweep is not None:
+        said = sweep.words(evaluation)
+    elif workload in SAID:
+        said = SAID[workload](evaluation)
     return Part(
         anchor=anchor,
         title=title,
         lines=tuple(_line(evaluation, row, alike) for row in rows),
         unfolded=len(rows) <= OPEN_ROWS,
         tallies=tallies(evaluation, rows),
-        figures=figures if len(evaluation.systems) > 1 or figures[0].kind != "forest" else (),
-        levels=tuple(sweep.words(evaluation) if sweep else overlays.words(evaluation))
-        if sweep is not None or workload == overlays.PICTURED
+        figures=tuple(
+            one for one in figures if len(evaluation.systems) > 1 or one.kind != "forest"
+        ),
+        levels_title="Cache levels found in the curves"
+        if said is None
+        else ("What the searches found" if workload == limits.WORKLOAD else "What the curves show"),
+        levels=tuple(said)
+        if said is not None
         else tuple(
             (
                 curve.system,

@@ -12,11 +12,12 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import RunStart
+from pentathlon.procedure.records import BootEnd, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.directory import CATALOG, read_plan, result_directories
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
+from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
 from pentathlon.store.tables import TableBuilder, write_tables
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
@@ -117,6 +118,19 @@ class Result:
     def samples(self) -> pl.DataFrame:
         """All samples (`schema.SAMPLES`); `counted` and `phase` say which ones to evaluate."""
         return self._tables["samples"]
+
+    def trials(self) -> list[tuple[str, int, dict[str, Any]]]:
+        """The trials between two hosts that count: system, block and `packets` event of each."""
+        ended = {
+            (record.block, record.system, record.attempt)
+            for record in read_journal(self.path)
+            if isinstance(record, BootEnd) and record.outcome == "ok"
+        }
+        return [
+            (trial.system, trial.block, trial.event)
+            for trial in kept_trials(self.path)
+            if (trial.block, trial.system, trial.attempt) in ended
+        ]
 
     def histograms(self) -> pl.DataFrame:
         """All histograms of raw values (`schema.HISTOGRAMS`), to be merged bucket by bucket."""

@@ -5,6 +5,10 @@ heard at t4. The receiver's timer minus the sender's at that moment lies between
 t2 − t1, whatever the delays are, because none is negative. A straight line (offset and drift) must
 pass through all of these windows; the bounds of one-way delay follow from how far it could be
 moved.
+
+Two timers that count the same counter, as programs and user-mode kernels of one machine do with
+its time stamp counter, need no estimate: how they differ follows from their epochs and rates. That
+the counter is the same is not believed: every window of the exchanges must agree with it.
 """
 
 from __future__ import annotations
@@ -20,6 +24,25 @@ from pentathlon.traffic.records import Integers
 FEWEST = 3
 """Exchanges without which no drift can be told."""
 
+COUNTER_NS = 100.0
+"""How far readings of one counter on two CPUs can be from each other, ns: a processor reads it out
+of order, some tens of ns early, and the system lets no CPU's counter lie behind the others'."""
+
+
+@dataclass(frozen=True)
+class Counter:
+    """What a timer counts.
+
+    Attributes:
+        source: name of the counter.
+        epoch: its reading when the timer was 0.
+        tick_ns: ns of the timer for one step of the counter.
+    """
+
+    source: str
+    epoch: int
+    tick_ns: float
+
 
 @dataclass(frozen=True)
 class ClockDifference:
@@ -31,6 +54,7 @@ class ClockDifference:
         drift: change of the difference per ns (1e-6 is 1 ppm).
         bound_ns: the true difference is within ± this of the line, over the whole run.
         exchanges: how many exchanges it was made from.
+        by: "exchange", or "counter" where both timers count the same one.
     """
 
     origin_ns: int
@@ -38,10 +62,36 @@ class ClockDifference:
     drift: float
     bound_ns: float
     exchanges: int
+    by: str = "exchange"
 
     def at(self, sender_ns: Integers) -> NDArray[np.float64]:
         """The difference at these times of the sender, in ns."""
         return np.asarray(self.offset_ns + self.drift * (sender_ns - self.origin_ns), np.float64)
+
+
+def between(
+    exchanges: Integers, sender: Counter | None, receiver: Counter | None
+) -> ClockDifference | None:
+    """The difference of two timers: exactly, where they count one counter, else by `difference`.
+
+    Args:
+        exchanges: rows of t1, t2, t3, t4.
+        sender, receiver: what the timers count; None: unknown.
+    """
+    if sender is None or receiver is None or sender.source != receiver.source:
+        return difference(exchanges)
+    if not len(exchanges):
+        return None
+    t1, t2, t3, t4 = exchanges.T
+    ratio = receiver.tick_ns / sender.tick_ns
+    origin = int(t1[0])
+    # The receiver's time when the sender's is 0; its epoch may lie before or after.
+    apart = (sender.epoch - receiver.epoch) * receiver.tick_ns
+    line = ClockDifference(
+        origin, apart + origin * (ratio - 1), ratio - 1, COUNTER_NS, len(exchanges), "counter"
+    )
+    agree = (line.at(t1) <= t2 - t1 + COUNTER_NS) & (line.at(t4) >= t3 - t4 - COUNTER_NS)
+    return line if agree.all() else difference(exchanges)
 
 
 def difference(exchanges: Integers) -> ClockDifference | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pentathlon.traffic.clocks import ClockDifference
 from pentathlon.traffic.join import Joined
+from pentathlon.traffic.series import smoothed
 
 PACKETS: Final[dict[str, pl.DataType]] = {
     "flow": pl.UInt32(),
@@ -22,6 +23,7 @@ PACKETS: Final[dict[str, pl.DataType]] = {
     "arrival_ns": pl.Int64(),
     "arrival_order": pl.UInt32(),
     "delay_ns": pl.Float64(),
+    "jitter_ns": pl.Float64(),
     "echo_ns": pl.Int64(),
 }
 """One row per packet that was sent, and one per further copy of it that came.
@@ -34,6 +36,7 @@ refused        the sender's system did not take it
 arrival_ns     when it came, the receiver's timer; null: it did not come, or nobody knows
 arrival_order  its place among the arrivals of the flow
 delay_ns       one-way delay with the clocks' difference taken off; null without clocks
+jitter_ns      smoothed interarrival jitter after the packet's arrival (RFC 3550, section 6.4.1)
 """
 
 
@@ -70,11 +73,25 @@ def table(
             "arrival_ns": _known(arrival, came),
             "arrival_order": _known(place, came),
             "delay_ns": _known(delay, came & (clocks is not None)),
+            "jitter_ns": _jitter(delay, place, came, len(sequence)),
             "echo_ns": _echoes(numbers, len(sequence), back),
         },
         schema_overrides=PACKETS,
     )
     return made.sort("sequence", "copy")
+
+
+def _jitter(
+    delay: NDArray[np.float64], place: NDArray[np.int64], came: NDArray[np.bool_], first: int
+) -> pl.Series:
+    """The running jitter at each packet's own row; further copies have none."""
+    own = came & (np.arange(len(came)) < first)
+    rows = np.flatnonzero(own)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    jitter = np.zeros(len(delay))
+    if len(rows) > 1:
+        jitter[rows[1:]] = smoothed(np.abs(np.diff(delay[rows])))
+    return _known(jitter, own)
 
 
 def _copies(first: int, again: NDArray[np.int64]) -> NDArray[np.int64]:

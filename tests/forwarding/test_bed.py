@@ -139,6 +139,7 @@ def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: bed.B
     with pytest.raises(bed.Unsupported, match="whole kernel"):
         tune(made, budget=64)
     tune(made)
+    assert made.tuned["budget"] == 0
     assert flow_of(made, 500, 78).forwarded > 0
 
 

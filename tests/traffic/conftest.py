@@ -111,7 +111,7 @@ class Behind(Endpoint):
 
 def behind(endpoint: Endpoint, between: Callable[[int], int]) -> Behind:
     """The endpoint, reached through something."""
-    return Behind(endpoint.session, endpoint.addresses, endpoint.refused, between)
+    return Behind(endpoint.session, endpoint.addresses, endpoint.refused, endpoint.timer, between)
 
 
 __all__ = ["PARAMETERS", "Behind", "Pair", "Relay", "behind", "task"]

@@ -45,3 +45,60 @@ def test_a_clock_that_steps_widens_the_bound() -> None:
     assert steady is not None
     assert stepped is not None
     assert stepped.bound_ns > 10 * steady.bound_ns
+
+
+def of_one_counter(
+    epochs: tuple[int, int], ticks_ns: tuple[float, float], wrong: int = 0
+) -> tuple[np.ndarray, clocks.Counter, clocks.Counter]:
+    """Exchanges of timers that count one counter of 2 GHz; the receiver says a `wrong` epoch."""
+    random = np.random.default_rng(7)
+    at = max(epochs) + 10_000_000_000 + np.arange(200) * 40_000_000
+    moments = [at]
+    for least in (80_000, 4_000, 80_000):
+        moments.append(moments[-1] + least + random.integers(0, 60_000, 200))
+    hosts = (0, 1, 1, 0)
+    times = [
+        ((moment - epochs[host]) * ticks_ns[host]).astype(np.int64)
+        for moment, host in zip(moments, hosts, strict=True)
+    ]
+    return (
+        np.stack(times, axis=1),
+        clocks.Counter("tsc", epochs[0], ticks_ns[0]),
+        clocks.Counter("tsc", epochs[1] + wrong, ticks_ns[1]),
+    )
+
+
+@pytest.mark.parametrize("epochs", [(10**15, 10**15 + 123_456_789), (10**15, 10**12)])
+@pytest.mark.parametrize("ticks_ns", [(0.5, 0.5), (0.5, 0.50001), (0.499995, 0.5)])
+def test_one_counter_tells_the_difference_exactly(
+    epochs: tuple[int, int], ticks_ns: tuple[float, float]
+) -> None:
+    rows, sender, receiver = of_one_counter(epochs, ticks_ns)
+    found = clocks.between(rows, sender, receiver)
+    assert found is not None
+    assert (found.by, found.bound_ns) == ("counter", clocks.COUNTER_NS)
+    moment = max(epochs) + 15_000_000_000
+    times = [(moment - epoch) * tick for epoch, tick in zip(epochs, ticks_ns, strict=True)]
+    told = found.at(np.array([round(times[0])]))[0]
+    assert told == pytest.approx(times[1] - times[0], abs=2)
+    # What the windows alone would tell is far wider.
+    estimated = clocks.difference(rows)
+    assert estimated is not None
+    assert estimated.bound_ns > 100 * found.bound_ns
+
+
+@pytest.mark.parametrize("wrong", [10**6, -(10**6), 10**12])
+def test_a_counter_that_is_not_the_same_is_found_out(wrong: int) -> None:
+    rows, sender, receiver = of_one_counter((10**15, 10**15 + 5_000_000), (0.5, 0.5), wrong)
+    found = clocks.between(rows, sender, receiver)
+    assert found is not None
+    assert found.by == "exchange"
+
+
+def test_counters_of_other_names_are_not_compared() -> None:
+    rows, sender, _ = of_one_counter((10**15, 10**15), (0.5, 0.5))
+    other = clocks.Counter("QueryPerformanceCounter", 10**15, 0.5)
+    for one in (other, None):
+        found = clocks.between(rows, sender, one)
+        assert found is not None
+        assert found.by == "exchange"

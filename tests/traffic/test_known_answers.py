@@ -166,6 +166,7 @@ def test_one_end_missing_is_unknown(pair: Pair) -> None:
 def test_the_difference_of_the_timers_does_not_matter(pair: Pair, offset_ns: int) -> None:
     """A receiver whose timer is a day ahead measures the same delays."""
     trial = plain(pair)
+    trial.timers = (None, None)  # What is known of their counter would no longer be true.
     before = judge(trial)[0].found
 
     def shift(data: bytes, exchange: bool) -> bytes:

@@ -181,6 +181,52 @@ def test_as_fast_as_possible_is_not_late(pair: Pair, rung: str) -> None:
     arrived(trial)
 
 
+def test_a_frame_that_the_driver_drops_is_refused_or_arrives(pair: Pair) -> None:
+    """By AF_XDP as fast as possible: a driver that says what it drops leaves no packet unknown."""
+    gap = {"of": {"model": "constant", "value": 0}, "rate": True}
+    trial = Trial(pair, {"rung": "afxdp", "gap": gap, "packets": 50_000}, {"reader": "recvmmsg"})
+    supported(trial)
+    sent, came = trial.files["sent"], trial.files["received"]
+    assert len(sent) == trial.sent["packets"] + trial.sent["refused"]
+    assert int((sent.flags != 0).sum()) == trial.sent["refused"]
+    # What was refused did not arrive, and what arrived was not refused.
+    assert not np.isin(came.sequence, sent.sequence[sent.flags != 0]).any()
+    assert 0 < trial.received["packets"] <= trial.sent["packets"]
+
+
+PKTGEN = """
+import socket, struct, sys
+peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+to = sys.argv[1], int(sys.argv[2])
+for number in [*range(1, 201), 7, 0]:
+    peer.sendto(struct.pack("!IIII", 0xBE9BE955, number, 0, 0).ljust(64, b"\\0"), to)
+peer.sendto(struct.pack("!IIII", 0xBE9BE954, 5, 0, 0).ljust(64, b"\\0"), to)
+"""
+
+
+def test_packets_of_the_kernels_generator_are_known_by_their_header(pair: Pair) -> None:
+    trial = Trial(pair, {"packets": 10}, {"rung": "pktgen"})
+    enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[0].session.pid)]
+    words = ["--net", "--", sys.executable, "-c", PKTGEN, trial.address, str(trial.port)]
+    trial.run(lambda: subprocess.run([*enter, *words], check=True))
+    came = trial.files["received"]
+    assert sorted(came.sequence) == sorted([*range(200), 6])
+    # Ours, the sequence 0 that it never has, and the wrong mark.
+    assert trial.received["foreign"] == 10 + 1 + 1
+    assert (came.length == 64).all()
+
+
+def test_without_the_kernels_generator_its_rung_is_unsupported(pair: Pair) -> None:
+    trial = Trial(pair, {"rung": "pktgen"}, {"rung": "pktgen"})
+    try:
+        trial.run()
+    except CommandError as error:
+        assert error.kind == "unsupported"
+        assert "modprobe pktgen" in str(error) or "the generator refuses" in str(error)
+        return
+    assert trial.sent["packets"] == PACKETS == len(trial.files["received"])
+
+
 @pytest.mark.parametrize("rung", RUNGS)
 def test_every_packet_is_sent_back(pair: Pair, rung: str) -> None:
     receiving = {"reader": "recvmmsg", "role": "echo"}

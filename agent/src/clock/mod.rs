@@ -86,6 +86,11 @@ impl Clock {
         (self.read)()
     }
 
+    /// Nanoseconds of one step of the counter.
+    pub fn tick_ns(&self) -> f64 {
+        self.tick_ns
+    }
+
     /// Nanoseconds between two readings; 0 if the second is earlier.
     #[inline]
     pub fn elapsed_ns(&self, from: u64, to: u64) -> f64 {

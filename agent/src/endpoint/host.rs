@@ -9,7 +9,13 @@ pub struct Reading {
     interrupts: Option<String>,
     snmp: Option<String>,
     process_ns: Option<u64>,
+    /// What the last kinds of CPU time are.
+    fields: [&'static str; 3],
 }
+
+/// A kind of CPU time that the system does not tell.
+#[cfg(windows)]
+const UNKNOWN: &str = "unknown";
 
 impl Reading {
     /// Windows has no such tables; they are written from what it tells, in ticks of 100 ns:
@@ -43,6 +49,11 @@ impl Reading {
                 .then_some(interrupts),
             snmp: None,
             process_ns: process_ns(),
+            // Wine keeps no times of interrupts: they are all 0 since its start.
+            fields: match each.iter().any(|(times, _)| times[3] + times[4] > 0) {
+                true => ["irq", "softirq", UNKNOWN],
+                false => [UNKNOWN; 3],
+            },
         }
     }
 
@@ -56,14 +67,17 @@ impl Reading {
             // Of the network namespace that this process is in.
             snmp: read("/proc/self/net/snmp"),
             process_ns: process_ns(),
+            fields: ["irq", "softirq", "steal"],
         }
     }
 
     /// What happened between two readings. CPU times are in ticks of `tick_ns`.
     pub fn since(&self, before: &Self) -> Value {
+        let mut fields = vec!["user", "nice", "system", "idle", "iowait"];
+        fields.extend(self.fields);
         json!({
             "cpus": delta_rows(&before.stat, &self.stat, "cpu"),
-            "cpu_fields": ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"],
+            "cpu_fields": fields,
             "tick_ns": tick_ns(),
             "softirqs": delta_rows(&before.softirqs, &self.softirqs, ""),
             "interrupts": delta_rows(&before.interrupts, &self.interrupts, ""),

@@ -33,13 +33,16 @@ pub fn serve() -> i32 {
         }
     };
     let mut out = Output { epoch_ns };
-    let mut trials = Trials::new(Timer::start(&calibration), scratch.path().to_path_buf());
+    let timer = Timer::start(&calibration);
+    let (epoch, tick_ns) = timer.counter();
+    let mut trials = Trials::new(timer, scratch.path().to_path_buf());
     let mut jobs = Jobs::new(calibration.clone(), scratch.path().to_path_buf());
     let mut router = Router::default();
     let opening = json!({
         "event": "endpoint",
         "agent": crate::build::this(),
         "clock": calibration,
+        "timer": {"source": calibration.source, "epoch": epoch, "tick_ns": tick_ns},
     });
     if out.event(opening).is_err() {
         return 1;

@@ -68,12 +68,24 @@ mod linux {
     /// Lengths of the prefixes of the routes that fill the table.
     const PREFIXES: [u8; 2] = [28, 64];
 
-    #[derive(Default)]
     pub struct Router {
         /// Files with what they held before, in the order of their change.
         before: Vec<(String, String)>,
         routes: Option<RouteTable>,
         firewall: Option<Firewall>,
+        /// Gives the firewall its commands.
+        tell_firewall: fn(&str) -> Result<(), Refusal>,
+    }
+
+    impl Default for Router {
+        fn default() -> Self {
+            Self {
+                before: Vec::new(),
+                routes: None,
+                firewall: None,
+                tell_firewall: nft,
+            }
+        }
     }
 
     impl Router {
@@ -184,20 +196,17 @@ mod linux {
             }
             self.clear_firewall();
             if wanted.rules > 0 {
-                // Taken away also if only half of it came into force.
                 self.firewall = Some(wanted);
-                nft(&ruleset(wanted))?;
+                // What is refused is not in force, and half of it must not be either.
+                (self.tell_firewall)(&ruleset(wanted)).inspect_err(|_| self.clear_firewall())?;
             }
             Ok(())
         }
 
         fn clear_firewall(&mut self) {
             if let Some(old) = self.firewall.take() {
-                nft(&format!(
-                    "delete table {} {TABLE}\n",
-                    table_family(old.ip_version)
-                ))
-                .ok();
+                let family = table_family(old.ip_version);
+                (self.tell_firewall)(&format!("delete table {family} {TABLE}\n")).ok();
             }
         }
     }
@@ -325,6 +334,19 @@ mod linux {
                 text.lines().filter(|line| line.contains("saddr")).collect();
             assert_eq!(sources.len(), 300);
             assert!(text.contains("ip saddr 172.16.1.43 drop"));
+        }
+
+        #[test]
+        fn rules_that_were_refused_are_refused_again() {
+            let mut router = Router::default();
+            router.tell_firewall = |_| Err(unsupported("there is no firewall".into()));
+            let tuning: Tuning =
+                serde_json::from_str(r#"{"firewall": {"rules": 3, "ip_version": 4}}"#).unwrap();
+            for _ in 0..2 {
+                assert!(router
+                    .tune(&tuning)
+                    .is_err_and(|refusal| refusal.unsupported));
+            }
         }
 
         #[test]

@@ -2,9 +2,11 @@
 
 use super::command::{Listen, Send};
 use super::host::Reading;
+use crate::network::echoes;
 use crate::network::exchange::{self, Asker};
+use crate::network::inlet::Inlet;
 use crate::network::outlet::Outlet;
-use crate::network::receive::{self, Inlet, Received};
+use crate::network::receive::{self, Received};
 use crate::network::records::{Kind, Recorder, Writer};
 use crate::network::send::{self, Sent};
 use crate::network::Timer;
@@ -243,7 +245,7 @@ impl Trials {
                 let (recorder, writer) = self.recorder(&send.trial, number, Kind::Echoes)?;
                 let (timer, ended) = (self.timer, Arc::clone(&over));
                 let thread = std::thread::spawn(move || {
-                    receive::echoes(session, number, &timer, back, recorder, &ended)
+                    echoes::receive(session, number, &timer, back, recorder, &ended)
                 });
                 echoes.push((number, thread, writer));
             }

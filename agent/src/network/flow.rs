@@ -51,6 +51,8 @@ pub enum Rung {
     Afxdp,
     /// Frames that a program makes and paces in the kernel (BPF live frames).
     Live,
+    /// The kernel's own generator (kernel documentation, networking/pktgen).
+    Pktgen,
 }
 
 /// How the receiver takes packets.

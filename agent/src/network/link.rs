@@ -30,6 +30,7 @@ pub struct Link {
     pub socket: FrameSocket,
     pub interface: u32,
     pub template: Template,
+    pub ends: Ends,
 }
 
 impl Link {
@@ -65,6 +66,7 @@ impl Link {
             socket: frames,
             interface: hop.interface,
             template: Template::new(&ends),
+            ends,
         })
     }
 }

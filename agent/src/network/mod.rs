@@ -3,10 +3,12 @@
 //! which the experimenter joins by sequence.
 
 pub mod batch;
+pub mod echoes;
 pub mod exchange;
 pub mod flow;
 pub mod frame;
 pub mod icmp;
+pub mod inlet;
 #[cfg(target_os = "linux")]
 pub mod link;
 #[cfg(target_os = "linux")]
@@ -14,6 +16,7 @@ pub mod live;
 pub mod model;
 pub mod outlet;
 pub mod packet;
+pub mod pktgen;
 pub mod receive;
 #[cfg(target_os = "linux")]
 mod receive_many;

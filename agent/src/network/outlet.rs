@@ -3,18 +3,20 @@
 #[cfg(target_os = "linux")]
 use super::batch;
 use super::batch::Batch;
+use super::echoes::Echoes;
 use super::flow::{Protocol, Rung, SendFlow};
 use super::icmp;
 #[cfg(target_os = "linux")]
 use super::link::{self, Link};
 #[cfg(target_os = "linux")]
 use super::live::LiveOutlet;
-use super::receive::Echoes;
+#[cfg(target_os = "linux")]
+use super::pktgen::PktgenOutlet;
 #[cfg(target_os = "linux")]
 use super::rings::XskOutlet;
 use super::transport;
 use std::io::{self, ErrorKind, Write};
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 
 /// A connected way to the receiver.
 pub enum Outlet {
@@ -34,6 +36,8 @@ pub enum Outlet {
     Xsk(UdpSocket, XskOutlet),
     #[cfg(target_os = "linux")]
     Live(LiveOutlet),
+    #[cfg(target_os = "linux")]
+    Pktgen(PktgenOutlet),
 }
 
 impl Outlet {
@@ -85,6 +89,10 @@ impl Outlet {
             (Protocol::Udp, Rung::Live) => {
                 Ok(Self::Live(LiveOutlet::open(socket.into(), &flow.size)?))
             }
+            #[cfg(target_os = "linux")]
+            (Protocol::Udp, Rung::Pktgen) => {
+                Ok(Self::Pktgen(PktgenOutlet::open(socket.into(), flow)?))
+            }
             #[cfg(not(target_os = "linux"))]
             (Protocol::Udp, _) => Err(unsupported("this rung needs Linux")),
         }
@@ -103,6 +111,8 @@ impl Outlet {
             | Self::Xsk(socket, _) => Echoes::Datagram(socket.try_clone()?),
             #[cfg(target_os = "linux")]
             Self::Live(live) => Echoes::Datagram(live.socket.try_clone()?),
+            #[cfg(target_os = "linux")]
+            Self::Pktgen(_) => return Err(unsupported("the rung 'pktgen' hears no echoes")),
         })
     }
 
@@ -113,7 +123,9 @@ impl Outlet {
             #[cfg(target_os = "linux")]
             Self::Segmented(_, most) => *most,
             #[cfg(target_os = "linux")]
-            Self::Many(_) | Self::Frames(..) | Self::Xsk(..) | Self::Live(_) => batch::MOST,
+            Self::Many(_) | Self::Frames(..) | Self::Xsk(..) | Self::Live(_) | Self::Pktgen(_) => {
+                batch::MOST
+            }
         }
     }
 
@@ -170,7 +182,7 @@ impl Outlet {
             }
             // The kernel runs a program of this rung; it does not come here.
             #[cfg(target_os = "linux")]
-            Self::Live(_) => Err(unsupported("live frames are sent by their program")),
+            Self::Live(_) | Self::Pktgen(_) => Err(unsupported("the kernel sends these packets")),
             #[cfg(target_os = "linux")]
             Self::Segmented(socket, _) => {
                 let all = batch.slots().len();
@@ -237,8 +249,21 @@ fn connect(flow: &SendFlow) -> io::Result<socket2::Socket> {
         socket.connect(&peer.into()).map_err(transport::no_way)?;
         return Ok(socket);
     }
-    socket.connect(&peer.into())?;
+    socket.connect(&peer.into()).map_err(|e| refused(e, flow))?;
     Ok(socket)
+}
+
+/// Says why some kernels' SCTP takes no address that the hosts of a pair have.
+fn refused(error: io::Error, flow: &SendFlow) -> io::Error {
+    let benchmark = matches!(flow.peer, IpAddr::V4(to) if to.octets()[0] == 198
+        && to.octets()[1] & 0xfe == 18);
+    if flow.protocol == Protocol::Sctp && benchmark && error.kind() == ErrorKind::InvalidInput {
+        return unsupported(format!(
+            "this kernel's SCTP takes no addresses for benchmarks (198.18.0.0/15), as that of \
+             Linux 5.10; it takes those of IPv6: {error}"
+        ));
+    }
+    error
 }
 
 /// What the system, or the way to the receiver, cannot do.

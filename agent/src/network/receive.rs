@@ -2,21 +2,16 @@
 //! foreign is counted and dropped.
 
 #[cfg(target_os = "linux")]
-use super::flow::Rung;
-use super::flow::{Protocol, Reader, ReceiveFlow, Role};
-use super::icmp;
-#[cfg(target_os = "linux")]
-use super::live::{open_for_frames, XdpInlet};
-use super::outlet::unsupported;
+use super::flow::Reader;
+use super::flow::{Protocol, ReceiveFlow, Role, Rung};
+use super::inlet::Inlet;
 use super::packet::{Header, Id, Kind, LONGEST};
 use super::records::Recorder;
-#[cfg(target_os = "linux")]
-use super::rings::{FrameRing, XskInlet};
 use super::stream::Messages;
-use super::{transport, Timer};
+use super::{pktgen, transport, Timer};
 use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -39,119 +34,6 @@ pub struct Received {
     pub broken: Option<String>,
 }
 
-/// Where packets come in.
-pub enum Inlet {
-    Datagram(UdpSocket),
-    /// Of a protocol with connections.
-    Listener(TcpListener),
-    /// Echo requests; none if nobody here can hear what the kernel answers.
-    Requests(Option<icmp::Listener>),
-    #[cfg(target_os = "linux")]
-    Program(XdpInlet),
-    #[cfg(target_os = "linux")]
-    Ring(FrameRing),
-    #[cfg(target_os = "linux")]
-    Xsk(XskInlet),
-    /// A socket at an interface that a program lets take frames which no stack has made.
-    #[cfg(target_os = "linux")]
-    Frames(UdpSocket, Option<std::os::fd::OwnedFd>),
-}
-
-impl Inlet {
-    /// An error of the kind `Unsupported` says what the system lacks.
-    #[cfg_attr(not(target_os = "linux"), expect(unused_variables))] // the session of a program
-    pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
-        if flow.protocol != Protocol::Udp && flow.reader != Reader::Recv {
-            return Err(unsupported(format!(
-                "{} is read by the reader 'recv' only",
-                flow.protocol.name()
-            )));
-        }
-        if !cfg!(target_os = "linux") && flow.reader != Reader::Recv {
-            return Err(unsupported("this reader needs Linux"));
-        }
-        if flow.protocol == Protocol::Icmp {
-            let listener = icmp::Listener::open(flow.address)?;
-            if let (Some(listener), Some(bytes)) = (&listener, flow.buffer_bytes) {
-                set_buffer(listener.buffer(), bytes)?;
-            }
-            return Ok(Self::Requests(listener));
-        }
-        let address = SocketAddr::new(flow.address, flow.port);
-        let socket = transport::socket(flow.protocol, address)?;
-        if let Some(bytes) = flow.buffer_bytes {
-            set_buffer(&socket, bytes)?;
-        }
-        match flow.group {
-            Some(group) => transport::join(&socket, group, address)?,
-            None => socket.bind(&address.into())?,
-        }
-        #[cfg(target_os = "linux")]
-        if flow.protocol == Protocol::Udp {
-            return Self::datagrams(flow, session, socket);
-        }
-        let _ = session;
-        Ok(match flow.protocol {
-            Protocol::Udp => Self::Datagram(socket.into()),
-            _ => {
-                socket.listen(16)?;
-                Self::Listener(socket.into())
-            }
-        })
-    }
-
-    #[cfg(target_os = "linux")]
-    fn datagrams(flow: &ReceiveFlow, session: u64, socket: socket2::Socket) -> io::Result<Self> {
-        let id = Id::new(session, flow.heard());
-        let quiet = matches!(flow.reader, Reader::Xdp | Reader::Ring | Reader::Afxdp);
-        if quiet && flow.role == Role::Echo {
-            return Err(unsupported("this reader sends nothing back"));
-        }
-        if quiet && flow.group.is_some() {
-            return Err(unsupported("this reader hears no group"));
-        }
-        Ok(match flow.reader {
-            Reader::Xdp => Self::Program(XdpInlet::open(socket.into(), id)?),
-            Reader::Ring => Self::Ring(FrameRing::open(socket.into())?),
-            Reader::Afxdp => Self::Xsk(XskInlet::open(socket.into())?),
-            _ if flow.rung == Rung::Live => {
-                Self::Frames(socket.into(), open_for_frames(flow.address)?)
-            }
-            _ => {
-                if flow.stamps {
-                    use std::os::fd::AsFd;
-                    crate::sys::stamps::of_arrivals(socket.as_fd()).map_err(|e| {
-                        unsupported(format!("the kernel gives no times of arrival: {e}"))
-                    })?;
-                }
-                Self::Datagram(socket.into())
-            }
-        })
-    }
-
-    /// Whether somebody here writes down what comes.
-    pub fn is_heard(&self) -> bool {
-        !matches!(self, Self::Requests(None))
-    }
-
-    pub fn port(&self) -> io::Result<u16> {
-        match self {
-            Self::Datagram(socket) => socket.local_addr(),
-            #[cfg(target_os = "linux")]
-            Self::Frames(socket, _) => socket.local_addr(),
-            #[cfg(target_os = "linux")]
-            Self::Program(program) => program.socket.local_addr(),
-            #[cfg(target_os = "linux")]
-            Self::Ring(ring) => ring.socket.local_addr(),
-            #[cfg(target_os = "linux")]
-            Self::Xsk(xsk) => xsk.socket.local_addr(),
-            Self::Requests(_) => return Ok(0),
-            Self::Listener(listener) => listener.local_addr(),
-        }
-        .map(|address| address.port())
-    }
-}
-
 /// Receives one flow until `over`.
 pub fn run(
     flow: &ReceiveFlow,
@@ -164,6 +46,7 @@ pub fn run(
 ) -> Received {
     let mut receiver = Receiver {
         id: Id::new(session, flow.heard()),
+        of_pktgen: flow.rung == Rung::Pktgen,
         timer: *timer,
         recorder,
         received: Received::default(),
@@ -204,6 +87,8 @@ pub fn run(
 
 pub(super) struct Receiver {
     id: Id,
+    /// Packets carry the header of the kernel's generator, not ours.
+    of_pktgen: bool,
     pub(super) timer: Timer,
     recorder: Recorder,
     received: Received,
@@ -342,7 +227,19 @@ impl Receiver {
     /// Writes down a packet that came at `now`; false if it is foreign.
     #[inline]
     pub(super) fn take(&mut self, now: u64, packet: &[u8]) -> bool {
+        if self.of_pktgen {
+            return self.take_of_pktgen(now, packet);
+        }
         self.taken(now, packet).is_some()
+    }
+
+    fn take_of_pktgen(&mut self, now: u64, packet: &[u8]) -> bool {
+        let sequence = pktgen::sequence(packet);
+        match sequence {
+            Some(sequence) => self.write_down(now, sequence, packet.len() as u16, false),
+            None => self.received.foreign += 1,
+        }
+        sequence.is_some()
     }
 
     /// As [`Self::take`]; the packet's header, or none if it is foreign.
@@ -386,101 +283,6 @@ impl Receiver {
     }
 }
 
-/// The arrivals of echoes at the sender, until `over`.
-pub fn echoes(
-    session: u64,
-    flow: u32,
-    timer: &Timer,
-    outlet: Echoes,
-    mut recorder: Recorder,
-    over: &AtomicBool,
-) -> Received {
-    let id = Id::new(session, flow);
-    let mut received = Received::default();
-    // A kernel sends requests back as they are.
-    let kind = match outlet {
-        Echoes::Replies(_) => Kind::Data,
-        _ => Kind::Echo,
-    };
-    let mut take = |packet: &[u8]| {
-        let now = timer.now_ns();
-        match Header::read(packet) {
-            Some(header) if header.id == id && header.kind == kind => {
-                if received.packets == 0 {
-                    received.first_ns = now;
-                }
-                received.last_ns = now;
-                received.packets += 1;
-                received.bytes += packet.len() as u64;
-                recorder.record(header.sequence, now, 0, packet.len() as u16, 0);
-            }
-            _ => received.foreign += 1,
-        }
-    };
-    let outcome = match outlet {
-        Echoes::Datagram(socket) => datagram_echoes(&socket, &mut take, over),
-        Echoes::Stream(stream) => stream_echoes(stream, &mut take, over),
-        Echoes::Replies(requests) => requests.replies(&mut take, over),
-    };
-    if let Err(error) = outcome {
-        received.broken = Some(error.to_string());
-    }
-    received.lost_records = recorder.finish();
-    received
-}
-
-/// The sender's socket, to read echoes from.
-pub enum Echoes {
-    Datagram(UdpSocket),
-    Stream(TcpStream),
-    Replies(icmp::Requests),
-}
-
-fn datagram_echoes(
-    socket: &UdpSocket,
-    take: &mut dyn FnMut(&[u8]),
-    over: &AtomicBool,
-) -> io::Result<()> {
-    socket.set_read_timeout(Some(PATIENCE))?;
-    let mut packet = vec![0; LONGEST + 1];
-    loop {
-        match socket.recv(&mut packet) {
-            Ok(length) => take(&packet[..length]),
-            Err(error) if is_quiet(&error) || error.kind() == ErrorKind::ConnectionRefused => {
-                if over.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-fn stream_echoes(
-    mut stream: TcpStream,
-    take: &mut dyn FnMut(&[u8]),
-    over: &AtomicBool,
-) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut messages = Messages::new();
-    loop {
-        match stream.read(messages.room()) {
-            Ok(0) => return Ok(()),
-            Ok(bytes) => messages.filled(bytes),
-            Err(error) if is_quiet(&error) => {
-                if over.load(Ordering::Relaxed) {
-                    return Ok(());
-                }
-                continue;
-            }
-            Err(error) => return Err(error),
-        }
-        while let Some((_, message)) = messages.next().map_err(io::Error::other)? {
-            take(message);
-        }
-    }
-}
-
 /// Lets the socket wait as the flow asks for.
 pub(super) fn set_waiting(flow: &ReceiveFlow, socket: &UdpSocket) -> io::Result<()> {
     if flow.spinning {
@@ -488,16 +290,6 @@ pub(super) fn set_waiting(flow: &ReceiveFlow, socket: &UdpSocket) -> io::Result<
     } else {
         socket.set_read_timeout(Some(PATIENCE))
     }
-}
-
-/// Asks for a buffer beyond the system's limit, which the administrator may have; else what the
-/// limit allows.
-fn set_buffer(socket: &socket2::Socket, bytes: usize) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    if crate::sys::socket::force_receive_buffer(std::os::fd::AsFd::as_fd(socket), bytes).is_ok() {
-        return Ok(());
-    }
-    socket.set_recv_buffer_size(bytes)
 }
 
 pub(super) fn mark_as_echo(packet: &mut [u8]) {

@@ -14,6 +14,7 @@ use crate::sys::block_ring::{Instruction, Ring};
 use crate::sys::bpf::{Program, Sockets};
 use crate::sys::poll::{self, Ready};
 use crate::sys::xsk::{Xsk, PLACE};
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -27,6 +28,9 @@ const STUCK: Duration = Duration::from_millis(100);
 pub struct XskOutlet {
     xsk: Xsk,
     pub template: Template,
+    /// Places in the batch up to which frames were handed over, and those the driver dropped.
+    handed: usize,
+    dropped: VecDeque<usize>,
 }
 
 impl XskOutlet {
@@ -37,12 +41,30 @@ impl XskOutlet {
         Ok(Self {
             xsk,
             template: link.template,
+            handed: 0,
+            dropped: VecDeque::new(),
         })
     }
 
-    /// Hands over the frames from `from` on; returns when the kernel has taken them.
+    /// Hands over the frames from `from` on; returns when the kernel has taken them. A frame that
+    /// the driver had no room for is the error of its turn.
     pub fn send(&mut self, batch: &Batch, from: usize) -> io::Result<usize> {
+        if from == 0 || from >= self.handed {
+            self.hand_over(batch, from)?;
+        }
+        match self.dropped.front() {
+            Some(&place) if place == from => {
+                self.dropped.pop_front();
+                Err(io::Error::from_raw_os_error(libc::ENOBUFS))
+            }
+            Some(&place) => Ok(place - from),
+            None => Ok(self.handed - from),
+        }
+    }
+
+    fn hand_over(&mut self, batch: &Batch, from: usize) -> io::Result<()> {
         self.xsk.completed();
+        let first = self.xsk.next();
         let mut count = 0;
         while from + count < batch.slots().len() {
             let frame = batch.framed(from + count);
@@ -60,9 +82,14 @@ impl XskOutlet {
                 return Err(ErrorKind::TimedOut.into());
             }
         }
+        self.handed = from + count;
+        let refused = self.xsk.take_refused().into_iter();
+        self.dropped = refused
+            .map(|entry| from + entry.wrapping_sub(first) as usize)
+            .collect();
         match count {
             0 => Err(ErrorKind::WouldBlock.into()),
-            _ => Ok(count),
+            _ => Ok(()),
         }
     }
 }

@@ -60,6 +60,12 @@ pub fn run(
             .run(id, times, packets, timer, recorder, fill)
             .map_err(|e| e.to_string());
     }
+    #[cfg(target_os = "linux")]
+    if let Outlet::Pktgen(pktgen) = outlet {
+        return pktgen
+            .run((start_ns, end_ns), packets, timer, recorder)
+            .map_err(|e| e.to_string());
+    }
     let mut batch = Batch::new(outlet.headroom(), outlet.is_segmented(), || {
         random.draw() as u8
     });

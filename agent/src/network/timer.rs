@@ -1,7 +1,8 @@
 //! The clock of an endpoint: nanoseconds since the endpoint started, on the calibrated clock.
 //!
 //! It never steps: neither midnight nor a correction of the system's time touches it. Two hosts'
-//! timers have nothing in common; the four-timestamp exchange tells how they differ.
+//! timers have nothing in common, unless both count the same machine's counter; the four-timestamp
+//! exchange tells how they differ.
 
 use crate::clock::{Calibration, Clock};
 use std::time::Duration;
@@ -23,6 +24,11 @@ impl Timer {
             clock,
             epoch: clock.ticks(),
         }
+    }
+
+    /// What the counter said when the timer was 0, and the timer's ns for one step of it.
+    pub fn counter(&self) -> (u64, f64) {
+        (self.epoch, self.clock.tick_ns())
     }
 
     #[inline]

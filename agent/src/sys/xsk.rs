@@ -119,6 +119,10 @@ pub struct Xsk {
     back: Queue,
     free: Vec<u64>,
     sends: bool,
+    /// Entries that the kernel has dealt with, which it tells late.
+    taken: u32,
+    /// Entries whose frames the driver had no room for.
+    refused: Vec<u32>,
 }
 
 // SAFETY: the memory is used by one owner, which may be any thread.
@@ -161,6 +165,8 @@ impl Xsk {
             back,
             free: (0..PLACES as u64).map(|n| n * PLACE as u64).collect(),
             sends,
+            taken: 0,
+            refused: Vec::new(),
         };
         if !sends {
             socket.give_back();
@@ -272,8 +278,18 @@ impl Xsk {
         true
     }
 
+    /// The number of the entry that the next frame gets.
+    pub fn next(&self) -> u32 {
+        self.out.produced()
+    }
+
+    /// The entries whose frames the driver had no room for, since this was last asked.
+    pub fn take_refused(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.refused)
+    }
+
     /// Lets the kernel send what was added, once; whether it has taken all.
-    pub fn kick(&self) -> io::Result<bool> {
+    pub fn kick(&mut self) -> io::Result<bool> {
         // SAFETY: nothing is pointed at.
         let done = unsafe {
             libc::sendto(
@@ -285,18 +301,30 @@ impl Xsk {
                 0,
             )
         };
-        if done < 0 {
-            let error = io::Error::last_os_error();
-            // The kernel takes some at a time, and waits for the driver.
-            let busy = [libc::EAGAIN, libc::EBUSY, libc::ENOBUFS, libc::EINTR];
-            if !error
-                .raw_os_error()
-                .is_some_and(|code| busy.contains(&code))
-            {
-                return Err(error);
-            }
+        let code = match done {
+            0.. => None,
+            _ => io::Error::last_os_error().raw_os_error(),
+        };
+        // The kernel tells how far it is only after a call that sent something.
+        let told = self.out.consumed();
+        let sent_some = told.wrapping_sub(self.taken) as usize <= ENTRIES && told != self.taken;
+        if sent_some {
+            self.taken = told;
         }
-        Ok(self.out.consumed() == self.out.produced())
+        match code {
+            None => {}
+            // The call ends with a frame that the driver dropped.
+            Some(libc::EBUSY) => {
+                if !sent_some {
+                    self.taken = self.taken.wrapping_add(1);
+                }
+                self.refused.push(self.taken.wrapping_sub(1));
+            }
+            // The kernel takes some at a time, and waits for the driver.
+            Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => {}
+            Some(code) => return Err(io::Error::from_raw_os_error(code)),
+        }
+        Ok(told == self.out.produced())
     }
 
     /// Takes back the places of frames that were sent.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pentathlon.evaluate.derived.code_size import find_code_sizes
 from pentathlon.evaluate.derived.forwarding import find_competitions
+from pentathlon.evaluate.derived.limits import find_limits
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.derived.read_ahead import find_read_ahead
 from pentathlon.evaluate.derived.regions import PAGE, Machine, find_regions
@@ -47,6 +48,7 @@ def derive(
         ),
         regions=find_regions(rows, systems, machines, level),
         competitions=find_competitions(rows, systems, level),
+        limits=find_limits(rows, systems, level),
     )
 
 

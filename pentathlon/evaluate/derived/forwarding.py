@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pentathlon.evaluate.cases import case_text, number
-from pentathlon.evaluate.derived.model import Against, Competition, LoadChange, Mean
-from pentathlon.evaluate.derived.series import mean_of
-from pentathlon.evaluate.display import signed, significant
+from pentathlon.evaluate.derived import said
+from pentathlon.evaluate.derived.model import Against, Competition, LoadChange
+from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Row, Scalar
 
 WORKLOAD = "forwarding.sweep"
@@ -137,9 +137,9 @@ def _one(
             for name, values in changes.items()
         }
         against = Against(
-            capacity=_ratio(shared["capacity"], level),
-            lost=_mean(shared["lost"], level),
-            delay=_ratio(shared["delay"], level),
+            capacity=said.ratio(shared["capacity"], level),
+            lost=said.mean(shared["lost"], level),
+            delay=said.ratio(shared["delay"], level),
         )
     else:
         first.update(changes)
@@ -153,19 +153,23 @@ def _one(
         case_text=case_text(own.setting),
         boots=len(blocks),
         loads=tuple(loads),
-        capacity_alone=_mean(list(free.values()), level),
-        capacity_beside=_mean(list(busy.values()), level),
-        capacity=_ratio(list(capacity.values()), level),
-        lost=_mean(list(changes["lost"].values()), level),
-        delay=_ratio(list(changes["delay"].values()), level),
-        speed=_mean([float(np.mean(list(one.values()))) for one in speed.values() if one], level),
-        slowest=_mean(list(slowest.values()), level) if each else None,
+        capacity_alone=said.mean(list(free.values()), level),
+        capacity_beside=said.mean(list(busy.values()), level),
+        capacity=said.ratio(list(capacity.values()), level),
+        lost=said.mean(list(changes["lost"].values()), level),
+        delay=said.ratio(list(changes["delay"].values()), level),
+        speed=said.mean(
+            [float(np.mean(list(one.values()))) for one in speed.values() if one], level
+        ),
+        slowest=said.mean(list(slowest.values()), level) if each else None,
         each=tuple(
             LoadChange(
                 load_kpps=load,
-                throughput=_ratio([one[load] for one in forwarded.values() if load in one], level),
-                lost=_mean([one[load] for one in lost.values() if load in one], level),
-                delay=_ratio([one[load] for one in delay.values() if load in one], level),
+                throughput=said.ratio(
+                    [one[load] for one in forwarded.values() if load in one], level
+                ),
+                lost=said.mean([one[load] for one in lost.values() if load in one], level),
+                delay=said.ratio([one[load] for one in delay.values() if load in one], level),
             )
             for load in loads
         ),
@@ -178,70 +182,38 @@ def _per_block(each: dict[int, dict[float, float]]) -> dict[int, float]:
     return {block: float(np.mean(list(own.values()))) for block, own in each.items() if own}
 
 
-def _mean(values: Sequence[float], level: float) -> Mean | None:
-    return mean_of(np.array(values), level) if values else None
-
-
-def _ratio(logs: Sequence[float], level: float) -> Mean | None:
-    """The geometric mean of ratios, given by their logarithms, with its interval."""
-    found = _mean(logs, level)
-    if found is None:
-        return None
-    low, high = (None if end is None else math.exp(end) for end in (found.low, found.high))
-    return Mean(value=math.exp(found.value), low=low, high=high, boots=found.boots)
-
-
 def _words(found: Competition, *, systems_first: bool) -> list[str]:
-    said = []
+    words = []
     if found.capacity and found.capacity_alone and found.capacity_beside:
         alone, beside = found.capacity_alone.value / 1e3, found.capacity_beside.value / 1e3
-        said.append(
+        words.append(
             f"capacity {significant(alone)} thousand packets/s alone and {significant(beside)} "
-            f"beside {found.competitor}: {_percent(found.capacity)}"
+            f"beside {found.competitor}: {said.percent(found.capacity)}"
         )
     if found.lost:
-        said.append(f"loss, mean of the loads: {_points(found.lost)}")
+        words.append(f"loss, mean of the loads: {said.points(found.lost)}")
     if found.delay:
-        said.append(f"round-trip time, mean of the loads: {_percent(found.delay)}")
+        words.append(f"round-trip time, mean of the loads: {said.percent(found.delay)}")
     if found.speed and found.slowest:
-        said.append(
-            f"{found.competitor} keeps {_interval(found.speed, significant, ' %')} of its speed "
-            f"in the mean of the loads, {_interval(found.slowest, significant, ' %')} at the load "
-            "that slows it most"
+        usual, least = (
+            said.interval(one, significant, " %") for one in (found.speed, found.slowest)
+        )
+        words.append(
+            f"{found.competitor} keeps {usual} of its speed in the mean of the loads, {least} at "
+            "the load that slows it most"
         )
     if found.against is not None:
         parts = [
             f"{name} {text}"
             for name, text in (
-                ("capacity", found.against.capacity and _percent(found.against.capacity)),
-                ("loss", found.against.lost and _points(found.against.lost)),
-                ("round-trip time", found.against.delay and _percent(found.against.delay)),
+                ("capacity", found.against.capacity and said.percent(found.against.capacity)),
+                ("loss", found.against.lost and said.points(found.against.lost)),
+                ("round-trip time", found.against.delay and said.percent(found.against.delay)),
             )
             if text
         ]
         if parts:
-            said.append(f"its effect against that on the reference: {', '.join(parts)}")
+            words.append(f"its effect against that on the reference: {', '.join(parts)}")
     if found.boots < 2 and systems_first:
-        said.append("one boot, so no interval")
-    return said
-
-
-def _percent(ratio: Mean) -> str:
-    scaled = Mean(
-        value=100 * (ratio.value - 1),
-        low=None if ratio.low is None else 100 * (ratio.low - 1),
-        high=None if ratio.high is None else 100 * (ratio.high - 1),
-        boots=ratio.boots,
-    )
-    return _interval(scaled, signed, " %")
-
-
-def _points(mean: Mean) -> str:
-    return _interval(mean, signed, " percentage points")
-
-
-def _interval(mean: Mean, text: Callable[[float], str], unit: str) -> str:
-    said = f"{text(mean.value)}{unit}"
-    if mean.low is not None and mean.high is not None:
-        said += f" ({text(mean.low)} to {text(mean.high)})"
-    return said
+        words.append("one boot, so no interval")
+    return words

@@ -185,6 +185,23 @@ class Competition(Frozen):
     words: tuple[str, ...] = ()
 
 
+class Limit(Frozen):
+    """The rate up to which a system forwards what a criterion asks for (RFC 2544, 26.1)."""
+
+    system: str
+    criterion: str
+    """"no loss" (the standard's throughput), or "little" (partial-drop rate)."""
+    case_text: str
+    """What else names the case, such as the length of the frames."""
+    passed: Mean | None
+    """Highest rate that passed, packets per second."""
+    failed: Mean | None
+    """Lowest rate that failed."""
+    against: Mean | None
+    """The former over that of the reference in the same block; None for the reference."""
+    words: tuple[str, ...] = ()
+
+
 class Derived(Frozen):
     """Every derived figure of a result."""
 
@@ -193,3 +210,4 @@ class Derived(Frozen):
     read_ahead: tuple[ReadAhead, ...] = ()
     regions: tuple[Regions, ...] = ()
     competitions: tuple[Competition, ...] = ()
+    limits: tuple[Limit, ...] = ()

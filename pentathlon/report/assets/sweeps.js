@@ -10,11 +10,20 @@
     const all = (one) => one.l.flatMap((line, s) => line.map(([x, y]) => ({ x, y, s })));
     const present = [...new Set(found.p.flatMap((one) => all(one).map((p) => p.s)))].sort();
     const box = (one, each) => {
-      const raw = all(one).filter((p) => p.y > 0);
-      if (!raw.length) return panel(one.t, document.createElement("div"));
-      const [divisor, unit] = scale(one.u, d3.median(raw, (p) => p.y));
+      const raw = all(one);
+      const [divisor, unit] = scale(one.u, d3.median(raw, (p) => p.y) || 0);
       const points = raw.map((p) => ({ ...p, y: p.y / divisor })).sort((a, b) => a.s - b.s || a.x - b.x);
-      const axis = levels(points.map((p) => p.y));
+      const [least, most] = d3.extent(points, (p) => p.y);
+      if (!raw.length || (least === 0 && most === 0)) {
+        const nothing = document.createElement("p");
+        nothing.className = "case";
+        nothing.textContent = raw.length ? `0 ${unit} at every point` : "not measured";
+        return panel(one.t, nothing);
+      }
+      // Shares and what can be zero stand on a linear axis, where zero has a place.
+      const shares = unit === "%" || least <= 0;
+      const domain = [Math.min(0, least * 1.12), unit === "%" && most > 90 && most <= 100 ? 105 : Math.max(0, most) * 1.12];
+      const axis = shares ? { domain, ticks: d3.ticks(...domain, 6) } : levels(points.map((p) => p.y));
       const xs = [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
       const from = xs[0], to = xs.at(-1) > from ? xs.at(-1) : from * 2;
       const cut = (x) => Math.max(from, Math.min(to, x));
@@ -27,7 +36,7 @@
         width: each, height: Math.min(300, 140 + each * 0.3), marginLeft: 52, marginRight: 12, marginTop: 26, marginBottom: 38, style,
         ariaLabel: `${one.t}, over ${part}`,
         x: { type: "log", base: 2, domain: [from, to], label: `${data.sweeps.find((one) => one.w === part).x} →` },
-        y: { type: "log", label: `↑ ${unit}`, domain: axis.domain },
+        y: { type: shares ? "linear" : "log", label: `↑ ${unit}`, domain: axis.domain },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
           Plot.rectX(bands, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.26 / Math.max(1, present.length) }),

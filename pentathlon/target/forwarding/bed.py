@@ -157,6 +157,7 @@ class Bed:
         if wanted == self.tuned:
             return
         version = wanted["ip_version"]
+        self.tuned = {}  # What is refused halfway is neither as it was nor as it was to be.
         self._order(
             {
                 "budget": wanted["budget"],

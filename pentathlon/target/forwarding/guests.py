@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from pentathlon.target.contract import TargetError
+from pentathlon.target.contract import Target, TargetError
 from pentathlon.target.forwarding.bed import Bed, BedMaker, places, start_generator
 from pentathlon.target.forwarding.links import (
     FAR,
@@ -37,36 +39,24 @@ def uml_bed(target: UmlTarget, peer: Sequence[int] | None) -> BedMaker:
     """The forwarder is a guest; packet sockets join its devices to the generator's veth pairs."""
 
     def make(timeout_s: float) -> Bed:
-        forwarder_cpus, generator_cpus = places(target.cpus, peer)
-        made: list[Endpoint] = []
-        ends: list[int] = []
-        try:
-            generator = start_generator(target, generator_cpus, made, timeout_s)
-            pid = generator.session.pid
+        cpus = places(target.cpus, peer)
+        with _making() as made:
+            pid, generator = made.generator(target, cpus[1], timeout_s)
             for ours, theirs in zip(GENERATOR, FORWARDER, strict=True):
                 cable(pid, ours, theirs, pid)
                 # Frames that leave this kernel must have their checksum.
                 script(pid, "offload", ours, hex(SEND_CHECKSUM), "0")
                 within(pid, [ip(), "link", "set", theirs, "up"])
-            refused = prepare_generator(pid, GENERATOR, generator_cpus)
-            ends = packet_sockets(pid, FORWARDER)
+            refused = prepare_generator(pid, GENERATOR, cpus[1])
+            ends = made.files = packet_sockets(pid, FORWARDER)
             devices = " ".join(
                 f"vec{n}:transport=fd,fd={end},mac=02:00:00:00:00:{n:02x}"
                 for n, end in enumerate(ends)
             )
-            names = ("vec0", "vec1")
-            forwarder = _guest(
-                lambda: target.start(timeout_s, forwarder_cpus, devices, ends), made, names,
-                timeout_s,
-            )  # fmt: skip
-        except BaseException:
-            hosts.stop(made)
-            raise
-        finally:
-            for end in ends:
-                os.close(end)
+            session = target.start(timeout_s, cpus[0], devices, ends)
+            forwarder = made.forwarder(session, ("vec0", "vec1"), timeout_s)
         return Bed(
-            generator, forwarder, *names, None, generator_cpus, taking=(pid, FORWARDER[0]),
+            generator, forwarder, "vec0", "vec1", None, cpus[1], taking=(pid, FORWARDER[0]),
             refused=refused | forwarder.refused,
         )  # fmt: skip
 
@@ -77,26 +67,15 @@ def qemu_bed(target: QemuTarget, peer: Sequence[int] | None) -> BedMaker:
     """The forwarder is a virtual machine; its network cards are TAP devices of the generator."""
 
     def make(timeout_s: float) -> Bed:
-        forwarder_cpus, generator_cpus = places(target.cpus, peer)
-        made: list[Endpoint] = []
-        ends: list[int] = []
-        try:
-            generator = start_generator(target, generator_cpus, made, timeout_s)
-            pid = generator.session.pid
-            ends = taps(pid, GENERATOR)
-            refused = prepare_generator(pid, GENERATOR, generator_cpus)
-            forwarder = _guest(
-                lambda: target.start(timeout_s, forwarder_cpus, ends), made, QEMU_DEVICES,
-                timeout_s,
-            )  # fmt: skip
-        except BaseException:
-            hosts.stop(made)
-            raise
-        finally:
-            for end in ends:
-                os.close(end)
+        cpus = places(target.cpus, peer)
+        with _making() as made:
+            pid, generator = made.generator(target, cpus[1], timeout_s)
+            made.files = taps(pid, GENERATOR)
+            refused = prepare_generator(pid, GENERATOR, cpus[1])
+            session = target.start(timeout_s, cpus[0], made.files)
+            forwarder = made.forwarder(session, QEMU_DEVICES, timeout_s)
         return Bed(
-            generator, forwarder, *QEMU_DEVICES, None, generator_cpus,
+            generator, forwarder, *QEMU_DEVICES, None, cpus[1],
             refused=refused | forwarder.refused,
         )  # fmt: skip
 
@@ -117,41 +96,63 @@ def ssh_bed(
     """
 
     def make(timeout_s: float) -> Bed:
-        generator_cpus = places(None, peer or list(range(os.cpu_count() or 1)))[1]
-        made: list[Endpoint] = []
-        try:
-            generator = start_generator(target, generator_cpus, made, timeout_s)
-            pid = generator.session.pid
+        cpus = places(None, peer or list(range(os.cpu_count() or 1)))[1]
+        with _making() as made:
+            pid, generator = made.generator(target, cpus, timeout_s)
             for name in own:
                 # The kernel gives a card back to this machine when the namespace is gone.
                 within(os.getpid(), [ip(), "link", "set", name, "netns", str(pid)])
-            refused = prepare_generator(pid, own, generator_cpus)
-            forwarder = _guest(lambda: target.start_endpoint(timeout_s), made, theirs, timeout_s)
-        except BaseException:
-            hosts.stop(made)
-            raise
-        return Bed(
-            generator, forwarder, *theirs, None, generator_cpus,
-            refused=refused | forwarder.refused,
-        )  # fmt: skip
+            refused = prepare_generator(pid, own, cpus)
+            forwarder = made.forwarder(target.start_endpoint(timeout_s), theirs, timeout_s)
+        return Bed(generator, forwarder, *theirs, None, cpus, refused=refused | forwarder.refused)
 
     return make
 
 
-def _guest(
-    start: Callable[[], ProcessSession],
-    made: list[Endpoint],
-    names: tuple[str, str],
-    timeout_s: float,
-) -> Endpoint:
-    """A forwarder whose agent gives its interfaces their addresses; it is added to `made`."""
-    forwarder = Endpoint(start(), {})
-    made.append(forwarder)
-    forwarder.open(timeout_s)
-    for name, addresses in zip(names, (NEAR, FAR), strict=True):
-        forwarder.addresses = dict(addresses)
-        forwarder.address(name, [with_prefix(addresses, version) for version in addresses])
-    if 4 in forwarder.refused:
-        raise TargetError(f"the forwarder takes no address: {forwarder.refused[4]}")
-    forwarder.tell({"do": "forward", "on": True}, "forwarding")
-    return forwarder
+@dataclass
+class _Making:
+    """A bed that is being made.
+
+    Attributes:
+        hosts: the endpoints until now.
+        files: descriptors that only the forwarder needs.
+    """
+
+    hosts: list[Endpoint] = field(default_factory=list)
+    files: list[int] = field(default_factory=list)
+
+    def generator(
+        self, target: Target, cpus: tuple[int, ...], timeout_s: float
+    ) -> tuple[int, Endpoint]:
+        """The generator, and the process whose namespaces are its own."""
+        generator = start_generator(target, cpus, self.hosts, timeout_s)
+        return generator.session.pid, generator
+
+    def forwarder(
+        self, session: ProcessSession, names: tuple[str, str], timeout_s: float
+    ) -> Endpoint:
+        """A forwarder whose agent gives its interfaces their addresses."""
+        forwarder = Endpoint(session, {})
+        self.hosts.append(forwarder)
+        forwarder.open(timeout_s)
+        for name, addresses in zip(names, (NEAR, FAR), strict=True):
+            forwarder.addresses = dict(addresses)
+            forwarder.address(name, [with_prefix(addresses, version) for version in addresses])
+        if 4 in forwarder.refused:
+            raise TargetError(f"the forwarder takes no address: {forwarder.refused[4]}")
+        forwarder.tell({"do": "forward", "on": True}, "forwarding")
+        return forwarder
+
+
+@contextmanager
+def _making() -> Iterator[_Making]:
+    """What was begun is undone if it cannot be finished."""
+    made = _Making()
+    try:
+        yield made
+    except BaseException:
+        hosts.stop(made.hosts)
+        raise
+    finally:
+        for file in made.files:
+            os.close(file)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pentathlon.target.contract import TargetError
 from pentathlon.target.session import ProcessSession
+from pentathlon.traffic.clocks import Counter
 
 ANSWER_S = 30.0
 """Longest time for an answer to a command that measures nothing, in seconds."""
@@ -28,11 +29,13 @@ class Endpoint:
     Attributes:
         addresses: IP version -> address of the host on the link.
         refused: IP version -> why the host has no address of it.
+        timer: the counter behind its times, as it tells (docs/protocol.md); None: it has not.
     """
 
     session: ProcessSession
     addresses: dict[int, str]
     refused: dict[int, str] = field(default_factory=dict)
+    timer: Counter | None = None
 
     def open(self, timeout_s: float) -> None:
         """Wait until the agent takes commands.
@@ -40,7 +43,8 @@ class Endpoint:
         Raises:
             TargetError: it does not within `timeout_s` seconds.
         """
-        self._last({}, "endpoint", timeout_s)
+        told = self._last({}, "endpoint", timeout_s).get("timer")
+        self.timer = Counter(**told) if told else None
 
     def address(self, interface: str, addresses: list[str]) -> None:
         """Bring an interface of the host up and give it addresses; note which it refuses."""

@@ -15,6 +15,7 @@ from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.uml.target import UmlTarget
 from pentathlon.target.undo import UndoJournal
+from pentathlon.target.wine.target import WineTarget
 
 ADDRESSES = (
     {4: "198.18.0.1", 6: "2001:db8::1"},
@@ -41,6 +42,26 @@ def local_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -
         loopback = {4: "127.0.0.1", 6: "::1"}
         command = [str(target.agent_path), "endpoint"]
         return _both(target, [command, command], [loopback, loopback], cpus, timeout_s)
+
+    return make
+
+
+def wine_hosts(target: WineTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a system of Wine with its own wineserver; packets go through this machine's
+    loopback device."""
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        hosts: list[Endpoint] = []
+        try:
+            for where in cpus:
+                loopback = {4: "127.0.0.1", 6: "::1"}
+                hosts.append(Endpoint(target.start_endpoint(where), loopback))
+            for host in hosts:
+                host.open(timeout_s)
+        except BaseException:
+            stop(hosts)
+            raise
+        return hosts[0], hosts[1]
 
     return make
 

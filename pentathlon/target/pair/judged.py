@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from pentathlon.target.pair import ladder
 from pentathlon.target.pair.trials import Trial
-from pentathlon.traffic import clocks, fit, join, metrics, packets, records, stamps, values
+from pentathlon.traffic import (
+    clocks,
+    fit,
+    jitter,
+    join,
+    metrics,
+    packets,
+    records,
+    series,
+    stamps,
+    values,
+)
 from pentathlon.traffic.flows import Flow
 from pentathlon.traffic.reordering import Reordering, reordering
 
@@ -34,6 +46,7 @@ class FlowResult:
         stopped: why its sender ended before its time.
         stamps: the kernels' times, where they were asked for.
         further: indicators beside those of `found` and `trips`.
+        jitter: its series (`traffic.jitter`); empty where it is unknown.
     """
 
     number: int
@@ -53,6 +66,7 @@ class FlowResult:
     stopped: str | None
     stamps: stamps.Stamps | None
     further: dict[str, float]
+    jitter: list[tuple[float, float, float]]
 
 
 def judge(trial: Trial) -> list[FlowResult]:
@@ -62,9 +76,10 @@ def judge(trial: Trial) -> list[FlowResult]:
         RecordsError: a file of records is torn or damaged.
     """
     lines: dict[int, clocks.ClockDifference | None] = {}
-    for sender in (0, 1):
+    for sender in (0, 1) if "delay" not in ladder.meaningless(trial.rung) else ():
         if data := trial.files.get((sender, "exchange", 0)):
-            lines[sender] = clocks.difference(records.exchanges(data))
+            timers = (trial.timers[sender], trial.timers[1 - sender])
+            lines[sender] = clocks.between(records.exchanges(data), *timers)
     return [_flow(trial, number, flow, lines) for number, flow in enumerate(trial.flows)]
 
 
@@ -112,7 +127,16 @@ def _flow(
         stopped=counts[0].get("broken"),
         stamps=kernel,
         further=further,
+        jitter=_jitter(both, line, trial.rung),
     )
+
+
+def _jitter(
+    both: join.Joined | None, line: clocks.ClockDifference | None, rung: str
+) -> list[tuple[float, float, float]]:
+    if both is None or "jitter" in ladder.meaningless(rung):
+        return []
+    return jitter.series(both, series.arrivals(both, line))
 
 
 def _reordering(both: join.Joined) -> Reordering | None:
@@ -163,6 +187,7 @@ def event_of(result: FlowResult) -> dict[str, Any]:
         "lateness_max_s": found.lateness_max,
         "gap_distance": result.gap_distance,
         "size_distance": result.size_distance,
+        "jitter": [[_short(value) for value in point] for point in result.jitter] or None,
         "broken": result.stopped,
         "clocks": line
         and {
@@ -171,8 +196,14 @@ def event_of(result: FlowResult) -> dict[str, Any]:
             "drift": line.drift,
             "bound_ns": line.bound_ns,
             "exchanges": line.exchanges,
+            "by": line.by,
         },
     }
+
+
+def _short(value: float) -> float:
+    """Four digits: what a picture can show, and a journal should hold."""
+    return float(f"{value:.4g}")
 
 
 def table_bytes(results: list[FlowResult]) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pentathlon.traffic import values
+
 BUFFER_BYTES = 8 << 20
 """Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
 
@@ -12,9 +14,24 @@ SILENT = ("xdp", "ring", "afxdp")
 """Receivers that see frames and send nothing back."""
 
 
+MUTE = ("pktgen",)
+"""Rungs whose packets nobody sends back: they carry the generator's own header."""
+
+_JITTERS = frozenset({"jitter", "ditg_jitter"})
+_DELAYS = frozenset(
+    name for name in values.UNITS if name.startswith(("delay", "kernel_", "send_", "receive_"))
+)
+
+
 def meaningless(rung: str) -> frozenset[str]:
-    """Indicators that the rung does not yield: packets cut from one piece leave together."""
-    return frozenset({"jitter", "ditg_jitter"}) if rung == "gso" else frozenset()
+    """Indicators that the rung does not yield.
+
+    Packets that are cut from one piece leave together, and of the kernel's own generator nobody
+    knows when each packet left.
+    """
+    if rung == "pktgen":
+        return _JITTERS | _DELAYS | {"ipdv", "pdv_p999"}
+    return _JITTERS if rung == "gso" else frozenset()
 
 
 def receiving(rung: str, receiver: str) -> dict[str, Any]:

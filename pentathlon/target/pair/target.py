@@ -22,6 +22,7 @@ from pentathlon.target.pair.trial import Task
 from pentathlon.target.qemu.target import QemuTarget
 from pentathlon.target.ssh.target import SshTarget
 from pentathlon.target.uml.target import UmlTarget
+from pentathlon.target.wine.target import WineTarget
 
 DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]]] = {
     "network.traffic": run_traffic,
@@ -35,7 +36,7 @@ THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
 """Workload through a host -> what drives it."""
 
 
-NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns" and "uml"'
+NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns", "uml" and "wine"'
 NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
 
 
@@ -77,13 +78,16 @@ class PairTarget(Target):
         self.make: hosts.Maker | None = None
         if isinstance(inner, UmlTarget):
             self.make = hosts.uml_hosts(inner, (cpus[0], cpus[1] or _another(inner.cpus)))
+        elif isinstance(inner, WineTarget):
+            self.make = hosts.wine_hosts(inner, cpus)
         elif isinstance(inner, LocalTarget):
             maker = hosts.netns_hosts if inner.kind == "netns" else hosts.local_hosts
             self.make = maker(inner, cpus)
         elif not isinstance(inner, QemuTarget | SshTarget):
             raise TargetError(
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
-                'cannot have; use "local", "netns" or "uml", or for forwarding "qemu" or "ssh"'
+                'cannot have; use "local", "netns", "uml" or "wine", or for forwarding "qemu" '
+                'or "ssh"'
             )
         self.link: LinkMaker | None = None
         if peer.link is not None:

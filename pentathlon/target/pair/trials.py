@@ -10,6 +10,7 @@ from typing import Any
 from pentathlon.target.pair import ladder
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.trial import Task
+from pentathlon.traffic.clocks import Counter
 from pentathlon.traffic.flows import Flow
 
 QUIET_MS = 200
@@ -28,6 +29,8 @@ class Trial:
         sent, received, echoed: counts that the ends gave, by flow.
         files: records by host (0, 1), kind and flow.
         hosts: counters of both hosts over the trial.
+        rung: how the packets are handed over.
+        timers: of both hosts.
     """
 
     flows: list[Flow]
@@ -39,6 +42,8 @@ class Trial:
     echoed: dict[int, dict[str, Any]] = field(default_factory=dict)
     files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
     hosts: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}])
+    rung: str = "send"
+    timers: tuple[Counter | None, Counter | None] = (None, None)
 
     def sends(self, host: int) -> bool:
         """Whether the host (0 or 1) sends a flow of the trial."""
@@ -59,9 +64,10 @@ def run_trial(
     addresses = (first.addresses[version], second.addresses[version])
     trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
     common = {"trial": name, "session": task.session[:16]}
-    rung = case.get("rung", "send")
+    trial.timers = (first.timer, second.timer)
+    rung = trial.rung = case.get("rung", "send")
     receiving = ladder.receiving(rung, task.parameters["receiver"])
-    if not task.parameters["echo"]:
+    if not task.parameters["echo"] or rung in ladder.MUTE:
         receiving["role"] = "receive"
     if task.parameters["kernel_times"]:
         receiving |= {"stamps": True, "reader": "recv"}

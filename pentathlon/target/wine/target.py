@@ -77,6 +77,13 @@ class WineTarget(Target):
             raise TargetUnavailable(lack)
 
     def boot(self, timeout_s: float) -> Session:
+        return self._boot("run", self.cpus)
+
+    def start_endpoint(self, where: tuple[int, ...] | None) -> ProcessSession:
+        """A system of its own whose agent obeys commands: one host of a pair."""
+        return self._boot("endpoint", where)
+
+    def _boot(self, mode: str, where: tuple[int, ...] | None) -> ProcessSession:
         self.prepare()
         wine = program.find()
         source = prefix.make(wine, lambda line: None)
@@ -90,11 +97,11 @@ class WineTarget(Target):
             prefix.copy(source, home)
             scratch = own / "scratch"
             scratch.mkdir()
-            command = [str(wine.path), prefix.windows_path(agent), "run"]
+            command = [str(wine.path), prefix.windows_path(agent), mode]
             return ProcessSession(
                 self.name,
                 Launch(
-                    command=launch.wrap(command, cpus=self.cpus),
+                    command=launch.wrap(command, cpus=where),
                     environment=prefix.environment(home, own),
                     scratch=prefix.windows_path(scratch),
                 ),

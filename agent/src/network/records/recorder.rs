@@ -6,9 +6,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender, TryRecvError, TrySendError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Blocks between the hot path and the writer: two million records, 32 MiB.
 const BLOCKS: usize = 256;
+
+/// How long a record waits for room where it may: half a second in all.
+const PATIENCE: Duration = Duration::from_micros(200);
+const PATIENCE_TIMES: u32 = 2500;
 
 /// Takes the records of one flow. It never waits for the writer: records without a free block are
 /// counted as lost, and the next block says how many.
@@ -86,6 +91,20 @@ impl Recorder {
             length,
             flags,
         });
+    }
+
+    /// As [`Self::record`], off the hot path: it waits for the writer.
+    pub fn record_in_time(&mut self, sequence: u64, time_ns: u64, number: u32, length: u16) {
+        for _ in 0..PATIENCE_TIMES {
+            let lost = self.lost;
+            self.record(sequence, time_ns, number, length, 0);
+            if self.lost == lost {
+                return;
+            }
+            self.lost = lost;
+            std::thread::sleep(PATIENCE);
+        }
+        self.lost += 1;
     }
 
     /// Counts packets that are known to have been there, and no more.

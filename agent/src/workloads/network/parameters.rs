@@ -157,7 +157,9 @@ pub fn parameters() -> Vec<Parameter> {
             "the receiver sends every packet back, which yields round-trip times",
         ),
         Parameter {
-            choices: Some(vec!["send", "sendmmsg", "gso", "packet", "afxdp", "live"]),
+            choices: Some(vec![
+                "send", "sendmmsg", "gso", "packet", "afxdp", "live", "pktgen",
+            ]),
             ..plain(
                 "rung",
                 Type::Texts,
