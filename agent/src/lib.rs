@@ -5,6 +5,8 @@
 //! (see `docs/protocol.md`).
 
 pub mod build;
+#[cfg(target_os = "linux")]
+pub mod capture;
 pub mod catalog;
 pub mod clock;
 pub mod counters;

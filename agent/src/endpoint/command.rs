@@ -1,9 +1,11 @@
 //! What an endpoint can be told.
 
 use super::jobs::{Order, Work};
+use super::program::Program;
 use super::router::Tuning;
 use crate::network::flow::{ReceiveFlow, SendFlow};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -36,6 +38,14 @@ pub enum Command {
     Order { job: String, order: Order },
     /// Ends such work; answered by `stopped` with what it yielded.
     Stop { job: String },
+    /// Captures every frame of an interface from now on; answered by `capturing`.
+    Capture { trial: String, interface: String },
+    /// Ends that; answered by `captured`. `fetch` hands the file out.
+    Captured { trial: String },
+    /// Runs another program to its end; answered by `performed`.
+    Perform { program: Program, timeout_s: f64 },
+    /// Sets files below /proc/sys; answered by `set` with their values before.
+    Set { values: BTreeMap<String, String> },
     /// Ends the endpoint; answered by `done`.
     Quit {},
 }
@@ -117,6 +127,8 @@ impl Command {
             Self::Listen(Listen { trial, .. })
             | Self::Send(Send { trial, .. })
             | Self::Finish { trial, .. }
+            | Self::Capture { trial, .. }
+            | Self::Captured { trial }
             | Self::Fetch { trial } => trial,
             Self::Address { .. }
             | Self::Clock { .. }
@@ -125,6 +137,8 @@ impl Command {
             | Self::Start { .. }
             | Self::Order { .. }
             | Self::Stop { .. }
+            | Self::Perform { .. }
+            | Self::Set { .. }
             | Self::Quit {} => "",
         }
     }

@@ -2,17 +2,21 @@
 //! document a line, and answers with events on standard output. It opens no control port: who
 //! holds its standard input and output drives it, and only data sockets are opened.
 
+mod captures;
 mod clock_step;
 mod command;
 mod host;
 mod jobs;
+mod kernel;
 mod link;
+mod program;
 mod router;
 mod trial;
 
 use crate::clock::{self, Calibration};
 use crate::network::Timer;
 use crate::session::Scratch;
+use captures::Captures;
 use command::Command;
 use jobs::Jobs;
 use router::Router;
@@ -38,6 +42,7 @@ pub fn serve() -> i32 {
     let mut trials = Trials::new(timer, scratch.path().to_path_buf());
     let mut jobs = Jobs::new(calibration.clone(), scratch.path().to_path_buf());
     let mut router = Router::default();
+    let mut captures = Captures::new(scratch.path().to_path_buf());
     let opening = json!({
         "event": "endpoint",
         "agent": crate::build::this(),
@@ -60,6 +65,20 @@ pub fn serve() -> i32 {
             Ok(Command::Clock { after_ms, to_ns }) => out.answer(clock_step::set(after_ms, to_ns)),
             Ok(Command::Forward { on }) => out.reply(router.forward(on)),
             Ok(Command::Tune(tuning)) => out.reply(router.tune(&tuning)),
+            Ok(Command::Capture { trial, interface }) => {
+                out.answer(captures.start(&trial, &interface))
+            }
+            Ok(Command::Captured { trial }) => {
+                let outcome = captures.stop(&trial);
+                out.answer(outcome.map(|(event, file)| {
+                    trials.add_records(&trial, file);
+                    event
+                }))
+            }
+            Ok(Command::Set { values }) => out.answer(kernel::set(&values)),
+            Ok(Command::Perform { program, timeout_s }) => {
+                out.answer(program::perform(&program, timeout_s))
+            }
             Ok(command) => obey(command, &mut trials, &mut out),
             Err(error) => {
                 let reason = format!("the command is not right: {error}");
@@ -93,6 +112,10 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
         | Command::Clock { .. }
         | Command::Forward { .. }
         | Command::Tune(_)
+        | Command::Capture { .. }
+        | Command::Captured { .. }
+        | Command::Perform { .. }
+        | Command::Set { .. }
         | Command::Quit {} => unreachable!("handled by the caller"),
     };
     match outcome {

@@ -337,6 +337,11 @@ impl Trials {
         }
     }
 
+    /// Notes a file of a trial, which `take_records` will give.
+    pub fn add_records(&mut self, trial: &str, file: File) {
+        self.files.entry(trial.to_owned()).or_default().push(file);
+    }
+
     /// The files of a trial; they are the caller's from now on.
     pub fn take_records(&mut self, trial: &str) -> Vec<File> {
         self.files.remove(trial).unwrap_or_default()

@@ -15,11 +15,15 @@ const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 const TPACKET_V3: i32 = 2;
 const STATUS_USER: u32 = 1;
 
-/// 16 MiB: at 64 bytes of payload about 80,000 frames.
 const BLOCK: usize = 512 * 1024;
+/// 16 MiB: at 64 bytes of payload about 80,000 frames.
 const BLOCKS: usize = 32;
+/// Blocks for both directions of an interface: 64 MiB, half a second at 1 Gbit/s.
+const BLOCKS_OF_BOTH: usize = 128;
 /// A block that is not full is handed over after so long, ms.
 const RETIRE_MS: u32 = 1;
+/// The same, where nobody waits for the frames.
+pub const RETIRE_LATER_MS: u32 = 8;
 
 /// `struct tpacket_req3`.
 #[repr(C)]
@@ -55,13 +59,27 @@ struct Filter {
 pub struct Frame<'a> {
     /// When the kernel took it, ns since 1970.
     pub stamp_ns: u64,
+    /// From the header of the link on.
+    pub link: &'a [u8],
     /// From the header of IP on.
     pub network: &'a [u8],
+    /// Its length on the link; `link` is shorter if the kernel cut it.
+    pub length: u32,
+}
+
+/// What the kernel counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Frames that came by, with those that were dropped.
+    pub seen: u32,
+    /// Frames for which the ring had no room.
+    pub dropped: u32,
 }
 
 pub struct Ring {
     socket: Socket,
     start: *mut u8,
+    blocks: usize,
     next: usize,
 }
 
@@ -78,15 +96,26 @@ impl Ring {
             first: filter.as_ptr(),
         };
         set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;
-        set(fd, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V3)?;
         // Older kernels hand out what leaves too; the reader tells by the port.
         set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32).ok();
+        Self::map(socket, interface, BLOCKS, RETIRE_MS)
+    }
+
+    /// Every frame that comes to an interface or leaves it. Needs CAP_NET_RAW.
+    pub fn both_ways(interface: u32) -> io::Result<Self> {
+        let socket = Socket::new(Domain::PACKET, Type::RAW, None)?;
+        Self::map(socket, interface, BLOCKS_OF_BOTH, RETIRE_LATER_MS)
+    }
+
+    fn map(socket: Socket, interface: u32, blocks: usize, retire_ms: u32) -> io::Result<Self> {
+        let fd = socket.as_fd();
+        set(fd, libc::SOL_PACKET, PACKET_VERSION, &TPACKET_V3)?;
         let request = Request {
             block_size: BLOCK as u32,
-            block_count: BLOCKS as u32,
+            block_count: blocks as u32,
             frame_size: 2048,
-            frame_count: (BLOCK / 2048 * BLOCKS) as u32,
-            retire_ms: RETIRE_MS,
+            frame_count: (BLOCK / 2048 * blocks) as u32,
+            retire_ms,
             private: 0,
             features: 0,
         };
@@ -95,7 +124,7 @@ impl Ring {
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                BLOCK * BLOCKS,
+                BLOCK * blocks,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 socket.as_raw_fd(),
@@ -108,6 +137,7 @@ impl Ring {
         let ring = Self {
             socket,
             start: start.cast(),
+            blocks,
             next: 0,
         };
         let every = libc::ETH_P_ALL as u16;
@@ -143,8 +173,14 @@ impl Ring {
             let places = word(at + 24);
             let (link, network) = (places & 0xffff, places >> 16);
             let end = at + link + word(at + 12);
-            if let Some(network) = block.get(at + network..end) {
-                each(Frame { stamp_ns, network });
+            let lies = (block.get(at + link..end), block.get(at + network..end));
+            if let (Some(link), Some(network)) = lies {
+                each(Frame {
+                    stamp_ns,
+                    link,
+                    network,
+                    length: word(at + 16) as u32,
+                });
             }
             match word(at) {
                 0 => break,
@@ -153,12 +189,17 @@ impl Ring {
         }
         fence(Ordering::SeqCst);
         status.store(0, Ordering::Release);
-        self.next = (self.next + 1) % BLOCKS;
+        self.next = (self.next + 1) % self.blocks;
         true
     }
 
-    /// Frames that found no room since this was asked last.
+    /// Frames that found no room since this or `counted` was asked last.
     pub fn dropped(&self) -> io::Result<u32> {
+        self.counted().map(|counted| counted.dropped)
+    }
+
+    /// What was seen and dropped since this or `dropped` was asked last.
+    pub fn counted(&self) -> io::Result<Counted> {
         // struct tpacket_stats_v3: packets, drops, freezes.
         let mut counts = [0_u32; 3];
         let mut length = size_of_val(&counts) as libc::socklen_t;
@@ -173,7 +214,10 @@ impl Ring {
             )
         };
         match done {
-            0 => Ok(counts[1]),
+            0 => Ok(Counted {
+                seen: counts[0],
+                dropped: counts[1],
+            }),
             _ => Err(io::Error::last_os_error()),
         }
     }
@@ -182,6 +226,70 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and nothing borrows it any more.
-        unsafe { libc::munmap(self.start.cast(), BLOCK * BLOCKS) };
+        unsafe { libc::munmap(self.start.cast(), BLOCK * self.blocks) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::poll::{wait, Ready};
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
+    fn loopback() -> u32 {
+        let list = crate::sys::interface::list().unwrap();
+        list.into_iter().find(|(_, name)| name == "lo").unwrap().0
+    }
+
+    #[test]
+    fn what_is_sent_comes_by_in_both_directions() {
+        let Ok(mut ring) = Ring::both_ways(loopback()) else {
+            eprintln!("skipped: packet sockets need CAP_NET_RAW");
+            return;
+        };
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mark = b"a frame of the ring's test, sent once";
+        socket.send_to(mark, socket.local_addr().unwrap()).unwrap();
+        let mut found = Vec::new();
+        for _ in 0..50 {
+            wait(ring.descriptor(), Ready::Read, Duration::from_millis(20)).unwrap();
+            while ring.block(|frame| {
+                if frame.link.ends_with(mark) {
+                    found.push((frame.stamp_ns, frame.length, frame.link.len()));
+                }
+            }) {}
+            if found.len() == 2 {
+                break;
+            }
+        }
+        // Loopback: once as it goes out, once as it comes in.
+        assert_eq!(found.len(), 2);
+        assert!(found[1].0 >= found[0].0);
+        assert_eq!(found[0].1 as usize, 14 + 20 + 8 + mark.len());
+        assert_eq!(found[0].2, 14 + 20 + 8 + mark.len());
+        let counted = ring.counted().unwrap();
+        assert!(counted.seen >= 2 && counted.dropped == 0, "{counted:?}");
+    }
+
+    #[test]
+    fn a_ring_that_is_not_emptied_counts_what_it_drops() {
+        let all = Instruction {
+            code: 0x06, // BPF_RET | BPF_K: how much of a frame is kept, here all of it.
+            yes: 0,
+            no: 0,
+            value: u32::MAX,
+        };
+        let Ok(ring) = Ring::open(loopback(), &[all]) else {
+            eprintln!("skipped: packet sockets need CAP_NET_RAW");
+            return;
+        };
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let own = socket.local_addr().unwrap();
+        // Eight fit into a block.
+        for _ in 0..BLOCKS * 9 {
+            socket.send_to(&[7; 60_000], own).unwrap();
+        }
+        assert!(ring.counted().unwrap().dropped > 0);
     }
 }

@@ -9,6 +9,19 @@ pub fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
+/// Whether a child has ended; it stays to be waited for (`waitid(2)`).
+pub fn has_ended(child: &mut Child) -> io::Result<bool> {
+    // SAFETY: siginfo_t is plain data, for which all zeros is a value; the kernel fills it in.
+    unsafe {
+        let mut told: libc::siginfo_t = std::mem::zeroed();
+        let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        if libc::waitid(libc::P_PID, child.id() as libc::id_t, &mut told, how) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(told.si_pid() != 0)
+    }
+}
+
 /// The process group that a child leads.
 #[derive(Debug)]
 pub struct Group(libc::pid_t);

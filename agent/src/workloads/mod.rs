@@ -3,6 +3,7 @@
 pub mod arithmetic;
 mod cpu;
 pub mod disk;
+mod files;
 mod forwarding;
 pub mod memory;
 mod network;
@@ -66,6 +67,7 @@ pub fn all() -> Vec<&'static dyn Workload> {
         disk::WORKLOADS,
         network::WORKLOADS,
         forwarding::WORKLOADS,
+        files::WORKLOADS,
         test::WORKLOADS,
     ]
     .concat()

@@ -12,6 +12,7 @@ mod ping;
 mod soak;
 mod watch;
 
+use super::program::{self, Program};
 use crate::clock::Calibration;
 use crate::protocol::Placement;
 pub use line::Order;
@@ -40,6 +41,8 @@ pub enum Work {
     Watch { period_ms: u64 },
     /// Sends ICMP echo requests to `peer` and writes down when their replies come.
     Ping { peer: IpAddr, period_ms: u64 },
+    /// Runs another program, such as a server, until it is stopped.
+    Program(Program),
     /// Runs a workload of the catalog again and again, in `copies` processes at once.
     Compete {
         workload: String,
@@ -97,6 +100,7 @@ impl Jobs {
             Work::Soak { threads, placement } => soak::start(threads, &placement, &over)?,
             Work::Watch { period_ms } => vec![watch::start(period_ms, &over)],
             Work::Ping { peer, period_ms } => vec![ping::start(peer, period_ms, &over)?],
+            Work::Program(what) => vec![program::start(&what, &over)?],
             Work::Compete {
                 workload,
                 parameters,

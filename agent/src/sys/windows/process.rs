@@ -13,6 +13,11 @@ use windows_sys::Win32::System::JobObjects::{
 /// Nothing has to be asked for before the start: the process is put into its job afterwards.
 pub fn own_group(_command: &mut Command) {}
 
+/// Whether a child has ended.
+pub fn has_ended(child: &mut Child) -> io::Result<bool> {
+    child.try_wait().map(|status| status.is_some())
+}
+
 /// The job of a started process. Everything in it ends when this is dropped, and when the process
 /// that holds it ends in any way.
 #[derive(Debug)]

@@ -1,0 +1,117 @@
+//! The catalog's entries of the tasks with files.
+
+use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
+use super::parameters::parameters;
+use crate::catalog::{self, Factor, Semantics};
+use crate::measure::{Context, Failure};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Copy,
+    Open,
+    Roaming,
+    Portal,
+}
+
+pub struct Task(pub Kind);
+
+impl crate::workloads::Workload for Task {
+    fn describe(&self) -> catalog::Workload {
+        let (id, title, summary, source) = match self.0 {
+            Kind::Copy => (
+                "files.copy",
+                "Copy a document from a server",
+                "A client copies one document from a file server at the other end of an emulated \
+                 link, and the bytes are compared.",
+                "tolly2007, Fig. 1 and appendix B: SMB copy file",
+            ),
+            Kind::Open => (
+                "files.open",
+                "Open a document on a server",
+                "A client opens a document where it lies, as an office program does: it locks it \
+                 against others, reads it in many small pieces, and closes it.",
+                "tolly2007, Fig. 2 and appendix B: SMB open file",
+            ),
+            Kind::Roaming => (
+                "files.roaming",
+                "Fetch a roaming profile",
+                "A client fetches a tree of many small and some large files, as at log-on.",
+                "tolly2007, Fig. 3 and appendix B: roaming profile",
+            ),
+            Kind::Portal => (
+                "files.portal",
+                "Open a document from a portal",
+                "A client fetches a document from a web server.",
+                "tolly2007, Fig. 4 and appendix B: SharePoint open file",
+            ),
+        };
+        catalog::Workload {
+            id,
+            area: "files",
+            title,
+            summary,
+            source,
+            parameters: parameters(self.0),
+            factors: FACTORS.to_vec(),
+            indicators: indicators(),
+            checksum: "SHA-256 of what the client got, its first 64 bits: it is what the server \
+                       holds, made from the study's seed",
+            semantics: Semantics {
+                linux:
+                    "programs of the system (smbclient, sftp, curl) in a network namespace; the \
+                        kernel's own clients in a guest",
+                windows: "both ends are Linux",
+            },
+            test_only: false,
+        }
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    /// The slowest link of the study needs three minutes for a document, and each trial one more
+    /// client and server.
+    fn timeout_s(&self) -> Option<f64> {
+        Some(7200.0)
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        MAY_BE_ZERO
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        CONTEXT
+    }
+
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        Err(Failure::Unsupported(
+            "this workload needs two hosts: give the system a [system.peer]".into(),
+        ))
+    }
+}
+
+const FACTORS: [Factor; 8] = [
+    factor("link", "link", None, "category"),
+    factor("protocol", "protocol", None, "category"),
+    factor("state", "state", None, "category"),
+    factor("document_bytes", "document", Some("B"), "log2"),
+    factor("window_bytes", "receive buffer", Some("B"), "log2"),
+    factor("outstanding", "requests in flight", None, "log2"),
+    factor("congestion", "congestion control", None, "category"),
+    factor("buffer_bytes", "server's buffer", Some("B"), "log2"),
+];
+
+const fn factor(
+    name: &'static str,
+    title: &'static str,
+    unit: Option<&'static str>,
+    scale: &'static str,
+) -> Factor {
+    Factor {
+        name,
+        title,
+        unit,
+        scale,
+    }
+}
