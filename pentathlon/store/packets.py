@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -17,8 +17,25 @@ PACKETS = "packets"
 """The directory of the files, in that of the result."""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """Which bytes of an event go into a file of their own: its field, the folder, the suffix."""
+
+    field: str
+    folder: str
+    suffix: str
+
+
+KEPT: Final = {
+    "packets": _Kept("table", PACKETS, ".parquet"),
+    "files": _Kept("capture", "captures", ".pcapng"),
+}
+"""Event -> what of it lies beside the journal."""
+
+
 class PacketKeeper:
-    """A sink that puts the table of a `packets` event into a file, whose name the journal gets.
+    """A sink that puts the table of a `packets` event and the capture of a `files` event into a
+    file, whose name the journal gets.
 
     The files of a boot that fails are removed when it has ended: it is tried again, and its trials
     count for nothing.
@@ -31,12 +48,12 @@ class PacketKeeper:
     def __init__(self, directory: Path, sink: Sink) -> None:
         self._directory = directory
         self._sink = sink
-        self._last = 0
+        self._last: dict[str, int] = {}
         self._of_boot: list[Path] = []
 
     def __call__(self, record: Record) -> None:
-        if isinstance(record, AgentEvent) and record.event.get("event") == "packets":
-            record = dataclasses.replace(record, event=self._kept(record.event))
+        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.event.get("event", ""))):
+            record = dataclasses.replace(record, event=self._without(record.event, kept))
         self._sink(record)
         if isinstance(record, BootStart):
             self._of_boot = []
@@ -44,25 +61,27 @@ class PacketKeeper:
             for path in self._of_boot:
                 path.unlink(missing_ok=True)
 
-    def _kept(self, event: dict[str, Any]) -> dict[str, Any]:
-        rest = {name: value for name, value in event.items() if name != "table"}
-        data = event.get("table")
+    def _without(self, event: dict[str, Any], kept: _Kept) -> dict[str, Any]:
+        rest = {name: value for name, value in event.items() if name != kept.field}
+        data = event.get(kept.field)
         if data is None:
             return rest
-        folder = self._directory / PACKETS
+        folder = self._directory / kept.folder
         try:
             folder.mkdir(exist_ok=True)
             # A run that goes on finds the files of the first one; none is written twice.
-            here = (int(path.stem) for path in folder.glob("*.parquet") if path.stem.isdigit())
-            self._last = max(self._last, *here, 0) + 1
-            path = folder / f"{self._last:06d}.parquet"
+            names = (path.stem for path in folder.glob(f"*{kept.suffix}"))
+            here = (int(name) for name in names if name.isdigit())
+            last = max(self._last.get(kept.folder, 0), *here, 0) + 1
+            self._last[kept.folder] = last
+            path = folder / f"{last:06d}{kept.suffix}"
             draft = path.with_suffix(".part")
             draft.write_bytes(data)
             draft.replace(path)
         except OSError as error:
             raise StoreError(f"{folder} cannot be written: {error.strerror}") from error
         self._of_boot.append(path)
-        return rest | {"file": f"{PACKETS}/{path.name}"}
+        return rest | {"file": f"{kept.folder}/{path.name}"}
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,8 @@ class Peer(Table):
     link: str | None = None
     """`netns`: profile of the link between both hosts, a name or the path of a file; None: a plain
     cable."""
+    behaves: str = "own"
+    """How it behaves as a server of files (docs/files.md)."""
 
     interfaces: tuple[str, ...] | None = None
     """`ssh`: two interfaces of this machine, joined to the system; the receiving side first."""
@@ -130,6 +132,8 @@ class System(Table):
     """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
     steps: tuple[PreparationStep, ...] | None = None
     """What is done before this system is measured, instead of the procedure's steps."""
+    behaves: str = "own"
+    """How it behaves as a client of files, by name or as the path of a file (docs/files.md)."""
     peer: Peer | None = None
     """A second host of the same kind, joined to the first by a link."""
     settings: Settings = Settings()

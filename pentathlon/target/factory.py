@@ -45,6 +45,7 @@ def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target
     peer = getattr(system, "peer", None)
     if peer is None:
         return target
+    from pentathlon.target.files.behaviours import OWN  # noqa: PLC0415
     from pentathlon.target.pair.target import PairTarget  # noqa: PLC0415  (loads scipy)
 
-    return PairTarget(target, peer)
+    return PairTarget(target, peer, getattr(system, "behaves", OWN))

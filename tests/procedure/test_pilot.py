@@ -208,3 +208,26 @@ def test_a_workload_that_the_pilot_cuts_off_counts_with_its_limit() -> None:
     assert estimate.cut == ("w.two",)
     assert estimate.steps_s[place] == plan.steps["a"][place].timeout_s
     assert expected(plan, {"a": estimate, "b": estimate}).cut == ("w.two",)
+
+
+def test_files_are_fetched_shorter_and_stand_for_the_whole() -> None:
+    workload = scripted.catalog().workload("w.one")
+    assert workload is not None
+    files = workload.model_copy(update={"area": "files", "factors": []})
+    given_ = step([1], parameters={"document_bytes": [1 << 20, 1000], "links": ["a", "b", "c"]})
+    parameters, weights = thin(given_, files)
+    assert parameters == {"document_bytes": [1 << 17, 1000], "links": ["a", "b", "c"]}
+    assert weights["document_bytes"] == {1 << 17: 8.0, 1000: 1.0}
+
+
+def test_indicators_of_one_trial_between_hosts_are_one_time() -> None:
+    case = {"link": "a"}
+    told = [{"event": "files", "case": case, "t_ns": 2e9}]
+    told += [
+        {"event": "sample", "phase": "measure", "case": case, "iteration": 0,
+         "elapsed_ns": 2e9, "t_ns": 2e9}
+        for _ in range(13)
+    ]  # fmt: skip
+    begun = {"event": "progress", "state": "case", "case": case, "t_ns": 0.0}
+    seconds, _ = estimate_step(step([1], iterations=3, warmup=0), [begun, *told], {})
+    assert seconds == pytest.approx(6.0)

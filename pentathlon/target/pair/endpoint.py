@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +68,32 @@ class Endpoint:
     def finish_job(self, job: str) -> dict[str, Any]:
         """End such work; the `stopped` event."""
         return self._last({"do": "stop", "job": job}, "stopped", 4 * ANSWER_S)
+
+    def perform(self, command: Sequence[str], timeout_s: float, **what: Any) -> dict[str, Any]:
+        """Run another program on the host to its end; the `performed` event.
+
+        Args:
+            what: `environment`, `directory`, `input` (docs/protocol.md).
+
+        Raises:
+            CommandError: it does not start.
+        """
+        program = {"command": list(command), **what}
+        asked = {"do": "perform", "program": program, "timeout_s": timeout_s}
+        return self._last(asked, "performed", timeout_s + ANSWER_S)
+
+    def settings(self, values: dict[str, str]) -> dict[str, Any]:
+        """Set files below /proc/sys of the host; the `set` event."""
+        return self._last({"do": "set", "values": values}, "set", ANSWER_S)
+
+    def capture(self, trial: str, interface: str) -> None:
+        """Capture every frame of an interface from now on."""
+        self._last({"do": "capture", "trial": trial, "interface": interface}, "capturing", ANSWER_S)
+
+    def captured(self, trial: str) -> bytes:
+        """End a capture; it is a pcapng file."""
+        self._last({"do": "captured", "trial": trial}, "captured", ANSWER_S)
+        return b"".join(one.data for one in self.fetch(trial))
 
     def listen(self, command: dict[str, Any]) -> dict[str, Any]:
         """Open a trial's receivers; the `ready` event with their ports."""

@@ -8,6 +8,10 @@ from typing import Any, Protocol
 
 from pentathlon.target.contract import Session, Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
+from pentathlon.target.files.behaviours import OWN, behaviour
+from pentathlon.target.files.driver import TASKS
+from pentathlon.target.files.ground import netns_grounds
+from pentathlon.target.files.office import Office, OfficeInUse
 from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, remarks
 from pentathlon.target.forwarding.guests import qemu_bed, ssh_bed, uml_bed
 from pentathlon.target.forwarding.ndr import run_ndr
@@ -37,6 +41,7 @@ THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
 
 
 NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns", "uml" and "wine"'
+NO_OFFICE = 'file services are measured on the target "netns"'
 NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
 
 
@@ -55,6 +60,9 @@ class PeerSpec(Protocol):
     @property
     def link(self) -> str | None: ...
 
+    @property
+    def behaves(self) -> str: ...
+
 
 class PairTarget(Target):
     """A target whose system has a peer."""
@@ -62,7 +70,7 @@ class PairTarget(Target):
     kind = ""  # That of the hosts, set for each object.
     layer = ""
 
-    def __init__(self, inner: Target, peer: PeerSpec) -> None:
+    def __init__(self, inner: Target, peer: PeerSpec, behaves: str = OWN) -> None:
         super().__init__(inner.system, inner.agent_path, inner.state_dir)
         self.inner = inner
         peer_cpus = peer.cpus
@@ -101,6 +109,10 @@ class PairTarget(Target):
             self.bed = ssh_bed(inner, peer_cpus, ends[0], ends[1])
         elif isinstance(inner, LocalTarget) and inner.kind == "netns":
             self.bed = netns_bed(inner, peer_cpus)
+        self.behaviours = (behaviour(behaves), behaviour(peer.behaves))
+        self.office: Office | None = None
+        if isinstance(inner, LocalTarget) and inner.kind == "netns":
+            self.office = Office(netns_grounds(inner, cpus), self.behaviours, inner.state_dir)
         own = places(inner.cpus, peer_cpus)
         elsewhere = isinstance(inner, SshTarget)
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
@@ -109,7 +121,13 @@ class PairTarget(Target):
     def describe(self) -> dict[str, Any]:
         own = self.inner.describe()
         remarks = [f"forwarding: {remark}" for remark in self.forwarding_remarks]
-        return own | {"peer": True, "notes": [*own.get("notes", []), *remarks]}
+        ends = {
+            end: known.described()
+            for end, known in zip(("client", "server"), self.behaviours, strict=True)
+            if known.name != OWN
+        }
+        behaves = {"behaves": ends} if ends else {}
+        return own | {"peer": True, **behaves, "notes": [*own.get("notes", []), *remarks]}
 
     def privileges(self) -> list[str]:
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []
@@ -129,6 +147,7 @@ class PairTarget(Target):
         first = self.inner.boot(timeout_s)
         session = PairSession(self.name, first, self.make, self.bed, timeout_s)
         session.make_link = self.link
+        session.office = self.office.boot(timeout_s) if self.office else None
         session.boot_seconds = time.monotonic() - started
         return session
 
@@ -151,7 +170,7 @@ def _another(cpus: Sequence[int] | None) -> tuple[int, ...]:
 
 
 def _between(description: dict[str, Any]) -> bool:
-    return description["id"] in DRIVERS or description["id"] in THROUGH
+    return any(description["id"] in known for known in (DRIVERS, THROUGH, TASKS))
 
 
 class PairSession(Session):
@@ -176,6 +195,7 @@ class PairSession(Session):
         self._timeout_s = timeout_s
         self.make_link: LinkMaker | None = None
         self.link: LinkInUse | None = None
+        self.office: OfficeInUse | None = None
 
     def run(
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
@@ -218,6 +238,10 @@ class PairSession(Session):
                     yield event
                     if self.link is not None and event["event"] == "packets":
                         yield self.link.event(task, event)
+            elif task.id in TASKS:
+                if self.office is None:
+                    raise CommandError(NO_OFFICE, "unsupported")
+                yield from self.office.run(task)
             elif self._make_bed is None:
                 raise CommandError(NO_BED, "unsupported")
             else:
@@ -249,6 +273,10 @@ class PairSession(Session):
         if self.link is not None:
             bed.append(self.link.bed.emulator)
         try:
-            hosts.stop([*(self._pair or ()), *bed])
+            if self.office is not None:
+                self.office.stop()
         finally:
-            self._first.stop()
+            try:
+                hosts.stop([*(self._pair or ()), *bed])
+            finally:
+                self._first.stop()

@@ -1,0 +1,52 @@
+"""What a trial is to do, and with what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pentathlon.target.files.behaviours import Behaviour
+from pentathlon.target.files.content import Content
+from pentathlon.target.files.ground import Ground
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a trial is to do.
+
+    Attributes:
+        task: "copy", "open", "roaming" or "portal".
+        protocol: as the case names it.
+        client, server: behaviours of the ends, with the case's factors over them.
+        outstanding: requests in flight, None for as many as server and client take.
+        warm: the task is done once before it is measured.
+    """
+
+    task: str
+    protocol: str
+    client: Behaviour
+    server: Behaviour
+    outstanding: int | None
+    warm: bool
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything that a server and its client are made from.
+
+    Attributes:
+        ground: both hosts.
+        held: what the server is to hand out.
+        place: a private directory of the trial, with `shared` (what is handed out), `server` and
+            `client` (what each end keeps for itself) and `into` (where the files are to come).
+    """
+
+    ground: Ground
+    asked: Asked
+    held: Content
+    place: Path
+
+    @property
+    def into(self) -> Path:
+        """Where the client's files are to come, under the names that the server has for them."""
+        return self.place / "into"

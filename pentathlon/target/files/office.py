@@ -1,0 +1,77 @@
+"""The file tasks of one system: its grounds, its behaviours, and a place for its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pentathlon.target import launch
+from pentathlon.target.files.behaviours import Behaviour
+from pentathlon.target.files.driver import run_link
+from pentathlon.target.files.ground import Ground, GroundMaker
+from pentathlon.target.pair.trial import Task
+from pentathlon.target.undo import UndoJournal
+
+
+@dataclass(frozen=True)
+class Office:
+    """What the tasks of a system need.
+
+    Attributes:
+        make: makes client and server with a link between them.
+        ends: behaviours of client and server.
+        state_dir: directory of the undo journal.
+    """
+
+    make: GroundMaker
+    ends: tuple[Behaviour, Behaviour]
+    state_dir: Path
+
+    def boot(self, timeout_s: float) -> OfficeInUse:
+        """For one boot of the system; nothing is made before it is needed."""
+        return OfficeInUse(self, timeout_s)
+
+
+@dataclass
+class OfficeInUse:
+    """The file tasks of one boot. Each link is made and measured once, and kept for all tasks."""
+
+    office: Office
+    timeout_s: float
+    _grounds: dict[str, Ground] = field(default_factory=dict)
+
+    def run(self, task: Task) -> Iterator[dict[str, Any]]:
+        """Every event of a task. Its files lie in a private directory, which is removed after it,
+        and by the next start if this process is killed."""
+        journal = UndoJournal(self.office.state_dir)
+        try:
+            scratch = launch.scratch_directory(None, journal)
+            for link in task.parameters["links"]:
+                yield from run_link(task, link, self, self.office.ends, scratch)
+        finally:
+            journal.undo()
+
+    def ground(self, link: str) -> tuple[Ground, bool]:
+        """The ground of a link, and whether it is a new one.
+
+        Raises:
+            TargetError: as `GroundMaker`.
+        """
+        known = self._grounds.get(link)
+        if known is not None:
+            return known, False
+        self._grounds[link] = made = self.office.make(link, self.timeout_s)
+        return made, True
+
+    def give_up(self, link: str) -> None:
+        """End the ground of a link; the next task gets a new one."""
+        ground = self._grounds.pop(link, None)
+        if ground is not None:
+            ground.stop()
+
+    def stop(self) -> None:
+        """End everything."""
+        while self._grounds:
+            self.give_up(next(iter(self._grounds)))

@@ -1,0 +1,140 @@
+"""SMB: Samba's smbd(8), and smbclient(1) or a program over the same library."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.files import samba
+from pentathlon.target.files.asked import Asked, Setup
+from pentathlon.target.files.behaviours import GENERATIONS, newest
+from pentathlon.target.files.content import PROFILE
+from pentathlon.target.files.protocols.base import Call, Family, Refused, Service
+from pentathlon.target.files.samba import Login
+from pentathlon.target.launch import need
+
+SYSTEM_PYTHON: Final = "/usr/bin/python3"
+OPENER: Final = Path(__file__).parent.parent / "open_smb.py"
+
+
+@dataclass
+class SmbService(Service):
+    """A running smbd.
+
+    Attributes:
+        login: its only user.
+        generation: of the protocol, the newest that it speaks.
+    """
+
+    login: Login
+    generation: str
+
+
+class Smb(Family):
+    """The generations of SMB, and "smb" for the newest that both ends speak."""
+
+    name = "smb"
+    protocols = ("smb", *GENERATIONS)
+    words = (
+        (r"NT_STATUS_LOGON_FAILURE|NT_STATUS_WRONG_PASSWORD",
+         "the server refused the user's name or password"),
+        (r"NT_STATUS_DISK_FULL", "the client's disk is full"),
+        (r"NT_STATUS_(IO_TIMEOUT|CONNECTION_\w+|NETWORK_\w+|HOST_UNREACHABLE"
+         r"|UNEXPECTED_NETWORK\w+)", "the connection broke"),
+        (r"NT_STATUS_ACCESS_DENIED", "the server denied access"),
+        (r"NT_STATUS_OBJECT_NAME_NOT_FOUND", "the server does not have the file"),
+        (r"NT_STATUS_SHARING_VIOLATION", "the file is locked by another client"),
+    )  # fmt: skip
+
+    def start(self, setup: Setup) -> SmbService:
+        asked = setup.asked
+        spoken = generation(asked)
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        login = Login(user, secrets.token_urlsafe(12))
+        server = samba.start(setup, spoken, login)
+        return SmbService("smbd", server, login, spoken)
+
+    def call(self, setup: Setup, service: Service) -> Call:
+        assert isinstance(service, SmbService)
+        dialect = samba.DIALECTS[service.generation]
+        file = _configuration(setup.place / "client", dialect)
+        address, login = setup.ground.addresses[1], service.login
+        if setup.asked.task == "open":
+            name = setup.held.names[0]
+            return Call(
+                [_python(), "-I", str(OPENER)],
+                input="\n".join(
+                    [str(file), address, samba.SHARE, name, str(setup.into / name),
+                     login.user, login.password]
+                ) + "\n",
+            )  # fmt: skip
+        secret = setup.place / "client" / "authentication"
+        secret.touch(mode=0o600)
+        secret.write_text(f"username = {login.user}\npassword = {login.password}\n")
+        whole = setup.asked.task == "roaming"
+        fetch = f'mget "{PROFILE}"' if whole else f'get "{setup.held.names[0]}"'
+        return Call(
+            [
+                *[str(need("smbclient", "smbclient")), f"--configfile={file}", "-E"],
+                *[f"//{address}/{samba.SHARE}", "-p", str(service.server.port), "-A", str(secret)],
+                *["-m", dialect, "-c", f'prompt off; recurse on; lcd "{setup.into}"; {fetch}'],
+            ]
+        )
+
+
+@cache
+def _python() -> str:
+    """The interpreter that has Samba's own modules: the system's, whatever comes first in $PATH.
+
+    Raises:
+        TargetUnavailable: there is none.
+    """
+    found = subprocess.run(
+        [SYSTEM_PYTHON, "-I", "-c", "import samba.samba3.libsmb_samba_internal"],
+        capture_output=True, check=False,
+    ) if Path(SYSTEM_PYTHON).exists() else None  # fmt: skip
+    if found is None or found.returncode:
+        raise TargetUnavailable(
+            f"{SYSTEM_PYTHON} has no module samba", "sudo apt-get install python3-samba"
+        )
+    return SYSTEM_PYTHON
+
+
+def generation(asked: Asked) -> str:
+    """The SMB generation of a trial.
+
+    Raises:
+        Refused: an end does not speak it.
+    """
+    most = newest(asked.client, asked.server)
+    if asked.protocol == "smb":
+        return most
+    if GENERATIONS.index(asked.protocol) > GENERATIONS.index(most):
+        raise Refused(
+            f"client ({asked.client.name}) and server ({asked.server.name}) together speak SMB up "
+            f"to {most[3:]} and not {asked.protocol[3:]}"
+        )
+    return asked.protocol
+
+
+def _configuration(directory: Path, dialect: str) -> Path:
+    """The client's smb.conf(5): nothing of the machine's own is read or written."""
+    file = directory / "client.conf"
+    places = ("private dir", "lock directory", "state directory", "cache directory")
+    for name in places:
+        (directory / name.split()[0]).mkdir(exist_ok=True)
+    file.write_text(
+        "[global]\n"
+        + "".join(f"\t{name} = {directory}/{name.split()[0]}\n" for name in places)
+        + f"\tclient min protocol = NT1\n\tclient max protocol = {dialect}\n"
+        + f"\tsmb ports = {samba.PORT}\n\tdisable netbios = yes\n\tname resolve order = host\n"
+        + "\tclient use kerberos = off\n\tsocket options = TCP_NODELAY\n"
+    )
+    return file

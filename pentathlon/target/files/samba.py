@@ -1,0 +1,93 @@
+"""A private Samba server: its own configuration, directories, user and port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pentathlon.target.contract import TargetError
+from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.server import Server
+from pentathlon.target.launch import need
+
+PORT: Final = 445
+SHARE: Final = "office"
+DIALECTS: Final = {"smb1": "NT1", "smb2.0": "SMB2_02", "smb2.1": "SMB2_10", "smb3.1.1": "SMB3_11"}
+"""Generation -> Samba's name of it (smb.conf(5), `server max protocol`)."""
+
+SMB1_READ: Final = 61440
+"""The reads that a client of SMB 1 sends: 60 KB, as Windows'."""
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user of the server."""
+
+    user: str
+    password: str
+
+
+def configuration(setup: Setup, generation: str) -> str:
+    """smb.conf(5) of the server: nothing of it lies outside of its directory."""
+    directory, asked = setup.place / "server", setup.asked
+    dialect = DIALECTS[generation]
+    lines = {
+        "workgroup": "PENTATHLON",
+        "server role": "standalone server",
+        "smb ports": str(PORT),
+        "disable netbios": "yes",
+        "private dir": f"{directory}/private",
+        "passdb backend": f"tdbsam:{directory}/private/passdb.tdb",
+        "lock directory": f"{directory}/lock",
+        "state directory": f"{directory}/state",
+        "cache directory": f"{directory}/cache",
+        "pid directory": f"{directory}/pid",
+        "ncalrpc dir": f"{directory}/ncalrpc",
+        "log file": f"{directory}/log.smbd",
+        "usershare max shares": "0",
+        "load printers": "no",
+        "printcap name": "/dev/null",
+        "disable spoolss": "yes",
+        "server min protocol": "NT1",
+        "server max protocol": dialect,
+        "ntlm auth": "ntlmv2-only",
+        "server signing": "disabled" if generation == "smb1" else "auto",
+        "smb encrypt": "off",
+        # The window of TCP is tuned by the kernel; a size given here would fix it.
+        "socket options": "TCP_NODELAY",
+    }
+    if asked.outstanding is not None:
+        lines["max mux"] = str(asked.outstanding)
+        lines["smb2 max credits"] = str(asked.outstanding)
+    if asked.server.read_bytes is not None:
+        # SMB 2 has no shorter limit than 64 KiB ([MS-SMB2] 3.3.5.4).
+        lines["smb2 max read"] = str(max(65536, asked.server.read_bytes))
+    text = "[global]\n" + "".join(f"\t{key} = {value}\n" for key, value in lines.items())
+    return text + f"[{SHARE}]\n\tpath = {setup.held.directory}\n\tread only = no\n\tguest ok = no\n"
+
+
+def start(setup: Setup, generation: str, login: Login) -> Server:
+    """Start smbd on the server with one share and one user; ready when it listens.
+
+    Raises:
+        TargetError: a program is missing, or it does not start.
+    """
+    host, directory = setup.ground.server, setup.place / "server"
+    for name in ("private", "lock", "state", "cache", "pid", "ncalrpc"):
+        (directory / name).mkdir(mode=0o755, parents=True, exist_ok=True)
+    file = directory / "smb.conf"
+    file.write_text(configuration(setup, generation))
+    added = host.perform(
+        [str(need("pdbedit", "samba")), f"--configfile={file}", "-a", "-t", "-u", login.user],
+        30.0, input=f"{login.password}\n{login.password}\n",
+    )  # fmt: skip
+    if added["status"] != 0:
+        raise TargetError(f"the user of the file server cannot be made: {_said(added)}")
+    smbd = str(need("smbd", "samba"))
+    command = [smbd, "--foreground", "--no-process-group", f"--configfile={file}"]
+    return Server.start(host, "smbd", command, PORT, log=directory / "log.smbd")
+
+
+def _said(performed: dict[str, str]) -> str:
+    lines = (performed["error"] or performed["output"]).strip().splitlines()
+    return lines[-1] if lines else "no reason given"

@@ -1,0 +1,104 @@
+"""A server program on a host: started, waited for, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pentathlon.target.contract import TargetError
+from pentathlon.target.pair.endpoint import CommandError, Endpoint
+
+PATIENCE_S = 20.0
+"""Longest time until a server listens, in seconds."""
+
+
+@dataclass
+class Server:
+    """A running server.
+
+    Attributes:
+        host: where it runs; its end is the end of the server.
+        job: its name on that host.
+        port: where it listens.
+        log: its own log on this machine, or None.
+        ended: what it left, once it was stopped.
+    """
+
+    host: Endpoint
+    job: str
+    port: int
+    log: Path | None = None
+    ended: dict[str, Any] | None = None
+
+    @classmethod
+    def start(
+        cls, host: Endpoint, job: str, command: list[str], port: int, log: Path | None = None
+    ) -> Self:
+        """Start it and wait until it listens.
+
+        Raises:
+            TargetError: it ended at once, or does not listen in time; its own words.
+        """
+        host.start(job, {"work": "program", "command": command})
+        server = cls(host, job, port, log)
+        try:
+            deadline = time.monotonic() + PATIENCE_S
+            while not listens(host.session.pid, port):
+                if time.monotonic() > deadline:
+                    raise TargetError(f"{job} does not listen at port {port}: {server.words()}")
+                time.sleep(0.02)
+        except BaseException:
+            server.stop()
+            raise
+        return server
+
+    def stop(self) -> dict[str, Any]:
+        """End it, with all that it started; what it left (docs/protocol.md, `program`)."""
+        if self.ended is None:
+            try:
+                self.ended = dict(self.host.finish_job(self.job)["yields"][0])
+            except CommandError as error:
+                self.ended = {"ended_before": True, "error": str(error), "output": ""}
+        return self.ended
+
+    def alive(self) -> bool:
+        """Whether it still listens."""
+        return listens(self.host.session.pid, self.port)
+
+    def words(self) -> str:
+        """The last line that it said; ends it."""
+        left = self.stop()
+        text = str(left.get("error") or left.get("output") or "")
+        if self.log is not None:
+            with contextlib.suppress(OSError):
+                text = self.log.read_text(errors="replace") + text
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines[-1] if lines else "it said nothing"
+
+
+def listens(pid: int, port: int) -> bool:
+    """Whether something listens at a TCP port of the network namespace of a process (proc(5))."""
+    wanted = f":{port:04X}"
+    for name in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[1].endswith(wanted) and fields[3] == "0A":
+                    return True
+    return False
+
+
+def forget(directory: Path) -> None:
+    """Give up what the kernel's page cache holds of a directory's files (posix_fadvise(2))."""
+    for path in directory.rglob("*"):
+        if path.is_file():
+            file = os.open(path, os.O_RDONLY)
+            try:
+                os.fdatasync(file)
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(file)

@@ -1,0 +1,147 @@
+"""One trial: a server is started, a client does its task, and the packets tell how it went."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon.filecapture import pcapng
+from pentathlon.filecapture.summary import Summary, summarise
+from pentathlon.target.files import content, protocols, words
+from pentathlon.target.files.asked import Asked, Setup
+from pentathlon.target.files.content import Content
+from pentathlon.target.files.ground import Ground
+from pentathlon.target.files.protocols.base import Family, Service
+from pentathlon.target.files.server import forget
+
+PATIENCE_S = 60.0
+"""Time that a task gets beyond four times what its link should need, in seconds."""
+SLOWEST_WINDOW = 8192
+"""A client that waits a round trip for each of these bytes is still in time."""
+
+
+@dataclass
+class Done:
+    """A finished trial.
+
+    Attributes:
+        program_s: time of the client's program by its host's clock, in seconds.
+        capture: the packets, as pcapng.
+    """
+
+    summary: Summary
+    program_s: float
+    capture: bytes
+    content: Content
+    service: str
+
+
+class TaskFailed(Exception):
+    """The task was not done; one sentence."""
+
+
+@contextlib.contextmanager
+def directories(parent: Path) -> Iterator[Path]:
+    """A private directory for one trial; removed with all that is in it."""
+    path = parent / f"files-{secrets.token_hex(4)}"
+    path.mkdir(mode=0o755)
+    try:
+        for name in ("shared", "server", "client", "into"):
+            (path / name).mkdir()
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def set_up(ground: Ground, asked: Asked) -> list[str]:
+    """Let the ends behave as asked; what they refuse, one sentence each."""
+    return [
+        *ground.behave("client", asked.client.settings()),
+        *ground.behave("server", asked.server.settings()),
+    ]
+
+
+def run(setup: Setup) -> Done:
+    """Run one trial.
+
+    Raises:
+        Refused: an end cannot do it.
+        TaskFailed: the client did not get the files, or other bytes.
+        TargetError: a program is missing, or a server does not start.
+        CaptureError: the packets could not be captured.
+    """
+    asked, ground = setup.asked, setup.ground
+    family = protocols.family(asked.protocol)
+    forget(setup.held.directory)
+    service = family.start(setup)
+    try:
+        if asked.warm:
+            _perform(setup, family, service)
+            _empty(setup.into)
+        trial = secrets.token_hex(4)
+        ground.client.capture(trial, ground.interface)
+        try:
+            seconds = _perform(setup, family, service)
+        finally:
+            captured = ground.client.captured(trial)
+        found = summarise(pcapng.read(captured), *ground.addresses, family.name)
+        return Done(found, seconds, captured, setup.held, service.name)
+    finally:
+        service.server.stop()
+
+
+def limit_s(ground: Ground, total: int) -> float:
+    """The longest time that a task may take, in seconds."""
+    if ground.rate_bit_s is None or ground.round_trip_s is None:
+        return PATIENCE_S
+    rate = 8 * total / ground.rate_bit_s + total / SLOWEST_WINDOW * ground.round_trip_s
+    return PATIENCE_S + 4 * rate
+
+
+def _perform(setup: Setup, family: Family, service: Service) -> float:
+    """Let the client do its task once; the seconds that its program took."""
+    call = family.call(setup, service)
+    limit = limit_s(setup.ground, setup.held.total)
+    done = setup.ground.client.perform(
+        call.command, limit, input=call.input, environment=call.environment
+    )
+    held = setup.held
+    with contextlib.suppress(OSError):
+        if (
+            done["status"] == 0
+            and content.digest(setup.into, held.names) == held.digest
+            and sorted(content.found(setup.into)) == list(held.names)
+        ):
+            return float(done["elapsed_ns"]) / 1e9
+    raise TaskFailed(_why(done, setup, family, service, limit))
+
+
+def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service, limit: float) -> str:
+    """One sentence for a task that was not done."""
+    came = sum((setup.into / name).stat().st_size for name in content.found(setup.into))
+    so_far = f"{came:,} of {setup.held.total:,} bytes had come"
+    if not service.server.alive():
+        return f"the server {service.name} ended in mid-task; {so_far}"
+    if setup.ground.was_cut():
+        return f"the link was cut in mid-task; {so_far}"
+    if done["timed_out"]:
+        return f"the client was not done after {limit:.0f} s; {so_far}"
+    said = words.reason(done, family)
+    if said is not None:
+        return f"{said}; {so_far}"
+    if done["status"] == 0:
+        return f"the client got other files than the server holds; {so_far}"
+    return f"the client ended with {done['status']}: {words.last_words(done)}; {so_far}"
+
+
+def _empty(directory: Path) -> None:
+    for path in directory.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

@@ -1,0 +1,133 @@
+"""What the tests of file services share: two hosts with a link, and tasks for them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pentathlon import agent
+from pentathlon.link.profile import parse_profile
+from pentathlon.target.contract import TargetError
+from pentathlon.target.files.behaviours import behaviour
+from pentathlon.target.files.driver import run_link
+from pentathlon.target.files.ground import Ground
+from pentathlon.target.link.bed import open_link
+from pentathlon.target.link.calibrate import Calibration
+from pentathlon.target.link.use import LinkInUse
+from pentathlon.target.netns import probe
+from pentathlon.target.pair.trial import Task
+
+WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
+"""10 Mbit/s and 50 ms, as the paper's fastest WAN."""
+LAN = "[both]\nrate_kbit = 100000\ndelay_ms = 1\nqueue_bytes = 262144\n"
+
+Event = dict[str, Any]
+
+
+def missing() -> str | None:
+    """Why SMB cannot be tried here."""
+    if os.geteuid() != 0:
+        return "network namespaces with packet rings need root"
+    try:
+        probe()
+    except TargetError as error:
+        return str(error)
+    for program in ("smbd", "pdbedit", "smbclient"):
+        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:
+            return f"{program} is not installed (apt-get install samba smbclient)"
+    found = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", "import samba.samba3.libsmb_samba_internal"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    return None if found.returncode == 0 else "the package python3-samba is not installed"
+
+
+@dataclass
+class Grounds:
+    """One ground; remembers what was given up."""
+
+    own: Ground
+    given_up: list[str] = field(default_factory=list)
+    new: bool = True
+
+    def ground(self, link: str) -> tuple[Ground, bool]:
+        new, self.new = self.new, False
+        return self.own, new
+
+    def give_up(self, link: str) -> None:
+        self.given_up.append(link)
+
+
+@dataclass
+class Bench:
+    """A ground and what runs on it."""
+
+    grounds: Grounds
+    scratch: Path
+
+    @property
+    def ground(self) -> Ground:
+        return self.grounds.own
+
+    def run(
+        self, workload: str, ends: tuple[str, str] = ("own", "own"), **parameters: Any
+    ) -> list[Event]:
+        """The events of a task with one trial for each case."""
+        given = {
+            "links": ["test"], "protocols": ["smb"], "document_bytes": [100_000],
+            "states": ["cold"], "files": 12, "keep_captures": True, **parameters,
+        }  # fmt: skip
+        entry = {"id": workload, "parameters": given, "warmup": 0, "iterations": 1}
+        task = Task(0, 1, "0123456789abcdef", 7, entry)
+        both = (behaviour(ends[0]), behaviour(ends[1]))
+        return list(run_link(task, "test", self.grounds, both, self.scratch))
+
+
+def samples(events: list[Event]) -> dict[str, float]:
+    """Indicator -> value of the only trial."""
+    found: dict[str, float] = {}
+    for event in events:
+        if event["event"] == "sample":
+            assert event["indicator"] not in found
+            found[event["indicator"]] = event["value"]
+    assert found, [event["reason"] for event in events if event["event"] == "error"]
+    return found
+
+
+def capture(events: list[Event]) -> bytes:
+    """The packets of the only trial."""
+    (one,) = (event["capture"] for event in events if event["event"] == "files")
+    assert isinstance(one, bytes)
+    return one
+
+
+Benches = Callable[[str], Bench]
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
+    """Makes a bench with the link of a profile's text; one for each text."""
+    if reason := missing():
+        pytest.skip(reason)
+    made: dict[str, Bench] = {}
+
+    def bench(text: str) -> Bench:
+        if text not in made:
+            place = tmp_path_factory.mktemp("files")
+            bed = open_link(agent.locate(), parse_profile(text, "test"), state_dir=place)
+            link = LinkInUse(bed, Calibration("test", "none"), bed.statistics())
+            made[text] = Bench(Grounds(Ground(bed.client, bed.server, link)), place)
+        return made[text]
+
+    try:
+        yield bench
+    finally:
+        for one in made.values():
+            one.ground.stop()

@@ -1,0 +1,114 @@
+"""What breaks a task gives one sentence, and the next task runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pentathlon.target.files import trial
+from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.content import DOCUMENT
+from pentathlon.target.files.protocols.base import Call, Service
+from pentathlon.target.files.protocols.smb import Smb, SmbService
+from tests.files.conftest import LAN, WAN, Bench, Benches, samples
+
+
+@pytest.fixture
+def wan(benches: Benches) -> Bench:
+    bench = benches(WAN)
+    bench.grounds.given_up.clear()
+    return bench
+
+
+def reason(bench: Bench, size: int = 500_000) -> str:
+    """The only error of a copy, and nothing else of it."""
+    events = bench.run("files.copy", document_bytes=[size])
+    assert not [event for event in events if event["event"] == "sample"]
+    (error,) = (event for event in events if event["event"] == "error")
+    assert error["kind"] == "failed" and error["case"]["link"] == "test"
+    # What it left on the link is not for the next task.
+    assert bench.grounds.given_up == ["test"]
+    assert "\n" not in error["reason"]
+    return str(error["reason"])
+
+
+@contextmanager
+def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None]:
+    """Do something once so many bytes have come to the client."""
+    assert bench.ground.link is not None
+    bed = bench.ground.link.bed
+    begun = bed.statistics()["down"]["bytes_out"]
+
+    def wait() -> None:
+        while not over.wait(0.01):
+            if bed.statistics()["down"]["bytes_out"] >= begun + count:
+                what()
+                return
+
+    over = threading.Event()
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_link_that_is_cut_in_mid_copy(
+    wan: Bench, monkeypatch: pytest.MonkeyPatch, benches: Benches
+) -> None:
+    monkeypatch.setattr(trial, "limit_s", lambda ground, total: 2.0)
+    assert wan.ground.link is not None
+    bed = wan.ground.link.bed
+    try:
+        with after(wan, 100_000, bed.cut):
+            said = reason(wan)
+    finally:
+        bed.mend()
+    assert said.startswith("the link was cut in mid-task; ") and "of 500,000 bytes" in said
+
+
+def test_a_server_that_is_killed_in_mid_copy(wan: Bench) -> None:
+    with after(wan, 100_000, lambda: wan.ground.server.finish_job("smbd")):
+        said = reason(wan)
+    assert said.startswith("the server smbd ended in mid-task; ")
+    # The same hosts serve the next task.
+    assert samples(wan.run("files.copy"))["task_time"] > 0
+
+
+def test_a_wrong_password(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
+    lan = benches(LAN)
+    lan.grounds.given_up.clear()
+    right = Smb.call
+
+    def wrong(self: Smb, setup: Setup, service: Service) -> Call:
+        assert isinstance(service, SmbService)
+        login = dataclasses.replace(service.login, password="not this one")
+        return right(self, setup, dataclasses.replace(service, login=login))
+
+    monkeypatch.setattr(Smb, "call", wrong)
+    said = reason(lan)
+    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
+    assert said.endswith("; 0 of 500,000 bytes had come")
+
+
+def test_a_full_disk_of_the_client(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
+    lan = benches(LAN)
+    lan.grounds.given_up.clear()
+    made = trial.directories
+
+    @contextmanager
+    def full(parent: Path) -> Iterator[Path]:
+        with made(parent) as place:
+            # Writing to it fails as on a full disk (full(4)).
+            (place / "into" / DOCUMENT).symlink_to("/dev/full")
+            yield place
+
+    monkeypatch.setattr(trial, "directories", full)
+    assert reason(lan).startswith("the client's disk is full (")

@@ -1,0 +1,146 @@
+"""Copies, opens and profiles from a real Samba over an emulated link, read from their packets."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pentathlon.filecapture import pcapng
+from pentathlon.filecapture.summary import summarise
+from pentathlon.target.files import open_smb
+from tests.files.conftest import LAN, WAN, Bench, Benches, capture, samples
+
+
+@pytest.fixture
+def lan(benches: Benches) -> Bench:
+    return benches(LAN)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "dialect"), [("smb1", "NT LM 0.12"), ("smb2.1", "2.1"), ("smb3.1.1", "3.1.1")]
+)
+def test_a_copy_has_its_bytes_its_dialect_and_its_times(
+    lan: Bench, protocol: str, dialect: str
+) -> None:
+    events = lan.run("files.copy", protocols=[protocol])
+    found = samples(events)
+    (told,) = (event for event in events if event["event"] == "files")
+    assert told["dialect"] == dialect and told["server"] == "smbd"
+    # The task is a part of the program's time; the file is a part of the bytes on the link.
+    assert 0 < found["least_time"] < found["task_time"] < found["program_time"]
+    assert 100_000 < found["wire_bytes"] < 130_000
+    assert found["throughput"] == pytest.approx(0.8 / found["task_time"])
+    assert found["exchanges"] >= found["turns"] >= 2 and found["round_trips"] >= found["turns"]
+    assert any(event["event"] == "link" and "link" in event for event in events)
+
+
+def test_an_open_asks_once_for_every_piece_of_its_trace(lan: Bench) -> None:
+    found = samples(lan.run("files.open"))
+    pieces = len(open_smb.reads(100_000))
+    # One after another, which is what an open is: look up, create, every piece, close.
+    assert found["exchanges"] >= pieces + 3
+    assert found["turns"] >= pieces + 2
+    assert found["round_trips"] >= pieces + 2
+
+
+def test_a_profile_needs_questions_for_every_file(lan: Bench) -> None:
+    whole = samples(lan.run("files.roaming"))
+    one = samples(lan.run("files.copy"))
+    assert whole["metadata"] >= 2 * 12 > one["metadata"]
+
+
+def test_a_warm_task_is_captured_alone(lan: Bench) -> None:
+    cold, warm = (samples(lan.run("files.copy", states=[state])) for state in ("cold", "warm"))
+    assert warm["wire_bytes"] == pytest.approx(cold["wire_bytes"], rel=0.1)
+
+
+def test_one_end_that_is_older_makes_both_speak_the_older_protocol(lan: Bench) -> None:
+    events = lan.run("files.copy", ("xp", "server-2008"))
+    assert [e["dialect"] for e in events if e["event"] == "files"] == ["NT LM 0.12"]
+    (refused,) = (
+        event
+        for event in lan.run("files.copy", ("xp", "server-2008"), protocols=["smb2.0"])
+        if event["event"] == "error"
+    )
+    assert refused["kind"] == "unsupported"
+    assert "xp" in refused["reason"] and "SMB up to 1 and not 2.0" in refused["reason"]
+
+
+def test_a_small_window_costs_round_trips_as_in_the_paper(benches: Benches) -> None:
+    wan = benches(WAN)
+    old = samples(wan.run("files.copy", ("xp", "server-2003"), document_bytes=[300_000]))
+    new = samples(wan.run("files.copy", ("vista", "server-2008"), document_bytes=[300_000]))
+    # Direction and reason: fewer bytes in flight, so more round trips, so more time.
+    assert old["window"] < 20_000 < new["window"]
+    assert old["round_trips"] > 1.5 * new["round_trips"]
+    assert old["task_time"] > new["task_time"]
+    # What the round trips cost is the time: 50 ms each, and never less than the link's own.
+    assert old["task_time"] > 0.045 * old["round_trips"]
+    assert new["task_time"] > new["least_time"]
+
+
+def test_a_factor_holds_for_its_case_alone(lan: Bench) -> None:
+    events = lan.run("files.copy", window_bytes=[16_384, 0])
+    seen = {
+        event["case"]["window_bytes"]: event["value"]
+        for event in events
+        if event["event"] == "sample" and event["indicator"] == "window"
+    }
+    assert seen[16_384] < 20_000 < seen[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "unseen"),
+    [("reorder = 0.02", 0), ('jitter_ms = "uniform 0 3"', 0), ('loss = "random 0.02"', 2)],
+    ids=["reordered", "jittered", "lost"],
+)
+def test_what_was_sent_again_is_what_the_servers_kernel_has_sent_again(
+    benches: Benches, more: str, unseen: int
+) -> None:
+    bench = benches(f"{LAN}{more}\n")
+    found = summarise(
+        pcapng.read(capture(bench.run("files.copy", document_bytes=[500_000]))),
+        *bench.ground.addresses, "smb",
+    )  # fmt: skip
+    # The namespace has served this task alone (RFC 4022: tcpRetransSegs).
+    counters = Path(f"/proc/{bench.ground.server.session.pid}/net/snmp").read_text().splitlines()
+    names, values = (line.split() for line in counters if line.startswith("Tcp:"))
+    kernel = int(values[names.index("RetransSegs")])
+    # What was sent again and lost again never came to the client.
+    assert 0 <= kernel - found.retransmitted <= unseen
+    assert found.retransmitted or "loss" not in more
+
+
+def tshark(file: Path, *words: str) -> list[str]:
+    done = subprocess.run(
+        ["tshark", "-n", "-r", str(file), *words],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    return done.stdout.split("\n")[:-1]
+
+
+@pytest.mark.parametrize("protocol", ["smb1", "smb3.1.1"])
+def test_tshark_finds_the_same_exchanges(lan: Bench, tmp_path: Path, protocol: str) -> None:
+    file = tmp_path / "capture.pcapng"
+    data = capture(lan.run("files.copy", protocols=[protocol]))
+    file.write_bytes(data)
+    try:
+        packets = tshark(file, "-Y", "tcp", "-T", "fields", "-e", "frame.len")
+    except FileNotFoundError:
+        pytest.skip("tshark is not installed")
+    captured = pcapng.read(data)
+    addresses = lan.ground.addresses
+    found = summarise(captured, *addresses, "smb")
+    whole = [segment for talk in found.talks for segment in talk.segments]
+    assert sum(map(int, packets)) == sum(segment.length for segment in whole)
+    name = "smb" if protocol == "smb1" else "smb2"
+    answered = tshark(file, "-Y", f"{name}.time", "-T", "fields", "-e", f"{name}.time")
+    # tshark's time of an answer is that of the packet that ends it, as ours is; the logon and the
+    # end of the session are not part of the task.
+    theirs = sorted(float(time) for line in answered for time in line.split(",") if time)
+    ours = sorted((one.ended_ns - one.asked_ns) / 1e9 for one in found.exchanges or [])
+    assert len(ours) >= 3
+    for time in ours:
+        assert min(abs(time - other) for other in theirs) < 1e-6
