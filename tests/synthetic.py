@@ -16,7 +16,7 @@ import polars as pl
 
 from pentathlon.store import schema
 from pentathlon.study.catalog import case_text, indicator_key
-from pentathlon.study.model import Evaluation, Procedure, Study, Suite, System
+from pentathlon.study.model import Evaluation, Peer, Procedure, Study, Suite, System
 from pentathlon.study.plan import Boot, Plan, Step, order_of
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -206,6 +206,8 @@ class Maker:
     seed: int = 20030101
     delta_percent: float = 1.0
     parameters: Mapping[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """System -> how its client and its server of files behave; others have one host."""
     guest_slowdown: float = 60.0
     """Cost of a system call under the guest's layer, as a multiple of the host's."""
 
@@ -229,6 +231,12 @@ class Maker:
             },
         )
 
+    def _peer(self, name: str) -> dict[str, Any]:
+        if name not in self.ends:
+            return {}
+        client, server = self.ends[name]
+        return {"behaves": client, "peer": Peer(behaves=server)}
+
     def layer(self, system: str) -> str:
         return self.layers.get(system, "uml")
 
@@ -241,6 +249,7 @@ class Maker:
                 target="local" if self.layer(name) == "host" else "uml",
                 kernel=None if self.layer(name) == "host" else name.partition("-")[2],
                 parameters=self.parameters.get(name, {}),
+                **self._peer(name),
             )
             for name in names
         )

@@ -162,3 +162,33 @@ def rates(boot_noise: float = 0.005) -> Iterator[Item]:
     for percent in (50, 90, 100):
         case = {"load_percent": percent, "frame_bytes": 78, "competitor": "none"}
         yield Item("forwarding.ndr", "round_trip", case, "us", "lower", 80.0 + percent, boot_noise)
+
+
+FILE_LINKS = {"wan-10m-50ms": 50.0, "wan-1m-200ms": 200.0}
+"""Link -> its round trip in ms."""
+FILE_ENDS = {
+    "old": ("xp", "server-2003"), "new-client": ("vista", "server-2003"),
+    "new-server": ("xp", "server-2008"), "new": ("vista", "server-2008"),
+}  # fmt: skip
+FILE_TRIPS = 600.0
+FILE_GAIN = 2.5
+"""How many times as fast, and with how many times fewer round trips, a new client is."""
+
+
+def file_tasks(boot_noise: float = 0.003) -> Iterator[Item]:
+    """A copy that takes 51 ms and as much as its link for each of 600 round trips."""
+    for link, round_trip in FILE_LINKS.items():
+        case = {"link": link, "protocol": "smb", "state": "cold", "document_bytes": 10_485_760}
+        seconds = FILE_TRIPS * (round_trip + 1) * 1e-3
+        for name, unit, better, value in (
+            ("task_time", "s", "lower", seconds),
+            ("throughput", "Mbit/s", "higher", 83.88608 / seconds),
+            ("least_time", "s", "lower", 8.7),
+            ("round_trips", "count", "lower", FILE_TRIPS),
+            ("link_round_trip", "ms", "lower", round_trip),
+        ):
+            yield Item("files.copy", name, case, unit, better, value, boot_noise)
+
+
+def newer_client(item: Item) -> float:
+    return FILE_GAIN if item.indicator in {"task_time", "throughput", "round_trips"} else 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 import polars as pl
 
@@ -137,7 +138,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         rows=rows,
         curves=find_levels(rows, names, claimed),
         scalings=find_scalings(rows, names, rule.rate),
-        derived=derive(rows, names, told, rule.rate, _in_memory(plan)),
+        derived=derive(rows, names, told, rule.rate, _in_memory(plan), ends=_ends(plan, names)),
         failures=failures,
         inventory_differences=_differences(told, systems),
         wholes=wholes,
@@ -164,6 +165,21 @@ def _in_memory(plan: Plan) -> set[str]:
         for step in steps
         if step.workload == REGIONS and not step.parameters.get("swap", True)
     }
+
+
+def _ends(plan: Plan, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """How client and server of each system with two hosts behave, in the order of the names."""
+    known = {system.name: system for system in plan.study.systems}
+    return {
+        name: (_stem(known[name].behaves), _stem(peer.behaves))
+        for name in names
+        if (peer := known[name].peer) is not None
+    }
+
+
+def _stem(behaviour: str) -> str:
+    """The name of a behaviour, without the folders and the suffix of its file."""
+    return PurePath(behaviour).stem if behaviour.startswith("/") else behaviour
 
 
 def _guards(plan: Plan, system: SystemFacts, reference: SystemFacts) -> tuple[Guard, ...]:

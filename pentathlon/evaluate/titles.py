@@ -5,7 +5,9 @@ from __future__ import annotations
 from pentathlon.evaluate.wording import PERFORMANCE
 from pentathlon.study.catalog import Catalog, Workload
 
-AREAS = ("process", "memory", "arithmetic", "disk", "network", "forwarding", "link", "graphics")
+AREAS = (
+    "process", "memory", "arithmetic", "disk", "network", "forwarding", "link", "files", "graphics",
+)  # fmt: skip
 """Order of areas in reports; others follow by name."""
 
 PLAIN = {"time", "throughput", "bandwidth"}

@@ -25,7 +25,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import beneath, drawn, view
+from pentathlon.report import beneath, drawn, offices, view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
@@ -33,7 +33,7 @@ from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import payload, plain, tips
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "report.js")
+SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "offices.js", "report.js")
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
@@ -64,6 +64,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             areas=areas,
             papers=_papers(evaluation, areas),
             drawn=_drawn(evaluation, result),
+            offices=_offices(evaluation),
             why=beneath.why(evaluation),
             incomparable=beneath.incomparable(evaluation),
             beneath=beneath.beneath(evaluation) if evaluation.rows else (),
@@ -104,6 +105,13 @@ def _drawn(evaluation: Evaluation, result: ResultLike) -> str:
     """The section with what was drawn; "" if nothing was."""
     found = drawn.sheets(evaluation, result)
     return _environment().from_string(asset("drawn.html.j2")).render(sheets=found) if found else ""
+
+
+def _offices(evaluation: Evaluation) -> str:
+    """The section with the file services; "" if none was measured."""
+    found = offices.sheets(evaluation)
+    template = _environment().from_string(asset("offices.html.j2"))
+    return template.render(sheets=found, caption=offices.CAPTION) if found else ""
 
 
 @cache

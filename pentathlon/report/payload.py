@@ -18,7 +18,7 @@ from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
 from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import jitters, overlays, sweeps
+from pentathlon.report import jitters, offices, overlays, sweeps
 from pentathlon.report.view import Area
 
 DIGITS, DRAWN_DIGITS = 7, 5
@@ -65,6 +65,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
         "sweeps": sweeps.payload(evaluation, short),
         "overlays": overlays.payload(evaluation, short),
         "jitters": jitters.payload(evaluation, result, drawn),
+        "offices": offices.payload(evaluation, short),
         "samples": _samples(evaluation, result.samples(), names),
     }
 

@@ -24,7 +24,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import overlays
+from pentathlon.report import offices, overlays
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.failures import grouped
@@ -76,6 +76,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     _legend(evaluation, console, full)
     _levels(evaluation, console)
     _competitions(evaluation, console)
+    _offices(evaluation, console)
     _reads(evaluation, console)
     _failures(evaluation, console)
     console.print(
@@ -371,6 +372,18 @@ def _competitions(evaluation: Evaluation, console: Console) -> None:
             console.print(Text(f"  {system}, {curve}"))
             for words in sentences:
                 console.print(Text(f"    {words}"))
+
+
+def _offices(evaluation: Evaluation, console: Console) -> None:
+    """What a new client and a new server gain in each file task."""
+    before = ""
+    for task, system, words in offices.words(evaluation):
+        if not before:
+            console.print(Text("\nFile services", style="bold"))
+        if task != before:
+            console.print(Text(f"  {task}"))
+        before = task
+        console.print(Text(f"    {system}: {words}"))
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from pentathlon.evaluate.derived.code_size import find_code_sizes
+from pentathlon.evaluate.derived.files import find_file_tasks
 from pentathlon.evaluate.derived.forwarding import find_competitions
 from pentathlon.evaluate.derived.limits import find_limits
 from pentathlon.evaluate.derived.model import Derived
@@ -22,12 +23,15 @@ def derive(
     told: Mapping[str, Inventory],
     level: float,
     in_memory: Collection[str] = (),
+    *,
+    ends: Mapping[str, tuple[str, str]] | None = None,
 ) -> Derived:
     """What the curves of a result show.
 
     Args:
         level: 1 − confidence.
         in_memory: systems on which the study kept `memory.regions` from swapping.
+        ends: system -> how client and server of its file tasks behave, the reference first.
     """
     inventories = {name: told.get(name, Inventory()) for name in systems}
     code = {name: claimed_caches(one, instructions=True) for name, one in inventories.items()}
@@ -49,6 +53,7 @@ def derive(
         regions=find_regions(rows, systems, machines, level),
         competitions=find_competitions(rows, systems, level),
         limits=find_limits(rows, systems, level),
+        file_tasks=find_file_tasks(rows, ends or {}, level),
     )
 
 

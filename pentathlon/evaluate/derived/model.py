@@ -202,6 +202,50 @@ class Limit(Frozen):
     words: tuple[str, ...] = ()
 
 
+class FileCell(Frozen):
+    """One client with one server over one link (tolly2007, appendix B)."""
+
+    system: str
+    client: str
+    server: str
+    """How each end behaves."""
+    time: Mean
+    """From the first packet to the last, s."""
+    throughput: Mean | None
+    """Mbit/s."""
+    least: float | None
+    """What the link needs for it, s; None for a plain cable."""
+    trips: Mean | None
+    """Round trips one after another."""
+    waiting: float | None
+    """Share of the time that so many round trips of the empty link are, %."""
+
+
+class Upgrade(Frozen):
+    """A system against the reference over one link."""
+
+    system: str
+    phase: str
+    """What is newer: "client" (phase 1 of tolly2007), "both" (phase 2), "server", or "neither"."""
+    faster: Mean
+    """Time of the reference over that of this system, in each block; geometric mean."""
+    trips: Mean | None
+    """Round trips of the reference over those of this system."""
+    words: str
+
+
+class FileTask(Frozen):
+    """One task over one link."""
+
+    workload: str
+    title: str
+    link: str
+    case_text: str
+    """What else names the case: protocol, state, length and so on."""
+    cells: tuple[FileCell, ...]
+    upgrades: tuple[Upgrade, ...]
+
+
 class Derived(Frozen):
     """Every derived figure of a result."""
 
@@ -211,3 +255,4 @@ class Derived(Frozen):
     regions: tuple[Regions, ...] = ()
     competitions: tuple[Competition, ...] = ()
     limits: tuple[Limit, ...] = ()
+    file_tasks: tuple[FileTask, ...] = ()

@@ -11,7 +11,7 @@ from pentathlon.published.load import find_study, read
 from pentathlon.published.model import Study
 from pentathlon.report.papertables.model import Figure, Listing, PaperFile, Row, Sweep, Table
 
-STUDIES = ("martinovic2012", "salah2010", "vdovjak2021", "venkata2003")
+STUDIES = ("martinovic2012", "salah2010", "tolly2007", "vdovjak2021", "venkata2003")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""What a new client and a new server gain over each link (tolly2007, appendix B).
+
+The reference is the pair of ends before the upgrade. Phase 1 of the paper changes the client, phase
+2 both. Speed-ups are ratios inside one block, the boots are what their intervals come from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from pentathlon.evaluate.cases import case_text, without
+from pentathlon.evaluate.derived.model import FileCell, FileTask, Mean, Upgrade
+from pentathlon.evaluate.derived.series import mean_of
+from pentathlon.evaluate.display import significant
+from pentathlon.evaluate.model import Row, Summary
+
+AREA: Final = "files"
+LINK: Final = "link"
+
+Ends = tuple[str, str]
+"""Behaviour of the client and of the server."""
+
+
+def find_file_tasks(
+    rows: Sequence[Row], ends: Mapping[str, Ends], level: float
+) -> tuple[FileTask, ...]:
+    """Every task over every link, in the order of the rows.
+
+    Args:
+        ends: system -> how its client and its server behave; the reference first.
+        level: 1 − confidence.
+    """
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        if row.area == AREA and LINK in row.case:
+            rest = case_text(without(row.case, LINK))
+            groups.setdefault((row.workload, str(row.case[LINK]), rest), []).append(row)
+    found = []
+    for (workload, link, rest), own in groups.items():
+        known = {row.indicator: row for row in own}
+        if "task_time" not in known:
+            continue
+        cells = [cell for system in ends if (cell := _cell(system, known, ends[system], level))]
+        reference = next(iter(ends))
+        found.append(
+            FileTask(
+                workload=workload,
+                title=own[0].workload_title,
+                link=link,
+                case_text=rest,
+                cells=tuple(cells),
+                upgrades=tuple(
+                    upgrade
+                    for cell in cells
+                    if cell.system != reference
+                    if (upgrade := _upgrade(reference, cell, cells, known, level))
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _cell(system: str, known: Mapping[str, Row], ends: Ends, level: float) -> FileCell | None:
+    time = _mean(known, "task_time", system, level)
+    if time is None:
+        return None
+    least, trips, empty = (
+        _mean(known, name, system, level)
+        for name in ("least_time", "round_trips", "link_round_trip")
+    )
+    waiting = None
+    if trips is not None and empty is not None and time.value > 0:
+        waiting = 100 * trips.value * empty.value * 1e-3 / time.value
+    return FileCell(
+        system=system, client=ends[0], server=ends[1], time=time,
+        throughput=_mean(known, "throughput", system, level),
+        least=None if least is None else least.value, trips=trips, waiting=waiting,
+    )  # fmt: skip
+
+
+def _upgrade(
+    reference: str, cell: FileCell, cells: Sequence[FileCell], known: Mapping[str, Row],
+    level: float,
+) -> Upgrade | None:  # fmt: skip
+    old = next((one for one in cells if one.system == reference), None)
+    faster = _ratio(known, "task_time", reference, cell.system, level)
+    if old is None or faster is None:
+        return None
+    changed = (cell.client != old.client, cell.server != old.server)
+    phase = {(True, False): "client", (True, True): "both", (False, True): "server"}.get(
+        changed, "neither"
+    )
+    return Upgrade(
+        system=cell.system, phase=phase, faster=faster,
+        trips=_ratio(known, "round_trips", reference, cell.system, level),
+        words=_words(old, cell, faster),
+    )  # fmt: skip
+
+
+def _words(old: FileCell, new: FileCell, faster: Mean) -> str:
+    """How much faster, and the round trips beside it."""
+    said = f"{significant(faster.value)} times as fast"
+    if faster.low is not None and faster.high is not None:
+        said += f" ({significant(faster.low)} to {significant(faster.high)})"
+    if old.trips is None or new.trips is None:
+        return said
+    trips = f"{new.trips.value:,.0f} round trips instead of {old.trips.value:,.0f}"
+    waits = [
+        f"{significant(cell.waiting, 2)} % of the {significant(cell.time.value)} s"
+        for cell in (new, old)
+        if cell.waiting is not None
+    ]
+    return f"{said}; {trips}" + (f", {waits[0]} and {waits[1]}" if len(waits) == 2 else "")
+
+
+def _summary(known: Mapping[str, Row], indicator: str, system: str) -> Summary | None:
+    row = known.get(indicator)
+    return None if row is None else row.summary(system)
+
+
+def _mean(known: Mapping[str, Row], indicator: str, system: str, level: float) -> Mean | None:
+    summary = _summary(known, indicator, system)
+    if summary is None:
+        return None
+    return mean_of(np.array([boot.value for boot in summary.boot_means]), level)
+
+
+def _ratio(
+    known: Mapping[str, Row], indicator: str, reference: str, system: str, level: float
+) -> Mean | None:
+    """The reference over the system in each block that has both."""
+    sides = []
+    for name in (reference, system):
+        summary = _summary(known, indicator, name)
+        if summary is None:
+            return None
+        sides.append({boot.block: boot.value for boot in summary.boot_means})
+    old, new = sides
+    logs = [math.log(old[b] / new[b]) for b in sorted(old.keys() & new.keys()) if old[b] * new[b]]
+    if not logs:
+        return None
+    mean = mean_of(np.array(logs), level)
+    low, high = (None if end is None else math.exp(end) for end in (mean.low, mean.high))
+    return Mean(value=math.exp(mean.value), low=low, high=high, boots=mean.boots)

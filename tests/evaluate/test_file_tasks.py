@@ -1,0 +1,68 @@
+"""What upgrading gains in file tasks: planted gains come back inside their intervals."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic_papers as planted
+from synthetic import Maker, same
+
+from pentathlon.evaluate import evaluate
+from pentathlon.evaluate.derived.model import FileTask
+
+FACTORS = {
+    "old": same, "new-client": planted.newer_client, "new-server": same,
+    "new": planted.newer_client,
+}  # fmt: skip
+
+
+def found(**settings):
+    maker = Maker(
+        factors=FACTORS, ends=planted.FILE_ENDS, chosen=list(planted.file_tasks()), **settings
+    )
+    return evaluate(maker.make()).derived.file_tasks
+
+
+def upgrade(task: FileTask, system: str):
+    (one,) = (one for one in task.upgrades if one.system == system)
+    return one
+
+
+def test_every_link_is_a_task_with_a_cell_for_each_pair_of_ends():
+    tasks = found()
+    assert [task.link for task in tasks] == list(planted.FILE_LINKS)
+    ends = {cell.system: (cell.client, cell.server) for cell in tasks[0].cells}
+    assert ends == planted.FILE_ENDS
+    assert tasks[0].case_text == "10 MiB document, smb, cold"
+
+
+def test_phases_are_told_by_what_differs_from_the_reference():
+    first, _ = found()
+    phases = {one.system: one.phase for one in first.upgrades}
+    assert phases == {"new-client": "client", "new-server": "server", "new": "both"}
+
+
+def test_a_planted_gain_is_inside_its_interval_and_none_is_found_where_none_is():
+    for task in found():
+        gain, none = upgrade(task, "new").faster, upgrade(task, "new-server").faster
+        assert gain.low < planted.FILE_GAIN < gain.high
+        assert none.low < 1 < none.high
+        trips = upgrade(task, "new").trips
+        assert trips.value == pytest.approx(planted.FILE_GAIN, rel=0.02)
+
+
+def test_the_share_of_round_trips_is_that_of_the_empty_link():
+    for task, round_trip in zip(found(), planted.FILE_LINKS.values(), strict=True):
+        old = task.cells[0]
+        assert old.waiting == pytest.approx(100 * round_trip / (round_trip + 1), rel=0.03)
+        assert old.least == pytest.approx(8.7, rel=0.03)
+
+
+def test_one_sentence_tells_the_gain_and_its_reason():
+    first, _ = found(noise=0.0, blocks=2)
+    words = upgrade(first, "new-client").words
+    assert words.startswith("2.50 times as fast (")
+    assert "; 240 round trips instead of 600, 98 % of the 12.2 s and 98 % of the 30.6 s" in words
+
+
+def test_a_result_without_file_tasks_has_none():
+    assert evaluate(Maker(blocks=2, iterations=2).make()).derived.file_tasks == ()

@@ -1,0 +1,57 @@
+"""The section of the file services: tables, pictures and sentences from the same numbers."""
+
+from __future__ import annotations
+
+import synthetic_papers as planted
+from synthetic import Maker, same
+
+from pentathlon.evaluate import evaluate
+from pentathlon.report import html, offices
+
+FACTORS = {"old": same, "new": planted.newer_client}
+
+
+def result():
+    return Maker(
+        factors=FACTORS, ends=planted.FILE_ENDS, chosen=list(planted.file_tasks()), blocks=3
+    ).make()
+
+
+def test_a_sheet_has_appendix_b_with_the_least_time_beside_each_cell():
+    (sheet,) = offices.sheets(evaluate(result()))
+    assert sheet.figure == "Figure 1"
+    assert [link.name for link in sheet.links] == list(planted.FILE_LINKS)
+    old, new = sheet.links[0].lines
+    assert (old.client, old.server, old.phase) == ("xp", "server-2003", "reference")
+    assert new.phase == "phase 2, both upgraded"
+    assert abs(float(new.faster) - planted.FILE_GAIN) < 0.1 and " to " in new.faster_interval
+    assert abs(float(old.least) - 8.7) < 0.3 and float(old.over_least) > 3
+
+
+def test_pictures_hold_the_numbers_of_the_table():
+    evaluation = evaluate(result())
+    (picture,) = offices.payload(evaluation, lambda value: value)
+    (task, _) = evaluation.derived.file_tasks
+    assert picture["l"] == list(planted.FILE_LINKS)
+    link, system, mean, low, high, least = picture["t"][0]
+    assert (link, system, mean) == (0, 0, task.cells[0].time.value)
+    assert low < mean < high and least == task.cells[0].least
+    assert [one[:2] for one in picture["f"]] == [[0, 1], [1, 1]]
+
+
+def test_the_page_has_the_section_only_where_there_are_file_tasks():
+    made = result()
+    page = html.render(evaluate(made), made)
+    assert 'id="offices"' in page and 'data-kind="office"' in page
+    other = Maker(blocks=2, iterations=2).make()
+    assert 'id="offices"' not in html.render(evaluate(other), other)
+
+
+def test_the_tables_of_the_study_are_filled():
+    from pentathlon.report.papertables.fill import fill  # noqa: PLC0415
+
+    (table,) = (one for one in fill(evaluate(result())) if one.study == "tolly2007")
+    assert table.id == "b1-copy-wan"
+    first = table.lines[0]
+    assert first.label == "10 Mbps, 50 ms: time to completion" and first.unit == "s"
+    assert abs(float(first.cells[0].text) - 30.6) < 1
