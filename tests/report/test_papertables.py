@@ -25,6 +25,14 @@ from pentathlon.study.catalog import parse_catalog
 TABLES = {
     "salah2010": set(),
     "vdovjak2021": set(),  # It prints pictures only.
+    "tolly2007": {
+        "b1-copy-wan",
+        "b2-open-wan",
+        "b3-roaming-wan",
+        "b4-sharepoint-wan",
+        "b5-copy-lan",
+        "b6-open-lan",
+    },
     "martinovic2012": {f"table-{n:02}" for n in (*range(3, 9), *range(10, 16))},
     "venkata2003": {"memory-bandwidth", "page-fault-latency", "code-size", "fig-22", "fig-26"},
 }
