@@ -91,6 +91,17 @@ def test_a_factor_holds_for_its_case_alone(lan: Bench) -> None:
     assert seen[16_384] < 20_000 < seen[0]
 
 
+def test_any_congestion_control_of_the_kernel_can_be_had(lan: Bench) -> None:
+    # Also one that the machine does not allow as a namespace's default.
+    known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    events = lan.run("files.copy", congestion=["own", *known, "own"], document_bytes=[5000])
+    assert not [event for event in events if event["event"] in {"log", "error"}]
+    events = lan.run("files.copy", congestion=["nothing"], document_bytes=[5000])
+    refused = [event["message"] for event in events if event["event"] == "log"]
+    assert [said.partition(":")[0] for said in refused] == ["client", "server"]
+    assert all("tcp_congestion_control" in said for said in refused)
+
+
 @pytest.mark.parametrize(
     ("more", "unseen"),
     [("reorder = 0.02", 0), ('jitter_ms = "uniform 0 3"', 0), ('loss = "random 0.02"', 2)],

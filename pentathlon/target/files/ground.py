@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from typing import Final
 
 from pentathlon.link.profile import DIRECTIONS
 from pentathlon.target.forwarding.links import script
+from pentathlon.target.launch import need
 from pentathlon.target.link.bed import (
     GATHER,
     INTERFACE,
@@ -23,6 +25,8 @@ from pentathlon.target.pair.endpoint import Endpoint
 
 CABLE: Final = "none"
 """The link that is no emulated one: a plain pair of interfaces."""
+
+CONGESTION: Final = "net/ipv4/tcp_congestion_control"
 
 ALWAYS: Final = {"net/ipv4/tcp_no_metrics_save": "1"}
 """What holds for both ends whatever their behaviour: no connection learns from the one before
@@ -75,7 +79,24 @@ class Ground:
         answer = host.settings({**before, **ALWAYS, **values})
         for name, value in answer["before"].items():
             before.setdefault(name, value)
-        return [f"{end}: {one['setting']}: {one['reason']}" for one in answer["refused"]]
+        refused = {one["setting"]: one["reason"] for one in answer["refused"]}
+        by_route = values.get(CONGESTION) if CONGESTION in refused else None
+        if self._route(host, INTERFACE["client" if end == "client" else "server"], by_route):
+            refused.pop(CONGESTION, None)
+        return [f"{end}: {name}: {reason}" for name, reason in refused.items()]
+
+    @staticmethod
+    def _route(host: Endpoint, interface: str, congestion: str | None) -> bool:
+        """Name the congestion control at the route of the link (ip-route(8)), None for no other.
+
+        A namespace may only have those as its default that the whole machine allows to everybody;
+        routes may have any.
+        """
+        network = str(ip_network(f"{host.addresses[4]}/{hosts.PREFIXES[4]}", strict=False))
+        words = [str(need("ip", "iproute2")), "route", "change", network, "dev", interface]
+        words += ["proto", "kernel", "scope", "link", "src", host.addresses[4]]
+        words += ["congctl", congestion] if congestion else []
+        return bool(host.perform(words, 10.0)["status"] == 0)
 
     def was_cut(self) -> bool:
         """Whether the link has lost packets because it was cut."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any, Self
 
 from pentathlon.target.contract import TargetError
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
+
+FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
+"""What the line of a log has that tells why its program did not start."""
 
 PATIENCE_S = 20.0
 """Longest time until a server listens, in seconds."""
@@ -77,7 +81,8 @@ class Server:
             with contextlib.suppress(OSError):
                 text = self.log.read_text(errors="replace") + text
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return lines[-1] if lines else "it said nothing"
+        faults = [line for line in lines if FAULT.search(line)]
+        return (faults or lines or ["it said nothing"])[-1]
 
 
 def listens(pid: int, port: int) -> bool:

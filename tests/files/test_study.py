@@ -1,0 +1,108 @@
+"""A study of file tasks by the command line: it goes on past what fails, and after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pentathlon import agent
+from pentathlon.store.query import load_result
+from tests.files.conftest import missing
+
+STUDY = """
+name = "office"
+reference = "old"
+seed = 7
+[procedure]
+blocks = 1
+iterations = 1
+warmup = 0
+[[system]]
+name = "old"
+target = "netns"
+behaves = "xp"
+[system.peer]
+behaves = "server-2008"
+[[system]]
+name = "new"
+target = "netns"
+behaves = "vista"
+[system.peer]
+behaves = "server-2008"
+[[suite]]
+name = "files"
+[[suite.workloads]]
+id = "files.roaming"
+parameters = { links = ["none"], document_bytes = [50000], files = 4 }
+[[suite.workloads]]
+id = "files.copy"
+parameters = { links = ["none"], protocols = ["smb2.0", "smb"], document_bytes = [50000] }
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    if reason := missing():
+        pytest.skip(reason)
+    file = tmp_path / "office.toml"
+    file.write_text(STUDY)
+    return file
+
+
+def start(*words: str, state: Path) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "PENTATHLON_AGENT": str(agent.locate()),
+        "XDG_STATE_HOME": str(state),
+        "TMPDIR": str(state),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "pentathlon", "run", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def state() -> Iterator[Path]:
+    # The paths of Samba's sockets must be short (unix(7): 108 bytes).
+    with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+        yield Path(directory)
+
+
+def test_a_study_goes_on_past_a_task_that_cannot_be_done_and_after_a_kill(
+    study: Path, state: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    running = start(str(study), "--out", str(out), "--no-pilot", "--no-report", state=state)
+    journal, deadline = out / "journal.jsonl", time.monotonic() + 60
+    while not (journal.exists() and '"sample"' in journal.read_text()):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    resumed = start("--resume", str(out), state=state)
+    said, _ = resumed.communicate(timeout=120)
+    # A study with what a system cannot do has been done.
+    assert resumed.returncode == 0, said
+    result = load_result(out)
+    done = {
+        (row["system"], row["workload"], json.loads(row["case_json"])["protocol"])
+        for row in result.samples().iter_rows(named=True)
+    }
+    assert done == {
+        ("old", "files.copy", "smb"), ("new", "files.copy", "smb"), ("new", "files.copy", "smb2.0"),
+        ("old", "files.roaming", "smb"), ("new", "files.roaming", "smb"),
+    }  # fmt: skip
+    (failure,) = {(row["kind"], row["reason"]) for row in result.failures().iter_rows(named=True)}
+    assert failure[0] == "unsupported" and "speak SMB up to 1 and not 2.0" in failure[1]
+    # Files of the trials are gone, those of the killed run too.
+    assert not [path.name for path in state.rglob("files-*")]
