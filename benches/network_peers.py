@@ -7,8 +7,9 @@ hits all alike. Printed are, each beside its target:
   time per received packet, once as the programs of both ends and ksoftirqd were charged for
   ("own": what the kernel does in a program's name is with it), once as all CPUs were busy
   (/proc/stat, all interrupts and other programs with it);
-* with --lossless the highest rate without a lost packet, searched by halving; a rate that fails is
-  tried once more, because one wait for a neighbour loses packets of any tool;
+* with --lossless the highest rate without a lost packet: that of a turn above which lost none, or a
+  higher one found by halving; a rate that fails is tried once more, because one wait for a
+  neighbour loses packets of any tool;
 * with --paced how exactly asked rates are held, and how much later than intended packets leave.
 
 Receivers have a buffer of 8 MiB or of what net.core.rmem_max allows, whichever is less; D-ITG,
@@ -29,6 +30,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -90,9 +92,15 @@ def busy_ns() -> float:
     return (user + nice + system + irq + softirq) * 1e9 / os.sysconf("SC_CLK_TCK")
 
 
-def lossless(tool: Tool, highest: float, seconds: float) -> float | None:
-    """The highest rate without a lost packet, by halving; none if the tool does not tell."""
-    low, high = 0.0, highest
+def lossless(
+    tool: Tool, highest: float, seconds: float, shown: Sequence[float] = ()
+) -> float | None:
+    """The highest rate without a lost packet, by halving; none if the tool does not tell.
+
+    Args:
+        shown: rates of turns that lost nothing, which need no search.
+    """
+    low, high = max(shown, default=0.0), highest
     for _ in range(STEPS):
         middle = (low + high) / 2
         for _ in range(2):
@@ -217,9 +225,10 @@ def main() -> int:
             print_paced(found)
         for name, one in found.items() if asked.lossless else ():
             # A tool that loses much when it is not held back is not searched far above that.
-            highest = min(one.sent, 1.2 * (one.received or one.sent))
+            shown = [turn.rate for turn in one.turns if turn.received == turn.sent]
+            highest = max(min(one.sent, 1.2 * (one.received or one.sent)), *shown, 0.0)
             try:
-                one.lossless = lossless(running[name], highest, asked.seconds)
+                one.lossless = lossless(running[name], highest, asked.seconds, shown)
             except PROBLEMS as error:
                 print(f"{name}, lossless: {error}")
             print(f"{name}: {text(one.lossless, 1e3)} Kpps without loss", flush=True)

@@ -31,6 +31,8 @@ pub struct Received {
     pub first_ns: u64,
     pub last_ns: u64,
     pub lost_records: u64,
+    /// Packets at this port for which the socket's buffer had no room; none if nobody counts them.
+    pub buffer_drops: Option<u64>,
     pub broken: Option<String>,
 }
 
@@ -71,7 +73,9 @@ pub fn run(
         #[cfg(target_os = "linux")]
         Inlet::Datagram(socket) if stamps.is_some() => {
             let heard = stamps.expect("just seen");
-            receiver.stamped(flow, &socket, heard, over)
+            let done = receiver.stamped(flow, &socket, heard, over);
+            receiver.count_drops(&socket);
+            done
         }
         Inlet::Datagram(socket) => receiver.socket(flow, &socket, over),
         #[cfg(target_os = "linux")]
@@ -103,9 +107,19 @@ impl Receiver {
     ) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if flow.reader == Reader::Recvmmsg {
-            return self.many(flow, socket, over);
+            let done = self.many(flow, socket, over);
+            self.count_drops(socket);
+            return done;
         }
-        self.datagrams(flow, socket, over)
+        let done = self.datagrams(flow, socket, over);
+        #[cfg(target_os = "linux")]
+        self.count_drops(socket);
+        done
+    }
+
+    #[cfg(target_os = "linux")]
+    fn count_drops(&mut self, socket: &UdpSocket) {
+        self.received.buffer_drops = crate::sys::socket::dropped(std::os::fd::AsFd::as_fd(socket));
     }
 
     fn datagrams(

@@ -48,6 +48,26 @@ pub fn sent_and_again(socket: BorrowedFd<'_>) -> Option<(u64, u64)> {
     known.then(|| (words[BYTES_SENT], words[BYTES_SENT + 1]))
 }
 
+/// Packets that came and found no room in the socket's buffer: the last word of SO_MEMINFO
+/// (linux/sock_diag.h). None before Linux 4.12, which does not tell.
+pub fn dropped(socket: BorrowedFd<'_>) -> Option<u64> {
+    const DROPS: usize = 8;
+    let mut words = [0_u32; 16];
+    let mut length = size_of_val(&words) as libc::socklen_t;
+    // SAFETY: the words are as long as the length says.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            words.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    let known = done == 0 && length as usize >= 4 * (DROPS + 1);
+    known.then(|| words[DROPS].into())
+}
+
 /// The receive buffer, beyond the limit `net.core.rmem_max`: SO_RCVBUFFORCE, for which the
 /// process needs CAP_NET_ADMIN.
 pub fn force_receive_buffer(socket: BorrowedFd<'_>, bytes: usize) -> io::Result<()> {
@@ -59,8 +79,23 @@ pub fn force_receive_buffer(socket: BorrowedFd<'_>, bytes: usize) -> io::Result<
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{TcpListener, TcpStream, UdpSocket};
     use std::os::fd::AsFd;
+
+    #[test]
+    fn packets_without_room_are_counted() {
+        let to = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket2::SockRef::from(&to).set_recv_buffer_size(0).unwrap();
+        assert_eq!(dropped(to.as_fd()), Some(0));
+        let from = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for _ in 0..100 {
+            from.send_to(&[0; 500], to.local_addr().unwrap()).unwrap();
+        }
+        to.set_nonblocking(true).unwrap();
+        let came = (0..).take_while(|_| to.recv(&mut [0; 500]).is_ok()).count() as u64;
+        assert!(came < 100);
+        assert_eq!(dropped(to.as_fd()), Some(100 - came));
+    }
 
     #[test]
     fn bytes_of_a_connection_are_counted() {

@@ -41,6 +41,8 @@ class FlowResult:
         both, back: sender joined with receiver and with echoes; None where an end is not whole.
         gap_distance, size_distance: how far what was sent is from the models (`traffic.fit`).
         foreign: packets at its port that were none of its own.
+        buffer_drops: packets at its port that found no room in the receiver's socket; None: nobody
+            counts them.
         lost_records: packets that an end did not write down.
         port: of its receiver.
         stopped: why its sender ended before its time.
@@ -60,6 +62,7 @@ class FlowResult:
     gap_distance: float | None
     size_distance: float | None
     foreign: int
+    buffer_drops: int | None
     lost_records: int
     addresses: tuple[str, str]
     port: int
@@ -121,6 +124,7 @@ def _flow(
             sent.length.astype(np.float64), flow.size, grain=0.5, least=SMALLEST, most=LONGEST
         ),
         foreign=int(counts[1].get("foreign", 0)),
+        buffer_drops=counts[1].get("buffer_drops"),
         lost_records=sum(losses),
         addresses=(ends[0], ends[1]),
         port=trial.ports[number],
@@ -180,6 +184,7 @@ def event_of(result: FlowResult) -> dict[str, Any]:
         "received": found.received,
         "duplicates": result.both.duplicates if result.both else None,
         "foreign": result.foreign,
+        "buffer_drops": result.buffer_drops,
         "lost_records": result.lost_records,
         "offered_rate": found.offered_rate,
         "sending_rate": found.sending_rate,
