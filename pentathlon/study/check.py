@@ -25,6 +25,9 @@ _WORDS = {
     "string": "text",
 }
 
+FILES, LINKS, CABLE = "files", "links", "none"
+"""The area of file tasks, their parameter that names links, and its value for a plain cable."""
+
 
 def matches(choice: WorkloadChoice, workload: Workload) -> bool:
     """Whether an entry of a suite names the workload. Patterns never name test-only workloads."""
@@ -181,8 +184,20 @@ def _check_parameters(
             yield Problem((*path, name), text)
             continue
         complaint = next((c for known in having if (c := value_problem(known, value))), None)
+        if complaint is None and name == LINKS and any(w.area == FILES for w in workloads):
+            complaint = next((c for link in value if (c := _link_problem(link))), None)
         if complaint:
             yield Problem((*path, name), complaint)
+
+
+def _link_problem(link: str) -> str | None:
+    """What is wrong with the profile of a file task's link, or None."""
+    try:
+        if link != CABLE:
+            load_profile(link)
+    except ProfileError as error:
+        return str(error)
+    return None
 
 
 def value_problem(parameter: Parameter, value: Any) -> str | None:

@@ -16,6 +16,9 @@ import pytest
 
 from pentathlon import agent
 from pentathlon.store.query import load_result
+from pentathlon.study.catalog import parse_catalog
+from pentathlon.study.load import parse_study
+from pentathlon.study.problems import StudyError
 from tests.files.conftest import missing
 
 STUDY = """
@@ -47,6 +50,14 @@ parameters = { links = ["none"], document_bytes = [50000], files = 4 }
 id = "files.copy"
 parameters = { links = ["none"], protocols = ["smb2.0", "smb"], document_bytes = [50000] }
 """
+
+
+def test_a_link_that_there_is_not_is_told_before_anything_runs() -> None:
+    catalog = parse_catalog(agent.catalog())
+    parse_study(STUDY, Path("office.toml"), catalog)
+    wrong = STUDY.replace('"none"', '"wan-10m-50s"', 1)
+    with pytest.raises(StudyError, match=r"links: there is no link profile .* did you mean"):
+        parse_study(wrong, Path("office.toml"), catalog)
 
 
 @pytest.fixture

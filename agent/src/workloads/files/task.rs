@@ -57,9 +57,7 @@ impl crate::workloads::Workload for Task {
             checksum: "SHA-256 of what the client got, its first 64 bits: it is what the server \
                        holds, made from the study's seed",
             semantics: Semantics {
-                linux:
-                    "programs of the system (smbclient, sftp, curl) in a network namespace; the \
-                        kernel's own clients in a guest",
+                linux: "programs of the system, such as smbclient, in a network namespace",
                 windows: "both ends are Linux",
             },
             test_only: false,
