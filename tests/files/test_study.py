@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon import agent
+from pentathlon.filecapture import pcapng
 from pentathlon.store.query import load_result
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.load import parse_study
@@ -48,7 +49,11 @@ id = "files.roaming"
 parameters = { links = ["none"], document_bytes = [50000], files = 4 }
 [[suite.workloads]]
 id = "files.copy"
-parameters = { links = ["none"], protocols = ["smb2.0", "smb"], document_bytes = [50000] }
+[suite.workloads.parameters]
+links = ["none"]
+protocols = ["smb2.0", "smb"]
+document_bytes = [50000]
+keep_captures = true
 """
 
 
@@ -115,5 +120,13 @@ def test_a_study_goes_on_past_a_task_that_cannot_be_done_and_after_a_kill(
     }  # fmt: skip
     (failure,) = {(row["kind"], row["reason"]) for row in result.failures().iter_rows(named=True)}
     assert failure[0] == "unsupported" and "speak SMB up to 1 and not 2.0" in failure[1]
+    kept = [
+        record["event"].get("file")
+        for record in map(json.loads, journal.read_text().splitlines())
+        if record["record"] == "event" and record["event"]["event"] == "files"
+    ]
+    whole = [out / name for name in kept if name]
+    assert len(set(whole)) == len(whole) >= 3 and None in kept
+    assert all(pcapng.read(path.read_bytes()).frames for path in whole)
     # Files of the trials are gone, those of the killed run too.
     assert not [path.name for path in state.rglob("files-*")]
