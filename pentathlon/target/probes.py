@@ -23,6 +23,8 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "ssh": ("openssh-client", "targets of the kind ssh"),
     "qemu-system-x86_64": ("qemu-system-x86", "targets of the kind qemu"),
     "cc": ("gcc libc6-dev", "UML kernels up to 6.12"),
+    "smbd": ("samba", "files.* over SMB"),
+    "smbclient": ("smbclient python3-samba", "files.* over SMB"),
 }
 """Programs of the system, the Debian packages that have them, and what needs them."""
 

@@ -131,7 +131,8 @@ class PairTarget(Target):
 
     def privileges(self) -> list[str]:
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []
-        return [*self.inner.privileges(), *links]
+        files = ["root here, for file services (links, captures, servers)"] if self.office else []
+        return [*self.inner.privileges(), *links, *files]
 
     def settings_to_change(self) -> list[dict[str, Any]]:
         return self.inner.settings_to_change()
