@@ -63,7 +63,7 @@ def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None
 def test_a_link_that_is_cut_in_mid_copy(
     wan: Bench, monkeypatch: pytest.MonkeyPatch, benches: Benches
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, total: 2.0)
+    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 2.0)
     assert wan.ground.link is not None
     bed = wan.ground.link.bed
     try:
