@@ -53,5 +53,5 @@ def test_the_tables_of_the_study_are_filled():
     (table,) = (one for one in fill(evaluate(result())) if one.study == "tolly2007")
     assert table.id == "b1-copy-wan"
     first = table.lines[0]
-    assert first.label == "10 Mbps, 50 ms: time to completion" and first.unit == "s"
+    assert first.label == "10 Mbps, 50 ms: time" and first.unit == "s"
     assert abs(float(first.cells[0].text) - 30.6) < 1
