@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pentathlon.target import launch
+from pentathlon.target.contract import TargetError
 from pentathlon.target.files.behaviours import Behaviour
 from pentathlon.target.files.driver import run_link
 from pentathlon.target.files.ground import Ground, GroundMaker
+from pentathlon.target.link.calibrate import LinkRefused
+from pentathlon.target.link.use import refused_event
 from pentathlon.target.pair.trial import Task
 from pentathlon.target.undo import UndoJournal
 
@@ -43,12 +46,29 @@ class OfficeInUse:
     _grounds: dict[str, Ground] = field(default_factory=dict)
 
     def run(self, task: Task) -> Iterator[dict[str, Any]]:
-        """Every event of a task. Its files lie in a private directory, which is removed after it,
-        and by the next start if this process is killed."""
+        """Every event of a task. A link that is refused is tried once more after the others.
+
+        The files lie in a private directory, which is removed after the task, and by the next start
+        if this process is killed.
+        """
         journal = UndoJournal(self.office.state_dir)
         try:
             scratch = launch.scratch_directory(None, journal)
+            refused: list[str] = []
             for link in task.parameters["links"]:
+                try:
+                    ground, new = self.ground(link)
+                    if new and ground.link is not None:
+                        yield ground.link.opening()
+                except LinkRefused as error:
+                    # Something else has had the CPUs; by the end it may be over.
+                    yield refused_event(error)
+                    refused.append(link)
+                    continue
+                except TargetError:
+                    pass  # It is told with the cases.
+                yield from run_link(task, link, self, self.office.ends, scratch)
+            for link in refused:
                 yield from run_link(task, link, self, self.office.ends, scratch)
         finally:
             journal.undo()
