@@ -18,6 +18,11 @@ pub struct Map {
     writable: bool,
 }
 
+/// What the position of a mapping is a multiple of: the size of a page.
+pub fn boundary() -> u64 {
+    crate::sys::mmap::page_bytes() as u64
+}
+
 impl Map {
     /// Maps `length` bytes from `position` on. A mapping begins on a page's boundary, so that of a
     /// part that does not is longer by the bytes before it.
@@ -27,10 +32,10 @@ impl Map {
         position: u64,
         length: usize,
         writable: bool,
-        page_bytes: u64,
+        boundary: u64,
     ) -> io::Result<Self> {
         assert!(length > 0, "an empty part cannot be mapped");
-        let skip = (position % page_bytes) as usize;
+        let skip = (position % boundary) as usize;
         let protection = if writable {
             libc::PROT_READ | libc::PROT_WRITE
         } else {

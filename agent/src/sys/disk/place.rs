@@ -34,15 +34,6 @@ pub fn kind(directory: &Path) -> Option<String> {
     }
 }
 
-/// Size of a page of memory.
-pub fn page_bytes() -> u64 {
-    #[cfg(target_os = "linux")]
-    let known = crate::sys::kernel::page_bytes();
-    #[cfg(not(target_os = "linux"))]
-    let known = None;
-    known.unwrap_or(4096)
-}
-
 /// All memory of this system, in bytes; none where the system does not say.
 #[cfg(windows)]
 pub fn memory_bytes() -> Option<u64> {

@@ -56,8 +56,9 @@ impl crate::workloads::Workload for Access {
                         (posix_fadvise(2)) before the first read and not after. Opening, closing \
                         and the write-back of what a buffered write left are not timed",
                 windows: "the C run-time library's streams; ReadFile and WriteFile, with \
-                          FILE_FLAG_WRITE_THROUGH or FILE_FLAG_NO_BUFFERING; no call makes the \
-                          system forget one file, so who answered is unknown",
+                          FILE_FLAG_WRITE_THROUGH or FILE_FLAG_NO_BUFFERING; MapViewOfFile, copy, \
+                          FlushViewOfFile and FlushFileBuffers after each written chunk, \
+                          UnmapViewOfFile; no call makes the system forget one file, so who answered is unknown",
             },
             test_only: false,
         }

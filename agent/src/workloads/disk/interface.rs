@@ -9,8 +9,7 @@ use super::served;
 use super::sweep::{timed, Pass, Shape};
 use crate::clock::Clock;
 use crate::measure::Failure;
-#[cfg(unix)]
-use crate::sys::disk::map::Map;
+use crate::sys::disk::map::{boundary, Map};
 use crate::sys::disk::open::{open, How};
 use crate::sys::disk::stream::Stream;
 use std::fs::File;
@@ -155,24 +154,21 @@ pub fn read(
                 || Ok(()),
             )
         }
-        #[cfg(unix)]
         Interface::Mmap => {
             let open = file.reopen(How::READ)?;
-            let page_bytes = crate::sys::disk::place::page_bytes();
+            let boundary = boundary();
             timed(
                 clock,
                 shape,
                 "reading a mapping",
                 |n| {
-                    let map = Map::new(&open, at(n), chunk, false, page_bytes)?;
+                    let map = Map::new(&open, at(n), chunk, false, boundary)?;
                     buffer.bytes_mut().copy_from_slice(map.bytes());
                     Ok((chunk, observed(at(n), buffer.bytes())))
                 },
                 || Ok(()),
             )
         }
-        #[cfg(not(unix))]
-        Interface::Mmap => return Err(no_map()),
     };
     pass.map_err(|failure| sized(failure, interface, chunk))
 }
@@ -220,17 +216,16 @@ pub fn write(
                 || Ok(()),
             )
         }
-        #[cfg(unix)]
         Interface::Mmap => {
             let open = file.reopen(How::WRITE)?;
-            let page_bytes = crate::sys::disk::place::page_bytes();
+            let boundary = boundary();
             let content = &mut file.content;
             timed(
                 clock,
                 shape,
                 "writing a mapping",
                 |n| {
-                    let mut map = Map::new(&open, at(n), chunk, true, page_bytes)?;
+                    let mut map = Map::new(&open, at(n), chunk, true, boundary)?;
                     map.bytes_mut()
                         .copy_from_slice(content.fresh(at(n), chunk, generation));
                     map.sync()?;
@@ -239,15 +234,8 @@ pub fn write(
                 || Ok(()),
             )
         }
-        #[cfg(not(unix))]
-        Interface::Mmap => return Err(no_map()),
     }
     .map_err(|failure| sized(failure, interface, chunk))?;
     file.content.rewritten(pass.bytes, generation);
     Ok(pass)
-}
-
-#[cfg(not(unix))]
-fn no_map() -> Failure {
-    Failure::Unsupported("mapping a file is written for Unix systems only".into())
 }

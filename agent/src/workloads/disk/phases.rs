@@ -10,8 +10,7 @@ use crate::catalog::{self, Direction, Indicator, Semantics};
 use crate::clock::Clock;
 use crate::measure::{Context, Failure, Reading};
 use crate::protocol::Case;
-#[cfg(unix)]
-use crate::sys::disk::map::Map;
+use crate::sys::disk::map::{boundary, Map};
 use crate::sys::disk::open::{read_at, write_at, How};
 
 pub struct Phases;
@@ -63,7 +62,9 @@ impl crate::workloads::Workload for Phases {
                         MS_SYNC and munmap(2); the paper's munmap alone leaves the writing to the \
                         system, so its write phase is shorter. The file's own pages are forgotten \
                         before each pass. The clock is read four times for each chunk",
-                windows: "ReadFile, WriteFile with FILE_FLAG_WRITE_THROUGH; mmap is not written",
+                windows: "read: ReadFile, WriteFile with FILE_FLAG_WRITE_THROUGH. mmap: \
+                          CreateFileMapping, MapViewOfFile, FlushViewOfFile, FlushFileBuffers and \
+                          UnmapViewOfFile for each chunk; a view begins on a multiple of 64 KiB",
             },
             test_only: false,
         }
@@ -119,14 +120,7 @@ fn round(
     let count = file.bytes / chunk as u64;
     let times = match interface {
         "read" => by_calls(file, clock, chunk, count)?,
-        #[cfg(unix)]
         _ => by_mapping(file, clock, chunk, count)?,
-        #[cfg(not(unix))]
-        _ => {
-            return Err(Failure::Unsupported(
-                "mapping a file is written for Unix systems only".into(),
-            ))
-        }
     };
     seen.note("time", before.judge(count * chunk as u64));
     file.verify(count * chunk as u64, Some(change))?;
@@ -184,15 +178,14 @@ fn by_calls(file: &TestFile, clock: &Clock, chunk: usize, count: u64) -> Result<
     Ok(times)
 }
 
-#[cfg(unix)]
 fn by_mapping(file: &TestFile, clock: &Clock, chunk: usize, count: u64) -> Result<Times, Failure> {
     let open = file.reopen(How::WRITE)?;
-    let page_bytes = crate::sys::disk::place::page_bytes();
+    let boundary = boundary();
     let mut times = Times::default();
     let start = clock.ticks();
     for n in 0..count {
         let from = clock.ticks();
-        let mut map = Map::new(&open, n * chunk as u64, chunk, true, page_bytes)
+        let mut map = Map::new(&open, n * chunk as u64, chunk, true, boundary)
             .map_err(|e| system("mapping a chunk", &e))?;
         let mapped = clock.ticks();
         for byte in map.bytes_mut() {
