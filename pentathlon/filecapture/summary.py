@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from pentathlon.filecapture import http, smb
+from pentathlon.filecapture import http, nfs, smb
 from pentathlon.filecapture.exchanges import Exchange, mean_response_ns, turns
 from pentathlon.filecapture.pcapng import Capture, CaptureError
 from pentathlon.filecapture.rounds import round_trips
 from pentathlon.filecapture.segments import UDP, segments
 from pentathlon.filecapture.streams import Conversation, conversations
 
-READERS = {"smb": smb.exchanges, "http": http.exchanges}
+READERS = {"smb": smb.exchanges, "http": http.exchanges, "nfs": nfs.exchanges}
 """Family of protocols -> what finds its exchanges. Others are encrypted, or not read."""
 
 
@@ -24,12 +24,13 @@ class Summary:
         task_s: from its first packet to its last, in seconds.
         packets: of both directions.
         up_bytes, down_bytes: frames from and to the client, in bytes, without check sequence.
-        retransmitted: packets that were sent again (TCP).
-        round_trips: one after another (`rounds.round_trips`).
+        retransmitted: packets that were sent again; None without TCP.
+        round_trips: one after another (`rounds.round_trips`); None without TCP.
         exchanges: questions and answers; None where the protocol hides them.
         turns: exchanges one after another; None as above.
         handshake_s: the shortest handshake: the round trip of the empty link; None for no TCP.
-        window: the largest receive window that the client offered, in bytes.
+        window: the largest receive window that the client offered, in bytes; None without TCP.
+        connections: of TCP.
         dialect: of SMB, as it was agreed.
     """
 
@@ -37,9 +38,9 @@ class Summary:
     packets: int
     up_bytes: int
     down_bytes: int
-    retransmitted: int
-    round_trips: int
-    window: int
+    retransmitted: int | None
+    round_trips: int | None
+    window: int | None
     connections: int
     handshake_s: float | None = None
     exchanges: list[Exchange] | None = None
@@ -121,9 +122,9 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
         packets=len(packets),
         up_bytes=sum(one.length for one in packets if one.up),
         down_bytes=sum(one.length for one in packets if not one.up),
-        retransmitted=sum(talk.retransmitted for talk in talks),
-        round_trips=round_trips(talks, since, until),
-        window=max((talk.largest_window for talk in talks), default=0),
+        retransmitted=sum(talk.retransmitted for talk in talks) if talks else None,
+        round_trips=round_trips(talks, since, until) if talks else None,
+        window=max((talk.largest_window for talk in talks), default=None),
         connections=len(talks),
         handshake_s=min(trips) / 1e9 if trips else None,
         exchanges=asked,

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from pentathlon.filecapture import http, smb
+from pentathlon.filecapture import http, http2, smb
 from pentathlon.filecapture.exchanges import Exchange, turns
 from pentathlon.filecapture.pcapng import CaptureError, read
 from pentathlon.filecapture.rounds import round_trips
@@ -199,7 +199,7 @@ def test_frames_of_http_2_are_gathered_by_stream() -> None:
 
     line = Line()
     line.handshake(50)
-    ask = http.PREFACE + part(4, 0, 0, b"") + part(1, 5, 1, b"\x82") + part(1, 5, 3, b"\x82")
+    ask = http2.PREFACE + part(4, 0, 0, b"") + part(1, 5, 1, b"\x82") + part(1, 5, 3, b"\x82")
     line.put(50, True, 1001, 1001, ACK, 1000, ask)
     answer = part(1, 4, 3, b"\x88") + part(1, 4, 1, b"\x88") + part(0, 1, 3, b"y" * 9)
     line.put(100, False, 1001, 1001 + len(ask), ACK, 1000, answer)
