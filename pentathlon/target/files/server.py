@@ -29,6 +29,7 @@ class Server:
         job: its name on that host.
         port: where it listens.
         log: its own log on this machine, or None.
+        udp: the port is one of UDP.
         ended: what it left, once it was stopped.
     """
 
@@ -36,11 +37,19 @@ class Server:
     job: str
     port: int
     log: Path | None = None
+    udp: bool = False
     ended: dict[str, Any] | None = None
 
     @classmethod
     def start(
-        cls, host: Endpoint, job: str, command: list[str], port: int, log: Path | None = None
+        cls,
+        host: Endpoint,
+        job: str,
+        command: list[str],
+        port: int,
+        *,
+        log: Path | None = None,
+        udp: bool = False,
     ) -> Self:
         """Start it and wait until it listens.
 
@@ -48,10 +57,10 @@ class Server:
             TargetError: it ended at once, or does not listen in time; its own words.
         """
         host.start(job, {"work": "program", "command": command})
-        server = cls(host, job, port, log)
+        server = cls(host, job, port, log, udp)
         try:
             deadline = time.monotonic() + PATIENCE_S
-            while not listens(host.session.pid, port):
+            while not server.alive():
                 if time.monotonic() > deadline:
                     raise TargetError(f"{job} does not listen at port {port}: {server.words()}")
                 time.sleep(0.02)
@@ -71,7 +80,7 @@ class Server:
 
     def alive(self) -> bool:
         """Whether it still listens."""
-        return listens(self.host.session.pid, self.port)
+        return listens(self.host.session.pid, self.port, self.udp)
 
     def words(self) -> str:
         """The last line that it said; ends it."""
@@ -85,14 +94,15 @@ class Server:
         return (faults or lines or ["it said nothing"])[-1]
 
 
-def listens(pid: int, port: int) -> bool:
-    """Whether something listens at a TCP port of the network namespace of a process (proc(5))."""
+def listens(pid: int, port: int, udp: bool = False) -> bool:
+    """Whether a port of TCP or UDP is open in the network namespace of a process (proc(5))."""
     wanted = f":{port:04X}"
-    for name in ("tcp", "tcp6"):
+    names, state = (("udp", "udp6"), "07") if udp else (("tcp", "tcp6"), "0A")
+    for name in names:
         with contextlib.suppress(OSError):
             for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
                 fields = line.split()
-                if fields[1].endswith(wanted) and fields[3] == "0A":
+                if fields[1].endswith(wanted) and fields[3] == state:
                     return True
     return False
 

@@ -99,8 +99,8 @@ pub fn parameters(kind: Kind) -> Vec<Parameter> {
                 Type::Integers,
                 json!([0]),
                 None,
-                "requests that the server lets the client have in flight (SMB credits, mux); 0: \
-                 that of the behaviours",
+                "requests in flight: those that an SMB server grants (credits, mux), READs of a \
+                 client of SFTP or NFS; 0: that of the behaviours",
             ),
         ),
         plain(

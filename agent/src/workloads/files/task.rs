@@ -41,7 +41,8 @@ impl crate::workloads::Workload for Task {
             Kind::Portal => (
                 "files.portal",
                 "Open a document from a portal",
-                "A client fetches a document from a web server.",
+                "A client shows a document of a web server's folder that it may not change: OPTIONS, \
+                 PROPFIND, GET (RFC 4918), over one connection.",
                 "tolly2007, Fig. 4 and appendix B: SharePoint open file",
             ),
         };
@@ -57,7 +58,8 @@ impl crate::workloads::Workload for Task {
             checksum: "SHA-256 of what the client got, its first 64 bits: it is what the server \
                        holds, made from the study's seed",
             semantics: Semantics {
-                linux: "programs of the system, such as smbclient, in a network namespace",
+                linux: "programs of the system, such as smbclient, curl and sftp, in a network \
+                        namespace",
                 windows: "both ends are Linux",
             },
             test_only: false,

@@ -1,0 +1,107 @@
+"""HTTP/3: server and client are small programs over aioquic."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import ClassVar, Final
+
+from pentathlon.target.contract import TargetUnavailable
+from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.protocols.base import Call, Family, Refused, Service
+from pentathlon.target.files.protocols.http import PROPERTIES
+from pentathlon.target.files.server import Server
+
+PORT: Final = 8443
+NAME: Final = "pentathlon"
+"""The name in the server's certificate, as `fetch_http3.py` asks for it."""
+CONGESTION: Final = ("reno", "cubic")
+"""What aioquic has."""
+
+PROGRAMS: Final = Path(__file__).parent.parent
+SERVER, CLIENT = PROGRAMS / "serve_http3.py", PROGRAMS / "fetch_http3.py"
+
+
+class Http3(Family):
+    """The tasks of `Http` over QUIC.
+
+    TCP's settings do not reach QUIC, so the greatest receive buffer of the client's behaviour is
+    its flow-control window (RFC 9000, section 4), and the server's congestion control is aioquic's
+    own of the same name. A send buffer of the server is refused: QUIC has none in the kernel.
+    """
+
+    name: ClassVar[str] = "http3"
+    protocols: ClassVar[tuple[str, ...]] = ("http3",)
+    words: ClassVar[tuple[tuple[str, str], ...]] = (
+        (r"returned error: 404", "the server does not have the file"),
+        (r"[Ii]dle timeout", "the connection broke"),
+    )
+
+    def start(self, setup: Setup) -> Service:
+        """Start the server with a certificate of its own; ready when its port is open.
+
+        Raises:
+            Refused: its behaviour asks for what QUIC or aioquic does not have.
+            TargetUnavailable: aioquic is not installed.
+            TargetError: it does not start.
+        """
+        if importlib.util.find_spec("aioquic") is None:
+            raise TargetUnavailable(
+                "the Python package aioquic is not installed",
+                f"{sys.executable} -m pip install aioquic",
+            )
+        asked, directory = setup.asked, setup.place / "server"
+        if asked.server.buffer:
+            raise Refused("QUIC has no send buffer in the server's kernel that could be set")
+        congestion = asked.server.congestion
+        if congestion not in {None, *CONGESTION}:
+            raise Refused(f"aioquic has the congestion controls {', '.join(CONGESTION)} only")
+        certificate, key = _certificate(directory)
+        (setup.place / "client" / certificate.name).write_bytes(certificate.read_bytes())
+        own = [setup.held.directory, PORT, certificate, key, congestion or ""]
+        command = [sys.executable, "-I", str(SERVER), *map(str, own)]
+        server = Server.start(setup.ground.server, "http3", command, PORT, udp=True)
+        return Service("aioquic", server)
+
+    def call(self, setup: Setup, service: Service) -> Call:
+        """What the client is told; its requests go one after another over one connection."""
+        name, asked = setup.held.names[0], setup.asked
+        window = asked.client.receive_buffer[2] if asked.client.receive_buffer else 0
+        certificate = next((setup.place / "client").glob("*.pem"))
+        own = [setup.ground.addresses[1], PORT, name, setup.into / name, certificate, window]
+        before = ["OPTIONS /", "PROPFIND /"] if asked.task == "portal" else []
+        return Call([sys.executable, "-I", str(CLIENT), *map(str, own), *before], input=PROPERTIES)
+
+
+def _certificate(directory: Path) -> tuple[Path, Path]:
+    """A certificate that signs itself, for a week, and its key (RFC 5280)."""
+    # Part of what aioquic needs.
+    from cryptography import x509  # noqa: PLC0415
+    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, NAME)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=7))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    encoding, places = serialization.Encoding.PEM, ("certificate.pem", "key.pem")
+    public, private = (directory / name for name in places)
+    public.write_bytes(certificate.public_bytes(encoding))
+    private.touch(mode=0o600)
+    private.write_bytes(
+        key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return public, private

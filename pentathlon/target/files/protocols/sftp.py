@@ -1,0 +1,111 @@
+"""SFTP: sshd(8) of OpenSSH with keys made for the trial, and sftp(1) as the client."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from pentathlon.target.contract import TargetError
+from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.content import PROFILE
+from pentathlon.target.files.protocols.base import Call, Family, Service
+from pentathlon.target.files.server import Server
+from pentathlon.target.launch import need
+from pentathlon.target.pair.endpoint import Endpoint
+
+PORT: Final = 2222
+SERVER_PACKAGE, CLIENT_PACKAGE = "openssh-server", "openssh-client"
+
+APART: Final = ("--mount", "--pid", "--fork", "--kill-child")
+"""sshd begins a new session for each connection (setsid(2)). In a space of process numbers of its
+own, all of them end with it (pid_namespaces(7))."""
+
+START: Final = 'mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && exec "$0" "$@"'
+"""sshd that runs as root wants an empty directory in /run, so it gets a /run of its own."""
+
+
+class Sftp(Family):
+    """A document, or a tree, by the SSH file transfer protocol, version 3.
+
+    The packets hide what is asked. `outstanding` is the client's requests in flight (sftp -R), 64
+    if left alone; `read_bytes` their length (-B), or as much as both ends allow.
+    """
+
+    name: ClassVar[str] = "sftp"
+    protocols: ClassVar[tuple[str, ...]] = ("sftp",)
+    words: ClassVar[tuple[tuple[str, str], ...]] = (
+        (r"Permission denied \(|Too many authentication failures",
+         "the server refused the user's key"),
+        (r"Host key verification failed", "the server showed another key than expected"),
+        (r"File \".*\" not found", "the server does not have the file"),
+        (r"write .*: No space left|[Cc]ouldn't write", "the client's disk is full"),
+    )  # fmt: skip
+
+    def start(self, setup: Setup) -> Service:
+        """Start sshd with one user, who may log on with one key and do nothing but SFTP.
+
+        Raises:
+            TargetUnavailable: it is not installed.
+            TargetError: a key cannot be made, or it does not start.
+        """
+        sshd = str(need("sshd", SERVER_PACKAGE))
+        server, client = setup.place / "server", setup.place / "client"
+        _key(setup.ground.server, server / "host_key")
+        _key(setup.ground.client, client / "key")
+        (server / "authorized_keys").write_text((client / "key.pub").read_text())
+        kind, key = (server / "host_key.pub").read_text().split()[:2]
+        address = setup.ground.addresses[1]
+        (client / "known_hosts").write_text(f"[{address}]:{PORT} {kind} {key}\n")
+        file, log = server / "sshd.conf", server / "log"
+        file.write_text(configuration(server, setup.held.directory))
+        own = [sshd, "-D", "-f", str(file), "-E", str(log)]
+        command = [str(need("unshare", "util-linux")), *APART, "--", "/bin/sh", "-c", START, *own]
+        return Service("sshd", Server.start(setup.ground.server, "sshd", command, PORT, log=log))
+
+    def call(self, setup: Setup, service: Service) -> Call:
+        """What sftp is told: a batch of one command."""
+        client = setup.place / "client"
+        command = [str(need("sftp", CLIENT_PACKAGE)), "-b", "-", "-P", str(PORT)]
+        command += ["-F", "none", "-i", str(client / "key")]
+        if setup.asked.outstanding is not None:
+            command += ["-R", str(setup.asked.outstanding)]
+        if setup.asked.server.read_bytes is not None:
+            command += ["-B", str(setup.asked.server.read_bytes)]
+        for option, value in (
+            ("IdentitiesOnly", "yes"), ("BatchMode", "yes"), ("StrictHostKeyChecking", "yes"),
+            ("UserKnownHostsFile", str(client / "known_hosts")),
+            ("GlobalKnownHostsFile", "/dev/null"),
+        ):  # fmt: skip
+            command += ["-o", f"{option}={value}"]
+        tree = setup.asked.task == "roaming"
+        name = PROFILE if tree else setup.held.names[0]
+        batch = f'lcd "{setup.into}"\nget {"-r " if tree else ""}"{name}"\n'
+        return Call([*command, f"{getpass.getuser()}@{setup.ground.addresses[1]}"], input=batch)
+
+
+def configuration(directory: Path, shared: Path) -> str:
+    """sshd_config(5): nothing of it lies outside of `directory`."""
+    lines: dict[str, Any] = {
+        "Port": PORT,
+        "HostKey": directory / "host_key",
+        "AuthorizedKeysFile": directory / "authorized_keys",
+        "PidFile": "none",
+        "AuthenticationMethods": "publickey",
+        "PermitRootLogin": "prohibit-password",
+        "UsePAM": "no",
+        "UseDNS": "no",
+        # The files lie in a directory of this session, not in the user's home.
+        "StrictModes": "no",
+        "LogLevel": "ERROR",
+        "Subsystem": "sftp internal-sftp",
+        "ForceCommand": f"internal-sftp -d {shared}",
+    }
+    return "".join(f"{key} {value}\n" for key, value in lines.items())
+
+
+def _key(host: Endpoint, file: Path) -> None:
+    keygen = str(need("ssh-keygen", CLIENT_PACKAGE))
+    done = host.perform([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(file)], 30.0)
+    if done["status"] != 0:
+        raise TargetError(f"ssh-keygen makes no key: {(done['error'] or done['output']).strip()}")
