@@ -11,6 +11,7 @@ from pentathlon import agent
 from pentathlon.target import putback, runsc, undo
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
+from pentathlon.target.files.protocols import FAMILIES
 from pentathlon.target.probes import Finding, helpers, machine_settings
 from pentathlon.target.qemu import kernels as qemu_kernels
 from pentathlon.target.qemu.target import PACKAGE as QEMU_PACKAGE
@@ -53,7 +54,7 @@ def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
     # Looked at first, because a trial boot puts back what a crashed run left.
     left = list(_leftovers(state))
     targets = _targets(_agent_file(), quick, state)
-    return [*_agent(), *targets, *machine_settings(), *helpers(), *left]
+    return [*_agent(), *targets, *machine_settings(), *helpers(), *_file_services(), *left]
 
 
 def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> list[Finding]:
@@ -212,6 +213,18 @@ def _target(system: _Trial, file: Path | None, quick: bool, state: Path) -> Find
     except TargetError as error:
         return Finding("target", system.name, False, str(error))
     return Finding("target", system.name, True, f"kernel {told}, booted in {took:.2f} s")
+
+
+def _file_services() -> Iterator[Finding]:
+    """Every family of protocols of the tasks with files (docs/files.md)."""
+    for family in FAMILIES:
+        name = f"files by {family.name}"
+        try:
+            family.check()
+        except TargetUnavailable as error:
+            yield Finding("helper", name, False, error.reason, error.remedy)
+        else:
+            yield Finding("helper", name, True, ", ".join(family.protocols))
 
 
 def _leftovers(state: Path) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.server import Server
+from pentathlon.target.launch import need
 
 
 class Refused(Exception):
@@ -46,12 +47,23 @@ class Family(ABC):
     Attributes:
         name: also the name under which `pentathlon.filecapture` reads its exchanges.
         protocols: as cases name them (the parameter `protocols` of the catalog).
+        programs: what both ends need, each with its Debian package.
         words: pairs of a regular expression over what the client prints and its meaning.
     """
 
     name: ClassVar[str]
     protocols: ClassVar[tuple[str, ...]]
+    programs: ClassVar[tuple[tuple[str, str], ...]] = ()
     words: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def check(self) -> None:
+        """Look whether everything is here that a trial needs.
+
+        Raises:
+            TargetUnavailable: something is not installed; it names the remedy.
+        """
+        for program, package in self.programs:
+            need(program, package)
 
     @abstractmethod
     def start(self, setup: Setup) -> Service:

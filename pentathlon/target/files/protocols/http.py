@@ -42,11 +42,16 @@ class Http(Family):
 
     name: ClassVar[str] = "http"
     protocols: ClassVar[tuple[str, ...]] = ("http1.1", "http2")
+    programs: ClassVar[tuple[tuple[str, str], ...]] = (("nginx", "nginx"), ("curl", "curl"))
     words: ClassVar[tuple[tuple[str, str], ...]] = (
         (r"returned error: 40[13]", "the server denied access"),
         (r"returned error: 404", "the server does not have the file"),
         (r"curl: \((7|16|18|28|52|55|56|92)\)", "the connection broke"),
     )
+
+    def check(self) -> None:
+        super().check()
+        _dav_module()
 
     def start(self, setup: Setup) -> Service:
         """Start nginx over the files; ready when it listens.

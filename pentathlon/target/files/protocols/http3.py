@@ -39,6 +39,13 @@ class Http3(Family):
         (r"[Ii]dle timeout", "the connection broke"),
     )
 
+    def check(self) -> None:
+        if importlib.util.find_spec("aioquic") is None:
+            raise TargetUnavailable(
+                "the Python package aioquic is not installed",
+                f"{sys.executable} -m pip install aioquic",
+            )
+
     def start(self, setup: Setup) -> Service:
         """Start the server with a certificate of its own; ready when its port is open.
 
@@ -47,11 +54,7 @@ class Http3(Family):
             TargetUnavailable: aioquic is not installed.
             TargetError: it does not start.
         """
-        if importlib.util.find_spec("aioquic") is None:
-            raise TargetUnavailable(
-                "the Python package aioquic is not installed",
-                f"{sys.executable} -m pip install aioquic",
-            )
+        self.check()
         asked, directory = setup.asked, setup.place / "server"
         if asked.server.buffer:
             raise Refused("QUIC has no send buffer in the server's kernel that could be set")

@@ -35,6 +35,9 @@ class Nfs(Family):
 
     name: ClassVar[str] = "nfs"
     protocols: ClassVar[tuple[str, ...]] = ("nfs",)
+    programs: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs"),
+    )
     words: ClassVar[tuple[tuple[str, str], ...]] = (
         (r"NFS4ERR_(ACCESS|PERM)|NFS3ERR_ACCES", "the server denied access"),
         (r"NFS4ERR_NOENT", "the server does not have the file"),
@@ -43,6 +46,12 @@ class Nfs(Family):
          "the connection broke"),
     )  # fmt: skip
 
+    def check(self) -> None:
+        super().check()
+        _plugins()
+        if ctypes.util.find_library("nfs") is None:
+            raise TargetUnavailable("libnfs is not installed", "sudo apt-get install libnfs13")
+
     def start(self, setup: Setup) -> Service:
         """Start nfs-ganesha with one export; ready when it listens.
 
@@ -50,9 +59,8 @@ class Nfs(Family):
             TargetUnavailable: it, its module for files or the client's library is not installed.
             TargetError: it does not start.
         """
-        if ctypes.util.find_library("nfs") is None:
-            raise TargetUnavailable("libnfs is not installed", "sudo apt-get install libnfs13")
-        ganesha = str(need("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs"))
+        self.check()
+        ganesha = str(need(*self.programs[0]))
         directory = setup.place / "server"
         (directory / "recovery").mkdir()
         file, log = directory / "ganesha.conf", directory / "ganesha.log"

@@ -34,6 +34,10 @@ class Sftp(Family):
 
     name: ClassVar[str] = "sftp"
     protocols: ClassVar[tuple[str, ...]] = ("sftp",)
+    programs: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("sshd", SERVER_PACKAGE), ("sftp", CLIENT_PACKAGE), ("ssh-keygen", CLIENT_PACKAGE),
+        ("unshare", "util-linux"),
+    )  # fmt: skip
     words: ClassVar[tuple[tuple[str, str], ...]] = (
         (r"Permission denied \(|Too many authentication failures",
          "the server refused the user's key"),

@@ -42,6 +42,7 @@ class Smb(Family):
 
     name = "smb"
     protocols = ("smb", *GENERATIONS)
+    programs = (("smbd", "samba"), ("pdbedit", "samba"), ("smbclient", "smbclient"))
     words = (
         (r"NT_STATUS_LOGON_FAILURE|NT_STATUS_WRONG_PASSWORD",
          "the server refused the user's name or password"),
