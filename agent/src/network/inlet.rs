@@ -35,7 +35,6 @@ pub enum Inlet {
 
 impl Inlet {
     /// An error of the kind `Unsupported` says what the system lacks.
-    #[cfg_attr(not(target_os = "linux"), expect(unused_variables))] // the session of a program
     pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
         if flow.protocol != Protocol::Udp && flow.reader != Reader::Recv {
             return Err(unsupported(format!(

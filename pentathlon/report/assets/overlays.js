@@ -8,7 +8,9 @@
     const found = data.overlays.find((one) => one.w === part);
     if (!found) return [];
     const label = (c) => found.c[c] === "none" ? "alone" : `beside ${found.c[c]}`;
-    const shownUnit = (one) => one.u === "1/s" ? [1e3, "thousands per second"] : [1, one.u === "us" ? "µs" : one.u];
+    const shownUnit = (one) => one.u === "1/s" ? [1e3, "thousands per second"]
+      : one.u !== "us" ? [1, one.u]
+      : d3.median(one.l.flatMap(([, , line]) => line.map(([, y]) => y))) >= 1e4 ? [1e3, "ms"] : [1, "µs"];
     const key = document.createElement("ul");
     key.className = "legend";
     const pairs = new Map(found.p.flatMap((one) => one.l.map(([s, c]) => [`${s} ${c}`, [s, c]])));
