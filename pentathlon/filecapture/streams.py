@@ -58,6 +58,7 @@ class Stream:
     _high: int = 0
     _waiting: dict[int, tuple[bytes, int]] = field(default_factory=dict)
     _holes: list[_Hole] = field(default_factory=list)
+    _counted: dict[int, Segment] = field(default_factory=dict)
 
     def time(self, offset: int) -> int:
         """When the byte at `offset` was there, with all before it: ns.
@@ -86,8 +87,12 @@ class Stream:
             self._holes.append(_Hole(self._high, offset, segment))
         elif offset < self._high and not keep_alive:
             hole = self._fill(offset, offset + len(payload))
-            if hole is None or _sent_again(segment, hole.by, reordered):
+            if hole is None:
+                # What was there already; the copy that was sent first may have come last.
+                self.again += not _sent_before(segment, self._counted.pop(offset, None))
+            elif _sent_again(segment, hole.by, reordered):
                 self.again += 1
+                self._counted[offset] = segment
         self._high = max(self._high, offset + len(payload))
         known = self._waiting.get(offset)
         if known is None or len(known[0]) < len(payload):
@@ -128,6 +133,13 @@ class Stream:
         if len(self.data) > before:
             self.ends.append(len(self.data))
             self.times.append(time_ns)
+
+
+def _sent_before(segment: Segment, other: Segment | None) -> bool:
+    """Whether the timestamps say that a segment was sent before another one."""
+    if other is None or segment.stamp is None or other.stamp is None:
+        return False
+    return 0 < (other.stamp - segment.stamp) % WHOLE < HALF
 
 
 def _sent_again(segment: Segment, later: Segment, reordered: Reordered) -> bool:

@@ -84,6 +84,17 @@ def test_a_timestamp_tells_when_what_fills_a_hole_was_sent(stamp: int, again: in
     assert bytes(found.down.data) == b"a" * 100 + b"b" * 100 + b"c" * 100 + b"d" * 100
 
 
+def test_what_is_sent_again_may_come_before_what_it_was_sent_for() -> None:
+    line = Line()
+    line.handshake(50)
+    line.put(60, False, 1101, 1001, ACK, 1000, b"b" * 100, stamped(440))
+    line.put(115, False, 1001, 1001, ACK, 1000, b"a" * 100, stamped(495))
+    line.put(116, False, 1001, 1001, ACK, 1000, b"a" * 100, stamped(440))
+    assert talk(line).retransmitted == 1
+    line.put(117, False, 1001, 1001, ACK, 1000, b"a" * 100, stamped(497))
+    assert talk(line).retransmitted == 2
+
+
 def test_each_hole_has_a_time_of_its_own() -> None:
     line = Line()
     line.handshake(50)

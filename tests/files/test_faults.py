@@ -25,7 +25,7 @@ def wan(benches: Benches) -> Bench:
     return bench
 
 
-def reason(bench: Bench, size: int = 500_000) -> str:
+def reason(bench: Bench, size: int = 2_000_000) -> str:
     """The only error of a copy, and nothing else of it."""
     events = bench.run("files.copy", document_bytes=[size])
     assert not [event for event in events if event["event"] == "sample"]
@@ -71,7 +71,7 @@ def test_a_link_that_is_cut_in_mid_copy(
             said = reason(wan)
     finally:
         bed.mend()
-    assert said.startswith("the link was cut in mid-task; ") and "of 500,000 bytes" in said
+    assert said.startswith("the link was cut in mid-task; ") and "of 2,000,000 bytes" in said
 
 
 def test_a_server_that_is_killed_in_mid_copy(wan: Bench) -> None:
@@ -95,7 +95,7 @@ def test_a_wrong_password(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Smb, "call", wrong)
     said = reason(lan)
     assert said.startswith("the server refused the user's name or password (NT_STATUS_")
-    assert said.endswith("; 0 of 500,000 bytes had come")
+    assert said.endswith("; 0 of 2,000,000 bytes had come")
 
 
 def test_a_full_disk_of_the_client(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
