@@ -16,7 +16,10 @@ from pentathlon.target.uml.target import UmlTarget
 
 from .conftest import Pair, System, task
 
-KERNELS = {kernel.path.parent.name: kernel for kernel in kernels.available()}
+HERE = kernels.available()
+KERNELS = {kernel.path.parent.name: kernel for kernel in (*HERE[:1], *HERE[-1:])}
+"""The oldest and the newest, which differ most in what they have."""
+
 NEEDS = {"sctp": "sctp.ko", "dccp": "dccp_ipv4.ko"}
 """Protocol -> the module that gives it to Debian's kernels."""
 
