@@ -35,7 +35,7 @@
     const shown = [...new Set(points.map((p) => p.s))];
     for (const p of points) p.at = links.indexOf(p.link) + (shown.indexOf(p.s) - (shown.length - 1) / 2) * 0.16;
     return panel(title, Plot.plot({
-      width, height: 210, marginLeft: 50, marginRight: 8, marginTop: 22, marginBottom: 44, style,
+      width, height: 222, marginLeft: 50, marginRight: 8, marginTop: 22, marginBottom: 56, style,
       ariaLabel: `${title} over all links`,
       x: { domain: [-0.5, links.length - 0.5], label: null },
       y: { type: "log", domain: y.domain, label: `↑ ${unit}` },
@@ -43,7 +43,7 @@
       marks: [
         Plot.gridY({ ticks: y.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
         axisY(y.ticks, compact),
-        Plot.axisX(d3.range(links.length), { tickFormat: (n) => links[n].replace(/-/, "\n").replaceAll("-", " "), tickSize: 0, lineWidth: 6 }),
+        Plot.axisX(d3.range(links.length), { tickFormat: (n) => links[n].replaceAll("-", "\n"), tickSize: 0, lineWidth: 6 }),
         level ? Plot.ruleY([level], { stroke: "var(--rule-strong)" }) : null,
         Plot.ruleX(points.filter((p) => p.lo !== null), { x: "at", y1: (p) => clip(p.lo), y2: (p) => clip(p.hi), stroke: (p) => colour(p.s), strokeWidth: 1.4, strokeOpacity: 0.65 }),
         Plot.dot(points, { x: "at", y: "y", symbol: "s", r: 4, stroke: (p) => colour(p.s), fill: (p) => colour(p.s) }),
@@ -61,7 +61,7 @@
       .map(([link, own]) => (each) => bars(link, own, each));
     if (rates.length) panels.push((each) => over("Throughput", "Mbit/s", found.l, rates, each));
     if (gains.length) panels.push((each) => over(`Speed-up over ${names[0]}`, "times", found.l, gains, each, 1));
-    return [legend([...new Set(times.map((p) => p.s))]), grid(width, panels, (make, each) => make(each))];
+    return [legend([...new Set(times.map((p) => p.s))].sort((a, b) => a - b)), grid(width, panels, (make, each) => make(each))];
   };
   return { office };
 });
