@@ -18,9 +18,12 @@ def lan(benches: Benches) -> Bench:
     return benches(LAN)
 
 
-@pytest.mark.parametrize(
+GENERATIONS = pytest.mark.parametrize(
     ("protocol", "dialect"), [("smb1", "NT LM 0.12"), ("smb2.1", "2.1"), ("smb3.1.1", "3.1.1")]
 )
+
+
+@GENERATIONS
 def test_a_copy_has_its_bytes_its_dialect_and_its_times(
     lan: Bench, protocol: str, dialect: str
 ) -> None:
@@ -36,8 +39,13 @@ def test_a_copy_has_its_bytes_its_dialect_and_its_times(
     assert any(event["event"] == "link" and "link" in event for event in events)
 
 
-def test_an_open_asks_once_for_every_piece_of_its_trace(lan: Bench) -> None:
-    found = samples(lan.run("files.open"))
+@GENERATIONS
+def test_an_open_asks_once_for_every_piece_of_its_trace(
+    lan: Bench, protocol: str, dialect: str
+) -> None:
+    events = lan.run("files.open", protocols=[protocol])
+    found = samples(events)
+    assert [event["dialect"] for event in events if event["event"] == "files"] == [dialect]
     pieces = len(open_smb.reads(100_000))
     # One after another, which is what an open is: look up, create, every piece, close.
     assert found["exchanges"] >= pieces + 3
