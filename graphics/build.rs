@@ -3,6 +3,13 @@
 use std::path::Path;
 
 fn main() {
+    let features = std::env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+    let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    assert!(
+        system != "linux" || features.split(',').all(|one| one != "crt-static"),
+        "a static program cannot load a graphics driver: build in graphics/, whose settings link \
+         dynamically, and without +crt-static in RUSTFLAGS"
+    );
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     for place in ["src", "Cargo.toml", "Cargo.lock", "references.png"] {
         println!("cargo::rerun-if-changed={place}");
