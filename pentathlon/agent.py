@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 AGENT = "pentathlon-agent"
+GRAPHICS = "pentathlon-graphics"
+"""The program of the graphics workloads, where it is installed beside the agent."""
 VARIABLE = "PENTATHLON_AGENT"
+GRAPHICS_VARIABLE = "PENTATHLON_GRAPHICS"
 TIMEOUT_S = 30.0
 
 
@@ -45,6 +48,14 @@ def locate() -> Path:
         f"{AGENT} was not found (looked at {looked}); install the package with `pip install .`, "
         f"build it with `cargo build --release`, or set {VARIABLE} to its path"
     )
+
+
+def graphics(agent: Path) -> Path | None:
+    """The program of the graphics workloads: $PENTATHLON_GRAPHICS, else beside the agent, if it is
+    there."""
+    named = os.environ.get(GRAPHICS_VARIABLE)
+    program = Path(named) if named else agent.with_name(GRAPHICS)
+    return program if program.is_file() else None
 
 
 def _candidates() -> Iterator[Path]:

@@ -215,6 +215,24 @@ def test_a_machine_that_does_not_come_back_is_said(
         made.boot(2.0)
 
 
+def test_the_graphics_program_goes_along(
+    server: Sshd, real_agent: Path, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PENTATHLON_GRAPHICS", raising=False)
+    agent = Path(shutil.copy(real_agent, tmp_path / "pentathlon-agent"))
+    before = left_there()
+    with target(server, agent, state).boot(BOOT_S):
+        (there,) = left_there() - before
+        assert not (there / "pentathlon-graphics").exists()
+    program = tmp_path / "pentathlon-graphics"
+    program.write_text("#!/bin/sh\n")
+    before = left_there()
+    with target(server, agent, state).boot(BOOT_S):
+        (there,) = left_there() - before
+        copied = there / "pentathlon-graphics"
+        assert copied.read_text() == "#!/bin/sh\n" and os.access(copied, os.X_OK)
+
+
 def test_a_damaged_copy_is_found(
     server: Sshd, real_agent: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

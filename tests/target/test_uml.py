@@ -51,6 +51,18 @@ def checksums(events: list[dict[str, Any]]) -> set[str]:
     return {event["checksum"] for event in events if event["event"] == "sample"}
 
 
+@one_kernel
+def test_a_guest_says_that_it_draws_nothing(
+    kernel: kernels.Kernel, real_agent: Path, state: Path
+) -> None:
+    request = spin(id="graphics.noise", parameters={})
+    with target(kernel, real_agent, state).boot(BOOT_S) as session:
+        events = list(session.run(request, 60, 120))
+    (error,) = [event for event in events if event["event"] == "error"]
+    assert error["kind"] == "unsupported"
+    assert "guest has no graphics adapter" in error["reason"]
+
+
 @each_kernel
 def test_a_kernel_boots_and_computes_the_same_as_the_host(
     kernel: kernels.Kernel, real_agent: Path, state: Path

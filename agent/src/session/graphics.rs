@@ -12,9 +12,12 @@ use std::time::Duration;
 pub const NAME: &str = "pentathlon-graphics";
 /// Names the program's file where it is not beside this one.
 pub const VARIABLE: &str = "PENTATHLON_GRAPHICS";
-pub const ABSENT: &str = "pentathlon-graphics, which draws, is not installed beside \
-                          pentathlon-agent; `scripts/setup graphics` builds it, and \
-                          PENTATHLON_GRAPHICS names it elsewhere";
+const ABSENT: &str = "pentathlon-graphics, which draws, is not installed beside \
+                      pentathlon-agent; `scripts/setup graphics` builds it, and \
+                      PENTATHLON_GRAPHICS names it elsewhere";
+/// Guests are started with the agent and nothing else.
+const ABSENT_IN_GUEST: &str =
+    "this guest has no graphics adapter, and the program that draws is not put into it";
 const AREA: &str = "graphics.";
 /// A driver may take seconds to load, and a broken one for ever.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -27,6 +30,17 @@ pub fn has(workload: &str) -> bool {
 /// Whether this process is the graphics program itself.
 pub fn is_this_program() -> bool {
     std::env::current_exe().is_ok_and(|file| file.file_stem().is_some_and(|stem| stem == NAME))
+}
+
+/// Why it is not there.
+pub fn absent() -> &'static str {
+    // Where the first process is this program, nothing else runs.
+    let first = std::fs::read_link("/proc/1/exe");
+    if first.is_ok_and(|first| std::env::current_exe().is_ok_and(|this| this == first)) {
+        ABSENT_IN_GUEST
+    } else {
+        ABSENT
+    }
 }
 
 /// Its file: named by [`VARIABLE`], or beside this program.
@@ -60,7 +74,7 @@ pub fn catalog() -> Result<Vec<Value>, String> {
 pub fn inventory() -> Value {
     match ask("inventory") {
         Ok(Some(document)) => document,
-        Ok(None) => serde_json::json!({ "unsupported": ABSENT }),
+        Ok(None) => serde_json::json!({ "unsupported": absent() }),
         Err(reason) => serde_json::json!({ "unsupported": reason }),
     }
 }

@@ -162,6 +162,9 @@ impl<W: Write> Session<W> {
         let outcome = std::fs::create_dir_all(&assignment.scratch).and_then(|()| spawn(assignment));
         let failure = match outcome {
             Ok((child, group)) => self.follow(child, &group, assignment),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(Some((ErrorKind::Unsupported, error.to_string())))
+            }
             Err(error) => Ok(Some((
                 ErrorKind::Failed,
                 format!("the worker process could not be started: {error}"),
@@ -283,7 +286,8 @@ fn remove_named(assignment: &Assignment) {
 /// The program that has the workload: this very one, or the graphics program.
 fn program_for(workload: &str) -> io::Result<PathBuf> {
     if graphics::has(workload) && !graphics::is_this_program() {
-        return graphics::locate().ok_or_else(|| io::Error::other(graphics::ABSENT));
+        let absent = || io::Error::new(io::ErrorKind::Unsupported, graphics::absent());
+        return graphics::locate().ok_or_else(absent);
     }
     std::env::current_exe().or_else(|_| {
         let name = std::env::args_os().next().map(Into::into);

@@ -15,6 +15,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from pentathlon.agent import AGENT, GRAPHICS
 from pentathlon.target import launch, processes, putback
 from pentathlon.target.cache import sha256
 from pentathlon.target.contract import TargetError, TargetUnavailable
@@ -70,13 +71,13 @@ end "$token"; ended=$?
 rm -rf -- "$scratch" "$own" && [ "$ended" = 0 ] && echo "pentathlon clean"
 """
 
-# Words: directory. Takes the agent on standard input and prints its digest.
+# Words: directory, name. Takes the program on standard input and prints its digest.
 COPY = r"""
 umask 077
-cat >"$1/pentathlon-agent" && chmod 700 "$1/pentathlon-agent" || exit 3
-if command -v sha256sum >/dev/null; then sha256sum <"$1/pentathlon-agent"
-else openssl dgst -sha256 -r <"$1/pentathlon-agent"; fi
-"$1/pentathlon-agent" --version >/dev/null || exit 5
+cat >"$1/$2" && chmod 700 "$1/$2" || exit 3
+if command -v sha256sum >/dev/null; then sha256sum <"$1/$2"
+else openssl dgst -sha256 -r <"$1/$2"; fi
+"$1/$2" --version >/dev/null || exit 5
 """
 
 # Words: directory, token, verb.
@@ -127,10 +128,24 @@ class Guard:
         Raises:
             TargetError: it did not arrive whole, or does not start there.
         """
-        with agent.open("rb") as file:
+        self._copy("the agent", agent, AGENT)
+
+    def copy_graphics(self, program: Path) -> None:
+        """Copy the program of the graphics workloads there, and compare its digest.
+
+        Where it does not start, the agent says so when a workload asks for it.
+
+        Raises:
+            TargetError: it did not arrive whole.
+        """
+        with contextlib.suppress(TargetUnavailable):
+            self._copy("the graphics program", program, GRAPHICS)
+
+    def _copy(self, what: str, program: Path, name: str) -> None:
+        with program.open("rb") as file:
             try:
                 done = subprocess.run(
-                    self._address.shared(self._local, COPY, self.directory),
+                    self._address.shared(self._local, COPY, self.directory, name),
                     stdin=file,
                     capture_output=True,
                     timeout=COPY_S,
@@ -138,20 +153,20 @@ class Guard:
                     check=False,
                 )
             except subprocess.TimeoutExpired as error:
-                raise TargetError(f"the agent was not copied within {COPY_S:g} s") from error
+                raise TargetError(f"{what} was not copied within {COPY_S:g} s") from error
         said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
         host = self._address.host
         got = done.stdout.split()[0].decode(errors="replace") if done.stdout.split() else ""
         if done.returncode in (5, 126, 127) and got:
             raise TargetUnavailable(
-                f"the agent does not start on {host} in {self.directory}: {said[-1]}; "
+                f"{what} does not start on {host} in {self.directory}: {said[-1]}; "
                 "if that directory is mounted noexec, set TMPDIR there to another one"
             )
         if done.returncode:
-            raise TargetError(f"the agent could not be copied to {host}: {said[-1]}")
-        if got != (want := sha256(agent)):
+            raise TargetError(f"{what} could not be copied to {host}: {said[-1]}")
+        if got != (want := sha256(program)):
             raise TargetError(
-                f"the agent did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
+                f"{what} did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
             )
 
     def start_command(self, verb: str = "run") -> list[str]:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pentathlon.agent import graphics
 from pentathlon.target import guest, launch, options
 from pentathlon.target.contract import (
     Session,
@@ -158,6 +159,8 @@ class SshTarget(Target):
             left = max(timeout_s - (time.monotonic() - began), 1.0)
             guard = Guard(self.address, local, journal, self.system.scratch, left)
             guard.copy(self.agent_path)
+            if (drawing := graphics(self.agent_path)) is not None:
+                guard.copy_graphics(drawing)
             session = SshSession(
                 self.name,
                 Launch(
