@@ -49,6 +49,27 @@ pub struct Parameter {
     pub description: &'static str,
 }
 
+/// A parameter without choices; `limits` are its least and greatest value.
+pub fn parameter(
+    name: &'static str,
+    kind: Type,
+    default: Value,
+    unit: Option<&'static str>,
+    limits: Option<(f64, f64)>,
+    description: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind,
+        default,
+        unit,
+        minimum: limits.map(|(least, _)| least),
+        maximum: limits.map(|(_, most)| most),
+        choices: None,
+        description,
+    }
+}
+
 /// A factor that distinguishes the cases of a workload, and how to draw it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Factor {

@@ -2,8 +2,8 @@
 
 use crate::gpu::choose::APIS;
 use crate::scene::Order;
-use pentathlon_agent::catalog::{Parameter, Parameters, Type};
-use serde_json::{json, Value};
+use pentathlon_agent::catalog::{parameter, Parameter, Parameters, Type};
+use serde_json::json;
 
 /// How the references were drawn.
 pub const REFERENCE: Order = Order {
@@ -15,25 +15,8 @@ pub const REFERENCE: Order = Order {
 /// The seed of every scene: the same pictures in every study, whatever its own seed.
 const SEED: u64 = 2011;
 
-fn parameter(
-    name: &'static str,
-    kind: Type,
-    default: Value,
-    unit: Option<&'static str>,
-    limits: Option<(f64, f64)>,
-    description: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind,
-        default,
-        unit,
-        minimum: limits.map(|(least, _)| least),
-        maximum: limits.map(|(_, most)| most),
-        choices: None,
-        description,
-    }
-}
+/// Values of the parameter `surface`.
+const SURFACES: [&str; 2] = ["offscreen", "window"];
 
 /// The parameters that all of them have.
 pub fn common() -> Vec<Parameter> {
@@ -57,6 +40,18 @@ pub fn common() -> Vec<Parameter> {
             None,
             "a part of the name of the adapter or its driver; empty takes the first",
         ),
+        Parameter {
+            choices: Some(SURFACES.to_vec()),
+            ..parameter(
+                "surface",
+                Type::Text,
+                json!(SURFACES[0]),
+                None,
+                None,
+                "where frames go: offscreen keeps them in a picture that is read back; window shows \
+                 each of them in a window, where the last one is looked at",
+            )
+        },
         parameter(
             "width",
             Type::Integer,
@@ -83,6 +78,12 @@ pub fn common() -> Vec<Parameter> {
              layers and particles grow by this factor)",
         ),
     ]
+}
+
+/// Size of the window in which frames are to be shown, if they are.
+pub fn window(parameters: &Parameters) -> Option<(u32, u32)> {
+    let Order { width, height, .. } = order(parameters);
+    (parameters.text("surface") == SURFACES[1]).then_some((width, height))
 }
 
 /// What a request asks for.

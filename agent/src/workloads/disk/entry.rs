@@ -1,34 +1,15 @@
 //! What the catalog entries of this area have in common.
 
 use super::ground::Ground;
+pub use crate::catalog::parameter;
 use crate::catalog::{Direction, Factor, Indicator, Parameter, Type};
 use crate::measure::{Context, Failure};
 use crate::sys::disk::place;
-use serde_json::{json, Value};
+use serde_json::json;
 
 pub const AREA: &str = "disk";
 pub const PROOF: &str = "seed and size of the file, after every stamp that was read had been \
                          compared with what was written";
-
-pub fn parameter(
-    name: &'static str,
-    kind: Type,
-    default: Value,
-    unit: Option<&'static str>,
-    limits: Option<(f64, f64)>,
-    description: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind,
-        default,
-        unit,
-        minimum: limits.map(|(minimum, _)| minimum),
-        maximum: limits.map(|(_, maximum)| maximum),
-        choices: None,
-        description,
-    }
-}
 
 /// `directory`, which every workload of the area has.
 pub fn directory() -> Parameter {
