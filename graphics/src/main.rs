@@ -8,6 +8,7 @@ mod picture;
 mod reference;
 mod scene;
 mod shape;
+mod sys;
 
 use lexopt::prelude::*;
 use pentathlon_agent::{build, catalog, session};

@@ -35,6 +35,14 @@ pub const FRAME_SLOW: Indicator = Indicator {
     direction: Direction::Lower,
 };
 
+/// Only where frames are shown in a window.
+pub const DROPPED: Indicator = Indicator {
+    id: "dropped",
+    title: "Frames that the window did not take",
+    unit: "%",
+    direction: Direction::Lower,
+};
+
 pub const FRAMES: Histogram = Histogram {
     id: "frame",
     title: "Time of a frame that is drawn alone, from its recording until it is drawn",
@@ -45,6 +53,8 @@ pub const FRAMES: Histogram = Histogram {
 
 /// Fewest and most frames of one round.
 const FRAMES_OF_ROUND: (u32, u32) = (8, 1000);
+/// After this time a round ends with fewer: the largest models take seconds a frame by the CPU.
+const LONGEST_NS: f64 = 2e9;
 
 /// Draws frames one at a time for about `wanted_ns` and tells their costs apart.
 ///
@@ -63,6 +73,7 @@ pub fn round(
     let (mut submit_ns, mut gpu_ns) = (0.0, 0.0);
     let begin = clock.ticks();
     let mut number = 0;
+    let refused = canvas.refused();
     let period = scene.period();
     let elapsed_ns = loop {
         let from = clock.ticks();
@@ -79,7 +90,7 @@ pub fn round(
             stamps.mark(&mut encoder, 1);
             stamps.resolve(&mut encoder);
         }
-        gpu.queue.submit([encoder.finish()]);
+        canvas.submit(gpu, encoder)?;
         let given = clock.ticks();
         gpu.finish()?;
         let drawn = clock.ticks();
@@ -91,7 +102,8 @@ pub fn round(
         number += 1;
         let elapsed = clock.elapsed_ns(begin, clock.ticks());
         let (least, most) = FRAMES_OF_ROUND;
-        if number >= most || (number >= least && elapsed >= wanted_ns) {
+        let enough = number >= least && elapsed >= wanted_ns;
+        if number >= most || enough || elapsed >= LONGEST_NS.max(wanted_ns) {
             break elapsed;
         }
     };
@@ -110,6 +122,10 @@ pub fn round(
     let mut outcomes = vec![reading(SUBMIT.id, submit_ns / frames / 1e3)];
     if gpu_ns > 0.0 {
         outcomes.push(reading(GPU.id, gpu_ns / frames / 1e3));
+    }
+    if canvas.is_shown() {
+        let dropped = f64::from(canvas.refused() - refused) / frames * 100.0;
+        outcomes.push(reading(DROPPED.id, dropped));
     }
     outcomes.push(Outcome::Distribution(Distribution {
         of: FRAMES,

@@ -39,7 +39,12 @@ impl Drawing {
         canvas: &Canvas,
         operations: u64,
     ) -> Result<(), Failure> {
-        let together = if self.scene.alone() { 1 } else { TOGETHER };
+        let together = if self.scene.alone() || canvas.is_shown() {
+            1
+        } else {
+            TOGETHER
+        };
+        let refused = canvas.refused();
         let period = u64::from(self.scene.period());
         let total = operations * period;
         let mut drawn = 0;
@@ -53,23 +58,41 @@ impl Drawing {
                 self.scene.before(gpu)?;
                 self.scene.frame(gpu, &mut encoder, canvas);
             }
-            gpu.queue.submit([encoder.finish()]);
+            canvas.submit(gpu, encoder)?;
             drawn += count;
         }
+        gpu.finish()?;
+        match canvas.refused() - refused {
+            0 => Ok(()),
+            some => Err(Failure::Invalid(format!(
+                "the window did not take {some} of {total} frames"
+            ))),
+        }
+    }
+
+    /// Draws one frame of what is there, and waits until it is drawn.
+    ///
+    /// # Errors
+    /// The driver refuses or hangs.
+    pub fn frame(&mut self, gpu: &Gpu, canvas: &Canvas) -> Result<(), Failure> {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        self.scene.frame(gpu, &mut encoder, canvas);
+        canvas.submit(gpu, encoder)?;
         gpu.finish()
     }
 
-    /// Judges the picture that is on the canvas now.
+    /// Judges the picture that is on the canvas now, and in the window where there is one.
     ///
     /// # Errors
-    /// It is blank, differs from this scene's first one, or is too far from the reference.
+    /// It is blank, is not what the window shows, or differs from this scene's first one and is too
+    /// far from the reference.
     pub fn judge(
         &mut self,
         gpu: &Gpu,
         canvas: &Canvas,
         wanted: Wanted,
     ) -> Result<Picture, Failure> {
-        let picture = canvas.read(gpu)?;
+        let picture = canvas.look(gpu)?;
         if picture.spread() < BLANK {
             return Err(Failure::Invalid(
                 "nothing is seen on the picture that was drawn".into(),
@@ -130,16 +153,29 @@ pub fn prove(
     if wanted.order == REFERENCE {
         return Ok(());
     }
-    let wanted = Wanted {
-        order: REFERENCE,
-        ..wanted
-    };
     gpu.guarded(|| {
         let canvas = Canvas::new(gpu, REFERENCE.width, REFERENCE.height);
-        let mut drawing = Drawing::new(make(&canvas, REFERENCE)?);
-        drawing.operation(gpu, &canvas, 1)?;
-        drawing.judge_first(gpu, &canvas, wanted).map(|_| ())
+        let scene = make(&canvas, REFERENCE)?;
+        prove_scene(gpu, &canvas, wanted.place, scene)
     })?
+}
+
+/// Draws this scene, made as the reference was, once.
+///
+/// # Errors
+/// It cannot be drawn, or is wrong.
+pub fn prove_scene(
+    gpu: &Gpu,
+    canvas: &Canvas,
+    place: usize,
+    scene: Box<dyn Scene>,
+) -> Result<(), Failure> {
+    let mut drawing = Drawing::new(scene);
+    drawing.operation(gpu, canvas, 1)?;
+    let order = REFERENCE;
+    drawing
+        .judge_first(gpu, canvas, Wanted { order, place })
+        .map(|_| ())
 }
 
 /// # Errors
@@ -184,10 +220,7 @@ mod tests {
     #[test]
     fn every_case_of_the_catalog_has_its_reference_with_something_on_it() {
         let count = super::super::viewsets_start()
-            + crate::scene::VIEWSETS
-                .iter()
-                .map(|viewset| viewset.tests.len())
-                .sum::<usize>();
+            + crate::scene::VIEWSETS.len() * crate::scene::WAYS.len();
         for place in 0..count {
             let picture = reference::at(place).unwrap_or_else(|| panic!("no reference {place}"));
             assert!(picture.spread() > BLANK, "reference {place} is blank");

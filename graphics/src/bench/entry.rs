@@ -15,8 +15,10 @@ pub const CHECKSUM: &str =
                             picture itself is compared with a reference, since drivers round apart";
 
 pub const SEMANTICS: Semantics = Semantics {
-    linux: "Vulkan or OpenGL (EGL), without a window; lavapipe and llvmpipe draw by the CPU",
-    windows: "Direct3D 12, Vulkan or OpenGL, without a window; WARP draws by the CPU",
+    linux: "Vulkan or OpenGL (EGL), without a window or in one of X11; lavapipe and llvmpipe draw \
+            by the CPU",
+    windows: "Direct3D 12, Vulkan or OpenGL, without a window or in one of Win32; WARP draws by \
+              the CPU",
 };
 
 /// A scene's entry and the place of its first reference.
@@ -62,6 +64,7 @@ impl Workload for Single {
                 apart::GPU,
                 apart::FRAME_MEDIAN,
                 apart::FRAME_SLOW,
+                apart::DROPPED,
             ],
             checksum: CHECKSUM,
             semantics: SEMANTICS,
@@ -71,6 +74,10 @@ impl Workload for Single {
 
     fn histograms(&self) -> Vec<catalog::Histogram> {
         vec![apart::FRAMES]
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[apart::DROPPED.id]
     }
 
     fn timeout_s(&self) -> Option<f64> {
@@ -103,8 +110,12 @@ impl Workload for Single {
 /// The adapter that the request asks for; what it is goes to the record.
 pub fn open(context: &mut Context<'_>) -> Result<Gpu, Failure> {
     let asked = context.parameters.clone();
-    let gpu = choose::open(asked.text("api"), asked.text("adapter"))?;
+    let window = parameters::window(&asked);
+    let gpu = choose::open(asked.text("api"), asked.text("adapter"), window)?;
     context.counter("graphics_adapter".into(), describe::adapter(&gpu.info));
+    if let Some(screen) = &gpu.screen {
+        context.counter("graphics_window".into(), screen.describe());
+    }
     if describe::is_software(&gpu.info) {
         let name = &gpu.info.name;
         context.log(format!(
@@ -133,7 +144,7 @@ impl Single {
         draw::prove(gpu, wanted, |canvas, order| {
             (self.0.make)(gpu, canvas, order, choice)
         })?;
-        let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
+        let canvas = gpu.guarded(|| Canvas::shown(gpu, wanted.order.width, wanted.order.height))?;
         let scene = gpu.guarded(|| (self.0.make)(gpu, &canvas, wanted.order, choice))??;
         let mut drawing = Drawing::new(scene);
         // The first frame compiles shaders; it is looked at and not timed.

@@ -10,7 +10,7 @@ mod windows;
 
 use crate::gpu::{canvas::Canvas, choose};
 use crate::picture::Picture;
-use crate::scene::{self, Order, ENTRIES, VIEWSETS};
+use crate::scene::{self, Model, Order, ENTRIES, VIEWSETS};
 use draw::Drawing;
 use entry::Single;
 use pentathlon_agent::measure::Failure;
@@ -39,12 +39,21 @@ fn viewsets_start() -> usize {
     ENTRIES.iter().map(|entry| entry.factor.1.len()).sum()
 }
 
+/// Place of the clip's last frame among the references.
+fn video_place() -> usize {
+    ENTRIES
+        .iter()
+        .take_while(|entry| entry.id != scene::VIDEO.id)
+        .map(|entry| entry.factor.1.len())
+        .sum()
+}
+
 /// Every scene as it is compared: at the default size, scale and seed, by the first adapter.
 ///
 /// # Errors
 /// There is no adapter, or it cannot draw one of them.
 pub fn draw_references() -> Result<Vec<Picture>, Failure> {
-    let gpu = choose::open("any", "")?;
+    let gpu = choose::open("any", "", None)?;
     let order = parameters::REFERENCE;
     let canvas = Canvas::new(&gpu, order.width, order.height);
     let mut pictures = Vec::new();
@@ -60,8 +69,9 @@ pub fn draw_references() -> Result<Vec<Picture>, Failure> {
         }
     }
     for viewset in VIEWSETS {
-        for test in viewset.tests {
-            keep(gpu.guarded(|| scene::make_viewset(&gpu, &canvas, order, viewset, test.name))??)?;
+        let model = gpu.guarded(|| Model::new(&gpu, viewset, order))??;
+        for way in scene::WAYS {
+            keep(gpu.guarded(|| model.scene(&gpu, way))?)?;
         }
     }
     Ok(pictures)

@@ -2,9 +2,9 @@
 
 use super::draw::{self, Drawing};
 use super::entry::{open, CHECKSUM, SEMANTICS};
-use super::{parameters, viewsets_start, Wanted};
+use super::{apart, parameters, viewsets_start, Wanted};
 use crate::gpu::{canvas::Canvas, Gpu};
-use crate::scene::{make_viewset, Viewset, VIEWSETS};
+use crate::scene::{Model, Viewset, VIEWSETS, WAYS};
 use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
 use pentathlon_agent::clock::Clock;
 use pentathlon_agent::measure::{Context, Failure, Reading};
@@ -44,8 +44,8 @@ impl Workload for Suite {
             id: "graphics.viewset",
             area: "graphics",
             title: "Viewsets",
-            summary: "Models of eight kinds of engineering program, drawn as wireframe, hidden line, \
-                      shaded, transparent, textured or as a volume. The composite is the weighted \
+            summary: "Models of eight kinds of engineering program, each drawn as wireframe, hidden line, \
+                      shaded, transparent, textured and as a volume. The composite is the weighted \
                       geometric mean of the tests' rates in one round; beside it stands the rate of \
                       the total time for the same weights.",
             source: "martinovic2012 §4.3, formula (2), Fig. 5, Fig. 6 (SPECviewperf 10)",
@@ -58,11 +58,24 @@ impl Workload for Suite {
                 indicator("composite", "Weighted geometric mean of the tests' frame rates"),
                 indicator("of_total_time", "Frames over total time (weighted harmonic mean)"),
                 indicator("rate", "Frames drawn"),
+                apart::SUBMIT,
+                apart::GPU,
+                apart::FRAME_MEDIAN,
+                apart::FRAME_SLOW,
+                apart::DROPPED,
             ],
             checksum: CHECKSUM,
             semantics: SEMANTICS,
             test_only: false,
         }
+    }
+
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        vec![apart::FRAMES]
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[apart::DROPPED.id]
     }
 
     fn timeout_s(&self) -> Option<f64> {
@@ -83,7 +96,7 @@ impl Workload for Suite {
                     context.fail(Some(&case), &failure);
                 }
             }
-            place += viewset.tests.len();
+            place += WAYS.len();
         }
         Ok(())
     }
@@ -95,25 +108,20 @@ fn measure(
     wanted: Wanted,
     viewset: &'static Viewset,
 ) -> Result<(), Failure> {
-    let canvas = gpu.guarded(|| Canvas::new(gpu, wanted.order.width, wanted.order.height))?;
+    prove(gpu, wanted, viewset)?;
+    let canvas = gpu.guarded(|| Canvas::shown(gpu, wanted.order.width, wanted.order.height))?;
+    let model = gpu.guarded(|| Model::new(gpu, viewset, wanted.order))??;
     let mut drawings = Vec::new();
-    for (number, test) in viewset.tests.iter().enumerate() {
+    for (number, way) in WAYS.into_iter().enumerate() {
         let wanted = Wanted {
             place: wanted.place + number,
             ..wanted
         };
-        draw::prove(gpu, wanted, |canvas, order| {
-            make_viewset(gpu, canvas, order, viewset, test.name)
-        })?;
-        let scene =
-            gpu.guarded(|| make_viewset(gpu, &canvas, wanted.order, viewset, test.name))??;
-        let mut drawing = Drawing::new(scene);
+        let mut drawing = Drawing::new(gpu.guarded(|| model.scene(gpu, way))?);
         gpu.guarded(|| drawing.operation(gpu, &canvas, 1))??;
         let picture = drawing.judge_first(gpu, &canvas, wanted)?;
         let (width, height, jpeg) = picture.shown();
-        let case = Case::new()
-            .with("viewset", viewset.name)
-            .with("test", test.name);
+        let case = Case::new().with("viewset", viewset.name).with("test", way);
         context.picture(&case, width, height, jpeg);
         drawings.push((drawing, wanted, case));
     }
@@ -123,7 +131,29 @@ fn measure(
     context.rounds(&case, |clock, wanted_ns| {
         round(gpu, &canvas, viewset, &mut drawings, clock, wanted_ns)
     });
+    for (drawing, _, case) in &mut drawings {
+        context.rounds(case, |clock, wanted_ns| {
+            apart::round(gpu, &canvas, drawing.scene.as_mut(), case, clock, wanted_ns)
+        });
+    }
     Ok(())
+}
+
+/// Draws every test as its reference was drawn, where another size is asked for.
+fn prove(gpu: &Gpu, wanted: Wanted, viewset: &Viewset) -> Result<(), Failure> {
+    let reference = parameters::REFERENCE;
+    if wanted.order == reference {
+        return Ok(());
+    }
+    gpu.guarded(|| {
+        let canvas = Canvas::new(gpu, reference.width, reference.height);
+        let model = Model::new(gpu, viewset, reference)?;
+        for (number, way) in WAYS.into_iter().enumerate() {
+            let scene = model.scene(gpu, way);
+            draw::prove_scene(gpu, &canvas, wanted.place + number, scene)?;
+        }
+        Ok(())
+    })?
 }
 
 /// Every test once, for about `wanted_ns` each, and the two means over them.
@@ -153,13 +183,12 @@ fn round(
         });
     }
     let rates: Vec<f64> = readings.iter().map(|reading| reading.value).collect();
-    let weights: Vec<f64> = viewset.tests.iter().map(|test| test.weight).collect();
     let case = Case::new()
         .with("viewset", viewset.name)
         .with("test", COMPOSITE);
     for (indicator, value) in [
-        ("composite", geometric(&rates, &weights)),
-        ("of_total_time", harmonic(&rates, &weights)),
+        ("composite", geometric(&rates, &viewset.weights)),
+        ("of_total_time", harmonic(&rates, &viewset.weights)),
     ] {
         readings.push(Reading {
             indicator,

@@ -1,17 +1,37 @@
 //! `graphics.windows`: real translucent windows of the window system, each of them looked at.
 
+#[cfg(windows)]
+mod win32;
+#[cfg(all(unix, not(target_vendor = "apple")))]
 mod x11;
 
+#[cfg(windows)]
+use win32 as system;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+use x11 as system;
+
+use crate::gpu::window::Window;
 use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use pentathlon_agent::clock::Clock;
 use pentathlon_agent::measure::{Context, Failure, Reading};
 use pentathlon_agent::protocol::Case;
 use pentathlon_agent::workloads::Workload;
 use serde_json::json;
+use std::time::Duration;
 
 pub struct Windows;
 
-const SYSTEMS: [&str; 1] = ["x11"];
+/// What is opened.
+const KINDS: [&str; 1] = ["translucent"];
+
+/// Side of a window and of the backdrop, in pixels.
+const WINDOW: u16 = 120;
+const BACKDROP: u16 = 400;
+/// Colour of the backdrop; half of white over it gives [`BLENDED`].
+const BELOW: u32 = 0x0020_4060;
+const BLENDED: u32 = 0x0090_a0b0;
+/// Longest wait until a window is composed.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A desk on which windows can be opened.
 trait Desk {
@@ -32,18 +52,18 @@ impl Workload for Windows {
                       not count.",
             source: "martinovic2012 §4.1, Tab. 7, Tab. 14 (PCMark05 transparent windows)",
             parameters: vec![Parameter {
-                name: "system",
+                name: "window",
                 kind: Type::Texts,
-                default: json!(SYSTEMS),
+                default: json!(KINDS),
                 unit: None,
                 minimum: None,
                 maximum: None,
-                choices: Some(SYSTEMS.to_vec()),
-                description: "window system",
+                choices: Some(KINDS.to_vec()),
+                description: "the windows that are opened",
             }],
             factors: vec![Factor {
-                name: "system",
-                title: "window system",
+                name: "window",
+                title: "windows",
                 unit: None,
                 scale: "category",
             }],
@@ -57,7 +77,7 @@ impl Workload for Windows {
             semantics: Semantics {
                 linux: "X11 with a compositing manager; without one windows are not blended, and \
                         under Wayland no program may look at the screen: unsupported",
-                windows: "not measured yet: unsupported",
+                windows: "layered windows, which the Desktop Window Manager composes",
             },
             test_only: false,
         }
@@ -68,19 +88,52 @@ impl Workload for Windows {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        for system in context.parameters.clone().texts("system") {
-            let case = Case::new().with("system", system);
-            match x11::desk() {
-                Err(failure) => context.fail(Some(&case), &failure),
-                Ok(mut desk) => {
-                    context.rounds(&case, |clock, wanted_ns| {
-                        round(&mut desk, clock, wanted_ns, &case)
-                    });
-                }
-            }
+        let mut desk = desk()?;
+        context.counter("graphics_window".into(), json!({"system": Window::SYSTEM}));
+        for kind in context.parameters.clone().texts("window") {
+            let case = Case::new().with("window", kind);
+            context.rounds(&case, |clock, wanted_ns| {
+                round(desk.as_mut(), clock, wanted_ns, &case)
+            });
         }
         Ok(())
     }
+}
+
+/// The desk of this system.
+///
+/// # Errors
+/// It is not there (`unsupported`), or cannot be used.
+fn desk() -> Result<Box<dyn Desk>, Failure> {
+    #[cfg(not(target_vendor = "apple"))]
+    return Ok(Box::new(system::desk()?));
+    #[cfg(target_vendor = "apple")]
+    Err(Failure::Unsupported(
+        "windows of macOS are not opened yet".into(),
+    ))
+}
+
+/// Where a window is opened, in pixels from the upper left both ways: elsewhere each time, so that
+/// one that is left over is not taken for the next.
+fn place(number: u64) -> i16 {
+    i16::try_from(10 + number % 13 * 20).expect("small")
+}
+
+/// Whether each part of two colours differs by no more than the rounding of a blend.
+fn near(a: u32, b: u32) -> bool {
+    a.to_le_bytes()
+        .iter()
+        .zip(b.to_le_bytes())
+        .all(|(a, b)| a.abs_diff(b) <= 2)
+}
+
+/// A window that was opened and not composed.
+fn unseen(seen: u32, wanted: u32) -> Failure {
+    Failure::Invalid(format!(
+        "a window was not composed within {} s: the screen shows #{seen:06x} where #{wanted:06x} is \
+         right",
+        PATIENCE.as_secs()
+    ))
 }
 
 /// Windows one after another for about `wanted_ns`.
@@ -109,4 +162,17 @@ fn round(
         elapsed_ns,
         checksum: u64::from(color),
     }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_white_over_the_backdrop_is_the_blended_colour_and_neither_of_them_is() {
+        let blend = |part: u32| 0x80 + part * (255 - 0x80) / 255;
+        let made = (blend(0x20) << 16) | (blend(0x40) << 8) | blend(0x60);
+        assert!(near(made, BLENDED), "{made:06x}");
+        assert!(!near(BELOW, BLENDED) && !near(0x0080_8080, BLENDED));
+    }
 }

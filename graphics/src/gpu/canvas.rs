@@ -1,8 +1,10 @@
 //! What is drawn on: a picture with a depth buffer, which can be read back.
 
+use super::screen::Screen;
 use super::Gpu;
 use crate::picture::Picture;
 use pentathlon_agent::measure::Failure;
+use std::rc::Rc;
 
 pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
@@ -13,9 +15,22 @@ pub struct Canvas {
     pub depth: wgpu::TextureView,
     pub width: u32,
     pub height: u32,
+    /// Where its frames are shown, and what a pass needs for that.
+    window: Option<(Rc<Screen>, wgpu::BindGroup)>,
 }
 
 impl Canvas {
+    /// One whose frames are shown in the window, if there is one.
+    pub fn shown(gpu: &Gpu, width: u32, height: u32) -> Self {
+        let mut canvas = Self::new(gpu, width, height);
+        canvas.window = gpu
+            .screen
+            .as_ref()
+            .map(|screen| (Rc::clone(screen), screen.group(gpu, &canvas.view)));
+        canvas
+    }
+
+    /// One that is only read back.
     pub fn new(gpu: &Gpu, width: u32, height: u32) -> Self {
         let color = texture(
             gpu,
@@ -33,11 +48,50 @@ impl Canvas {
             color,
             width,
             height,
+            window: None,
+        }
+    }
+
+    /// Whether each frame is shown, which takes a submission of its own.
+    pub fn is_shown(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// Frames that the window did not take.
+    pub fn refused(&self) -> u32 {
+        self.window
+            .as_ref()
+            .map_or(0, |(screen, _)| screen.refused())
+    }
+
+    /// Submits what draws a frame (or several, where none is shown), and shows it.
+    ///
+    /// # Errors
+    /// The window was lost for good.
+    pub fn submit(&self, gpu: &Gpu, encoder: wgpu::CommandEncoder) -> Result<(), Failure> {
+        match &self.window {
+            Some((screen, group)) => screen.show(gpu, encoder, group),
+            None => {
+                gpu.queue.submit([encoder.finish()]);
+                Ok(())
+            }
         }
     }
 
     pub fn pixels(&self) -> f64 {
         f64::from(self.width) * f64::from(self.height)
+    }
+
+    /// The picture that is on it now and, where frames are shown, is seen in the window too.
+    ///
+    /// # Errors
+    /// The device was lost, or the window does not show it.
+    pub fn look(&self, gpu: &Gpu) -> Result<Picture, Failure> {
+        let picture = self.read(gpu)?;
+        if let Some((screen, _)) = &self.window {
+            screen.seen(&picture)?;
+        }
+        Ok(picture)
     }
 
     /// The picture that is on it now.

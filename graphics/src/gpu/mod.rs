@@ -4,8 +4,12 @@ pub mod canvas;
 pub mod choose;
 pub mod describe;
 pub mod pipeline;
+mod screen;
+pub mod window;
 
 use pentathlon_agent::measure::Failure;
+use screen::Screen;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// A device with its queue, and what may be said of it.
@@ -15,6 +19,8 @@ pub struct Gpu {
     pub info: wgpu::AdapterInfo,
     /// Whether passes can write timestamps.
     pub timestamps: bool,
+    /// The window in which frames are shown, where one was asked for.
+    pub screen: Option<Rc<Screen>>,
 }
 
 /// Longest wait for submitted work, which a driver that hangs never ends.

@@ -2,6 +2,7 @@
 
 use super::canvas::{DEPTH, FORMAT};
 use super::Gpu;
+use pentathlon_agent::measure::Failure;
 use wgpu::util::DeviceExt;
 
 /// How a pass of a scene draws.
@@ -124,6 +125,38 @@ pub fn buffer<T: bytemuck::NoUninit>(
             contents: bytemuck::cast_slice(data),
             usage: usage | wgpu::BufferUsages::COPY_DST,
         })
+}
+
+/// A buffer of corners or of what they are put together by, sent in parts.
+///
+/// # Errors
+/// The adapter has no buffers of this size (`unsupported`).
+pub fn geometry<T: bytemuck::NoUninit>(
+    gpu: &Gpu,
+    data: &[T],
+    usage: wgpu::BufferUsages,
+) -> Result<wgpu::Buffer, Failure> {
+    const PART: usize = 1 << 26;
+    let bytes: &[u8] = bytemuck::cast_slice(data);
+    let (size, most) = (bytes.len() as u64, gpu.device.limits().max_buffer_size);
+    if size > most {
+        return Err(Failure::Unsupported(format!(
+            "{} has buffers of at most {} MB, and this scene needs one of {} MB; a smaller scale fits",
+            gpu.info.name,
+            most / 1_000_000,
+            size / 1_000_000
+        )));
+    }
+    let made = gpu.device.create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size,
+        usage: usage | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    for (number, part) in bytes.chunks(PART).enumerate() {
+        gpu.queue.write_buffer(&made, (number * PART) as u64, part);
+    }
+    Ok(made)
 }
 
 /// A buffer of values that are the same for all that is drawn.

@@ -94,4 +94,4 @@ pub const ENTRIES: &[Entry] = &[
 
 pub const VIDEO: Entry = video::ENTRY;
 
-pub use viewset::{make as make_viewset, Viewset, VIEWSETS};
+pub use viewset::{Model, Viewset, VIEWSETS, WAYS};

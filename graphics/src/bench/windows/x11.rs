@@ -1,8 +1,8 @@
 //! Windows of the X Window System, through its protocol (X11R7, Composite 0.4).
 
-use super::Desk;
+use super::{near, Desk, BACKDROP, BELOW, BLENDED, PATIENCE, WINDOW};
 use pentathlon_agent::measure::Failure;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{
     ColormapAlloc, ConfigureWindowAux, ConnectionExt, CreateWindowAux, ImageFormat, StackMode,
@@ -10,16 +10,8 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::rust_connection::RustConnection;
 
-/// Side of a window and of the backdrop, in pixels.
-const WINDOW: u16 = 120;
-const BACKDROP: u16 = 400;
-/// Colour of the backdrop; half of white over it gives [`BLENDED`].
-const BELOW: u32 = 0x0020_4060;
 /// White at half strength, premultiplied.
 const GLASS: u32 = 0x8080_8080;
-const BLENDED: u32 = 0x0090_a0b0;
-/// Longest wait for a compositing manager to draw.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 struct X11 {
     connection: RustConnection,
@@ -131,28 +123,15 @@ impl X11 {
                 return Ok(());
             }
             if Instant::now() > deadline {
-                return Err(Failure::Invalid(format!(
-                    "a window was not composed within {} s: the screen shows #{seen:06x} where \
-                     #{wanted:06x} is right",
-                    PATIENCE.as_secs()
-                )));
+                return Err(super::unseen(seen, wanted));
             }
         }
     }
 }
 
-/// Whether each part of two colours differs by no more than the rounding of a blend.
-fn near(a: u32, b: u32) -> bool {
-    a.to_le_bytes()
-        .iter()
-        .zip(b.to_le_bytes())
-        .all(|(a, b)| a.abs_diff(b) <= 2)
-}
-
 impl Desk for X11 {
     fn window(&mut self, number: u64) -> Result<u32, Failure> {
-        // Elsewhere each time, so that a window that is left over is not taken for the next.
-        let place = i16::try_from(10 + number % 13 * 20).expect("small");
+        let place = super::place(number);
         let middle = place + i16::try_from(WINDOW / 2).expect("small");
         let open = || -> Result<u32, x11rb::errors::ReplyOrIdError> {
             let window = self.connection.generate_id()?;
@@ -196,18 +175,5 @@ impl Drop for X11 {
     fn drop(&mut self) {
         self.connection.destroy_window(self.backdrop).ok();
         self.connection.flush().ok();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_of_white_over_the_backdrop_is_the_blended_colour_and_neither_of_them_is() {
-        let blend = |part: u32| 0x80 + part * (255 - 0x80) / 255;
-        let made = (blend(0x20) << 16) | (blend(0x40) << 8) | blend(0x60);
-        assert!(near(made, BLENDED), "{made:06x}");
-        assert!(!near(BELOW, BLENDED) && !near(GLASS & 0x00ff_ffff, BLENDED));
     }
 }

@@ -1,7 +1,7 @@
 //! Corners and triangles: one mesh, drawn with more or less work at each corner.
 
 use crate::gpu::canvas::Canvas;
-use crate::gpu::pipeline::{bind, buffer, pass, shader, uniform, Draw};
+use crate::gpu::pipeline::{bind, geometry, pass, shader, uniform, Draw};
 use crate::gpu::Gpu;
 use crate::scene::{eye::eye, Order, Scene, COMMON};
 use crate::shape::{self, Mesh, Vertex};
@@ -29,7 +29,7 @@ pub fn polygons(
     let mesh = shape::knot(TRIANGLES * order.scale, 2.0, 5.0, 0.26);
     let units = mesh.triangles() as f64;
     let lights = if choice == "eight" { 8.0 } else { 1.0 };
-    Ok(Box::new(drawn(gpu, &mesh, "polygons", 3.4, lights, units)))
+    Ok(Box::new(drawn(gpu, &mesh, "polygons", 3.4, lights, units)?))
 }
 
 pub fn vertices(
@@ -41,10 +41,17 @@ pub fn vertices(
     let mesh = shape::knot(TRIANGLES * order.scale, 3.0, 7.0, 0.12);
     let units = mesh.vertices.len() as f64;
     // Far away: a few pixels for many corners.
-    Ok(Box::new(drawn(gpu, &mesh, choice, 9.0, 1.0, units)))
+    Ok(Box::new(drawn(gpu, &mesh, choice, 9.0, 1.0, units)?))
 }
 
-fn drawn(gpu: &Gpu, mesh: &Mesh, entry: &str, far: f32, lights: f32, units: f64) -> Drawn {
+fn drawn(
+    gpu: &Gpu,
+    mesh: &Mesh,
+    entry: &str,
+    far: f32,
+    lights: f32,
+    units: f64,
+) -> Result<Drawn, Failure> {
     let module = shader(gpu, &[COMMON, include_str!("mesh.wgsl")]);
     let buffers = [Some(Vertex::LAYOUT)];
     let pipeline = Draw {
@@ -55,14 +62,14 @@ fn drawn(gpu: &Gpu, mesh: &Mesh, entry: &str, far: f32, lights: f32, units: f64)
     let from = Vec3::new(0.25, 0.35, 1.0).normalize() * far;
     let own = Vec4::new(lights, 0.0, 0.0, 0.0);
     let eye = uniform(gpu, eye(from, Vec3::ZERO, 45.0, own, Vec4::ZERO));
-    Drawn {
+    Ok(Drawn {
         group: bind(gpu, &pipeline, 0, &[(0, eye.as_entire_binding())]),
         pipeline,
-        vertices: buffer(gpu, &mesh.vertices, wgpu::BufferUsages::VERTEX),
-        indices: buffer(gpu, &mesh.indices, wgpu::BufferUsages::INDEX),
+        vertices: geometry(gpu, &mesh.vertices, wgpu::BufferUsages::VERTEX)?,
+        indices: geometry(gpu, &mesh.indices, wgpu::BufferUsages::INDEX)?,
         count: mesh.indices.len() as u32,
         units,
-    }
+    })
 }
 
 impl Scene for Drawn {

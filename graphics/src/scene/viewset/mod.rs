@@ -1,117 +1,83 @@
-//! Eight viewsets of engineering programs: one model each, drawn in the ways in which its users look
-//! at it, each with its weight (SPECviewperf 10).
+//! Eight viewsets of engineering programs: one model each, drawn in every way in which its users look
+//! at it, each way with its weight (SPECviewperf 10).
 
 mod model;
+mod picture;
+mod volume;
 mod ways;
 
 use super::{Order, Scene};
-use crate::gpu::{canvas::Canvas, Gpu};
+use crate::gpu::Gpu;
+use crate::shape::Mesh;
 use pentathlon_agent::measure::Failure;
+use ways::Sent;
 
-/// A way of drawing, and its weight in the viewset's composite.
-pub struct Test {
-    pub name: &'static str,
-    pub weight: f64,
-}
+/// The ways of drawing, in the order of the weights.
+pub const WAYS: [&str; 6] = [
+    "wireframe",
+    "hidden-line",
+    "shaded",
+    "transparent",
+    "textured",
+    "volume",
+];
 
-/// A model and its tests.
+/// A model, and what each way of drawing it counts in the composite.
 pub struct Viewset {
     pub name: &'static str,
-    pub tests: &'static [Test],
+    pub weights: [f64; WAYS.len()],
     /// Triangles at scale 1.
     triangles: f64,
+    /// How many times as far the eye is as is usual: long models are seen from further away.
+    away: f32,
 }
 
-const fn test(name: &'static str, weight: f64) -> Test {
-    Test { name, weight }
+const fn viewset(
+    name: &'static str,
+    triangles: f64,
+    away: f32,
+    weights: [f64; WAYS.len()],
+) -> Viewset {
+    Viewset {
+        name,
+        weights,
+        triangles,
+        away,
+    }
 }
 
 /// In the order of the paper's indicators: 3ds max, CATIA, EnSight, Maya, Pro/ENGINEER, SolidWorks,
-/// UGS Teamcenter Visualization Mockup, UGS NX. The weights of each add up to 1.
+/// UGS Teamcenter Visualization Mockup, UGS NX. The weights of each add up to 1; they are our own.
 pub const VIEWSETS: &[Viewset] = &[
-    Viewset {
-        name: "modelling",
-        tests: &[
-            test("wireframe", 0.3),
-            test("shaded", 0.4),
-            test("textured", 0.3),
-        ],
-        triangles: 24_000.0,
-    },
-    Viewset {
-        name: "automotive",
-        tests: &[
-            test("shaded", 0.4),
-            test("hidden-line", 0.3),
-            test("transparent", 0.3),
-        ],
-        triangles: 40_000.0,
-    },
-    Viewset {
-        name: "simulation",
-        tests: &[
-            test("shaded", 0.4),
-            test("wireframe", 0.2),
-            test("volume", 0.4),
-        ],
-        triangles: 30_000.0,
-    },
-    Viewset {
-        name: "character",
-        tests: &[
-            test("textured", 0.5),
-            test("shaded", 0.3),
-            test("wireframe", 0.2),
-        ],
-        triangles: 16_000.0,
-    },
-    Viewset {
-        name: "machinery",
-        tests: &[
-            test("hidden-line", 0.4),
-            test("shaded", 0.4),
-            test("wireframe", 0.2),
-        ],
-        triangles: 36_000.0,
-    },
-    Viewset {
-        name: "assembly",
-        tests: &[
-            test("shaded", 0.5),
-            test("textured", 0.25),
-            test("transparent", 0.25),
-        ],
-        triangles: 32_000.0,
-    },
-    Viewset {
-        name: "plant",
-        tests: &[test("shaded", 0.7), test("wireframe", 0.3)],
-        triangles: 64_000.0,
-    },
-    Viewset {
-        name: "engine",
-        tests: &[
-            test("shaded", 0.4),
-            test("transparent", 0.3),
-            test("hidden-line", 0.3),
-        ],
-        triangles: 48_000.0,
-    },
+    viewset("modelling", 24e3, 1.25, [0.2, 0.1, 0.3, 0.1, 0.25, 0.05]),
+    viewset("automotive", 40e3, 1.2, [0.1, 0.25, 0.3, 0.2, 0.1, 0.05]),
+    viewset("simulation", 30e3, 1.25, [0.1, 0.05, 0.3, 0.15, 0.1, 0.3]),
+    viewset("character", 16e3, 1.2, [0.15, 0.05, 0.25, 0.1, 0.4, 0.05]),
+    viewset("machinery", 36e3, 1.0, [0.2, 0.3, 0.3, 0.1, 0.05, 0.05]),
+    viewset("assembly", 32e3, 1.1, [0.1, 0.15, 0.4, 0.2, 0.1, 0.05]),
+    viewset("plant", 64e3, 1.2, [0.25, 0.1, 0.45, 0.1, 0.05, 0.05]),
+    viewset("engine", 48e3, 1.0, [0.1, 0.25, 0.3, 0.2, 0.1, 0.05]),
 ];
 
-/// The scene of one test.
-///
-/// # Errors
-/// The adapter cannot draw it.
-pub fn make(
-    gpu: &Gpu,
-    _canvas: &Canvas,
-    order: Order,
-    viewset: &Viewset,
-    test: &str,
-) -> Result<Box<dyn Scene>, Failure> {
-    let model = model::model(viewset.name, viewset.triangles * order.scale, order.seed);
-    ways::make(gpu, &model, test)
+/// A viewset's model in the adapter's memory.
+pub struct Model(Sent);
+
+impl Model {
+    /// # Errors
+    /// It is too large for the adapter (`unsupported`).
+    pub fn new(gpu: &Gpu, viewset: &Viewset, order: Order) -> Result<Self, Failure> {
+        let mesh: Mesh = model::model(viewset.name, viewset.triangles * order.scale, order.seed);
+        let volume = match viewset.name {
+            "simulation" => volume::smoke(),
+            _ => volume::matter(&mesh),
+        };
+        Ok(Self(Sent::new(gpu, &mesh, &volume, viewset.away)?))
+    }
+
+    /// The scene that draws it in one of the [`WAYS`].
+    pub fn scene(&self, gpu: &Gpu, way: &str) -> Box<dyn Scene> {
+        self.0.scene(gpu, way)
+    }
 }
 
 #[cfg(test)]
@@ -119,11 +85,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_add_up_and_names_are_known() {
+    fn the_weights_of_each_viewset_add_up_and_leave_no_way_out() {
         assert_eq!(VIEWSETS.len(), 8);
         for viewset in VIEWSETS {
-            let sum: f64 = viewset.tests.iter().map(|test| test.weight).sum();
+            let sum: f64 = viewset.weights.iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{}", viewset.name);
+            assert!(viewset.weights.iter().all(|weight| *weight > 0.0));
         }
     }
 

@@ -81,7 +81,7 @@ fn volume(in: Screen) -> @location(0) vec4<f32> {
     let up = cross(right, ahead);
     let at = (in.uv * 2.0 - 1.0) * 0.42447482;
     let way = normalize(ahead + right * at.x * 1.25 - up * at.y);
-    let half_size = 0.95;
+    let half_size = eye.a.y;
     let a = (vec3<f32>(-half_size) - eye.place.xyz) / way;
     let b = (vec3<f32>(half_size) - eye.place.xyz) / way;
     let near = max(max(min(a.x, b.x), min(a.y, b.y)), max(min(a.z, b.z), 0.0));
