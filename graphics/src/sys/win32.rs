@@ -17,9 +17,9 @@ use windows_sys::Win32::System::LibraryLoader::GetModuleHandleW;
 use windows_sys::Win32::UI::WindowsAndMessaging::{
     CreateWindowExW, DefWindowProcW, DestroyWindow, DispatchMessageW, GetClientRect,
     GetSystemMetrics, GetWindowLongPtrW, PeekMessageW, RegisterClassExW,
-    SetLayeredWindowAttributes, SetWindowLongPtrW, ShowWindow, GWLP_USERDATA, LWA_ALPHA, MSG,
-    PM_REMOVE, SM_CXSCREEN, SM_CYSCREEN, SW_SHOWNOACTIVATE, WM_ERASEBKGND, WNDCLASSEXW,
-    WS_EX_LAYERED, WS_EX_NOACTIVATE, WS_EX_TOOLWINDOW, WS_EX_TOPMOST, WS_POPUP,
+    SetLayeredWindowAttributes, SetProcessDPIAware, SetWindowLongPtrW, ShowWindow, GWLP_USERDATA,
+    LWA_ALPHA, MSG, PM_REMOVE, SM_CXSCREEN, SM_CYSCREEN, SW_SHOWNOACTIVATE, WM_ERASEBKGND,
+    WNDCLASSEXW, WS_EX_LAYERED, WS_EX_NOACTIVATE, WS_EX_TOOLWINDOW, WS_EX_TOPMOST, WS_POPUP,
 };
 
 /// A window of one colour above all others. It belongs to the thread that opened it.
@@ -41,6 +41,9 @@ const CLASS: [u16; 16] = {
 fn class() -> io::Result<()> {
     static DONE: OnceLock<bool> = OnceLock::new();
     let done = DONE.get_or_init(|| {
+        // Pixels of the screen are counted, not those of a picture that Windows would stretch.
+        // SAFETY: it takes nothing, and no window has been opened yet.
+        unsafe { SetProcessDPIAware() };
         let class = WNDCLASSEXW {
             cbSize: size_of::<WNDCLASSEXW>() as u32,
             lpfnWndProc: Some(answer),
