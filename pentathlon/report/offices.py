@@ -92,7 +92,7 @@ def sheets(evaluation: Evaluation) -> tuple[Sheet, ...]:
 
 def words(evaluation: Evaluation) -> Iterator[tuple[str, str, str]]:
     """(task and link, system with its phase, sentence) for each upgrade."""
-    for one in evaluation.derived.file_tasks:
+    for one in (task for own in _tasks(evaluation) for task in own):
         for upgrade in one.upgrades:
             name = f"{upgrade.system} ({PHASES[upgrade.phase]})"
             yield f"{one.title}, {one.link}, {one.case_text}", name, upgrade.words

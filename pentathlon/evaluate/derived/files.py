@@ -78,7 +78,8 @@ def _cell(system: str, known: Mapping[str, Row], ends: Ends, level: float) -> Fi
     return FileCell(
         system=system, client=ends[0], server=ends[1], time=time,
         throughput=_mean(known, "throughput", system, level),
-        least=None if least is None else least.value, trips=trips, waiting=waiting,
+        least=None if least is None else least.value, trips=trips,
+        round_trip=None if empty is None else empty.value * 1e-3, waiting=waiting,
     )  # fmt: skip
 
 
@@ -109,12 +110,15 @@ def _words(old: FileCell, new: FileCell, faster: Mean) -> str:
     if old.trips is None or new.trips is None:
         return said
     trips = f"{new.trips.value:,.0f} round trips instead of {old.trips.value:,.0f}"
-    waits = [
-        f"{significant(cell.waiting, 2)} % of the {significant(cell.time.value)} s"
-        for cell in (new, old)
-        if cell.waiting is not None
-    ]
-    return f"{said}; {trips}" + (f", {waits[0]} and {waits[1]}" if len(waits) == 2 else "")
+    fewer = round(old.trips.value) - round(new.trips.value)
+    saved = old.time.value - new.time.value
+    if old.round_trip is None or fewer <= 0 or saved <= 0:
+        return f"{said}; {trips}"
+    each = significant(old.round_trip * 1e3, 2)
+    return (
+        f"{said}; {trips}: {fewer:,} fewer of {each} ms are "
+        f"{significant(fewer * old.round_trip)} s of the {significant(saved)} s saved"
+    )
 
 
 def _summary(known: Mapping[str, Row], indicator: str, system: str) -> Summary | None:

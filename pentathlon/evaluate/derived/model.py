@@ -217,6 +217,8 @@ class FileCell(Frozen):
     """What the link needs for it, s; None for a plain cable."""
     trips: Mean | None
     """Round trips one after another."""
+    round_trip: float | None
+    """Of the empty link, s."""
     waiting: float | None
     """Share of the time that so many round trips of the empty link are, %."""
 
