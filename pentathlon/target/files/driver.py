@@ -74,11 +74,11 @@ def run_link(
         try:
             ground, new = grounds.ground(link)
             if new and ground.link is not None:
-                yield ground.link.opening()
+                yield task.of(ground.link.opening())
             yield task.progress("case", case)
             yield from _case(task, case, ground, ends, scratch)
         except LinkRefused as refused:
-            yield refused_event(refused)
+            yield task.of(refused_event(refused))
             yield task.error("invalid", str(refused), case)
         except (TargetUnavailable, Refused) as error:
             yield task.error("unsupported", str(error), case)

@@ -59,10 +59,10 @@ class OfficeInUse:
                 try:
                     ground, new = self.ground(link)
                     if new and ground.link is not None:
-                        yield ground.link.opening()
+                        yield task.of(ground.link.opening())
                 except LinkRefused as error:
                     # Something else has had the CPUs; by the end it may be over.
-                    yield refused_event(error)
+                    yield task.of(refused_event(error))
                     refused.append(link)
                     continue
                 except TargetError:

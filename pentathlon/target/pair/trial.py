@@ -53,6 +53,10 @@ class Task:
         """The `sample` event."""
         return self.event("sample", **fields)
 
+    def of(self, event: dict[str, Any]) -> dict[str, Any]:
+        """An event that somebody else has made, as one of this task."""
+        return {**event, "workload": self.id, "index": self.place}
+
     def event(self, name: str, **fields: Any) -> dict[str, Any]:
         """An event of that name, with what every event says."""
         return {
