@@ -1,14 +1,17 @@
-"""Disk workloads beside fio, in one directory, taking turns.
+"""Disk workloads beside fio and sysbench, in one directory, taking turns.
 
 Each round measures one pair one after the other; the order changes from round to round. The ratio
-of each round is ours over fio's, so 1.05 means that the agent reports a rate 5 % higher. A
+of each round is ours over the peer's, so 1.05 means that the agent reports a rate 5 % higher. A
 neighbour's load hits both halves of a round, so the median of the ratios is steadier than either
-rate.
+rate. Where the device is shared with other machines, its rates change by more than the programs
+differ: a file system on a loop device over a file in memory answers the same way each time, and
+shows what the programs themselves add to a request.
 
-fio is taken from the directory that PENTATHLON_PEERS names, or from PATH. Exit status: 0 compared,
-1 fio was not found or a run failed.
+    truncate -s 1G /dev/shm/disk && mkfs.ext4 -q /dev/shm/disk
+    mount -o loop /dev/shm/disk /mnt && python benches/disk_peers.py --directory /mnt
 
-    python benches/disk_peers.py --rounds 7 --directory /var/tmp
+fio and sysbench are taken from the directory that PENTATHLON_PEERS names, or from PATH; what is
+missing is named. Exit status: 0 compared, 1 neither was found or a run failed.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -47,25 +51,34 @@ class Pair:
     """Which half of fio's answer: read or write."""
     definition: str
     unit: str = "MB/s"
+    program: str = "fio"
 
 
+SYSBENCH = (
+    "--file-num=1",
+    f"--file-total-size={FILE_BYTES}",
+    "--file-block-size=4096",
+    "--file-test-mode=rndrd",
+    "--file-extra-flags=direct",
+    f"--time={SECONDS:.0f}",
+)
 CACHED = ("--ioengine=psync", "--invalidate=0", "--time_based=1")
 DIRECT = ("--direct=1", "--ioengine=psync")
 QUEUE = ("--direct=1", "--ioengine=io_uring", "--rw=randread", "--bs=4k")
 
 
-def queue(depth: int) -> Pair:
+def queue(depth: int, *more: str) -> Pair:
     """Random reads with `depth` requests under way."""
     return Pair(
-        f"random read, depth {depth}",
+        f"random read, depth {depth}" + (", no clock" if more else ""),
         "disk.queue",
         "iops",
         {"file_bytes": FILE_BYTES, "depth": [depth], "operation": ["random_read"]}
         | {"limit_s": SECONDS},
-        (*QUEUE, f"--iodepth={depth}"),
+        (*QUEUE, f"--iodepth={depth}", *more),
         "read",
         "both: io_uring, O_DIRECT, 4 KiB, each block at most once; ours also checks a stamp of "
-        "every block",
+        "every block" + ("; fio without the clock for most requests" if more else ""),
         "1/s",
     )
 
@@ -110,17 +123,30 @@ PAIRS = (
         "both: pread, O_DIRECT, 4 KiB, each block at most once; ours is 1 / access time",
         "1/s",
     ),
+    Pair(
+        "random read, direct, sysbench",
+        "disk.access_time",
+        "time",
+        {"file_bytes": FILE_BYTES, "limit_s": SECONDS},
+        SYSBENCH,
+        "reads/s",
+        "both: pread, O_DIRECT, 4 KiB; the peer draws places with repetition and keeps a histogram",
+        "1/s",
+        "sysbench",
+    ),
     queue(1),
     queue(16),
     queue(64),
+    queue(1, "--gtod_reduce=1"),
+    queue(16, "--gtod_reduce=1"),
     Pair(
         "fsync",
         "disk.sync",
         "rate",
-        {"calls": 100, "call": ["fsync"], "pattern": ["overwrite"]},
-        ("--ioengine=psync", "--rw=write", "--bs=4k", "--fsync=1", "--size=400k", "--overwrite=1"),
+        {"calls": 1000, "call": ["fsync"], "pattern": ["overwrite"]},
+        ("--ioengine=psync", "--rw=write", "--bs=4k", "--fsync=1", "--size=4000k", "--overwrite=1"),
         "write",
-        "both: 100 blocks of 4 KiB over existing ones, fsync after each",
+        "both: 1000 blocks of 4 KiB over existing ones, fsync after each",
         "1/s",
     ),
 )
@@ -159,7 +185,9 @@ def ours(program: Path, pair: Pair, directory: Path) -> float:
 
 
 def theirs(program: str, pair: Pair, directory: Path) -> float:
-    """The same rate as fio reports it."""
+    """The same rate as the peer reports it."""
+    if pair.program == "sysbench":
+        return sysbench(program, pair, directory)
     file = directory / "fio"
     common = [f"--filename={file}", "--name=peer"]
     size = f"--size={FILE_BYTES}"
@@ -185,6 +213,26 @@ def theirs(program: str, pair: Pair, directory: Path) -> float:
     return float(answer["iops"]) if pair.unit == "1/s" else float(answer["bw_bytes"]) / 1e6
 
 
+def sysbench(program: str, pair: Pair, directory: Path) -> float:
+    """Reads per second of sysbench's fileio."""
+    text = ""
+    for step in ("prepare", "run", "cleanup"):
+        run = subprocess.run(
+            [program, "fileio", *pair.job, step],
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        )
+        text += run.stdout
+        os.sync()
+    found = re.search(r"reads/s: +([0-9.]+)", text)
+    if found is None:
+        raise RuntimeError(f"sysbench said: {text.strip()!r}")
+    return float(found[1])
+
+
 def find(name: str) -> str | None:
     """A peer's program, from PENTATHLON_PEERS or from PATH."""
     folder = os.environ.get("PENTATHLON_PEERS")
@@ -199,14 +247,17 @@ def main() -> int:
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--only", nargs="+", help="only pairs whose name contains one of these")
     arguments = parser.parse_args()
-    peer = find("fio")
-    if peer is None:
-        print("fio is missing; on Debian: apt install fio", file=sys.stderr)
+    peers = {name: path for name in ("fio", "sysbench") if (path := find(name))}
+    for name in {pair.program for pair in PAIRS} - peers.keys():
+        print(f"{name} is missing; on Debian: apt install {name}")
+    if not peers:
         return 1
     program = agent.locate()
-    print(f"{'':26} {'ours':>10} {'fio':>10}        ratio (least to greatest)")
+    print(f"{'':32} {'ours':>10} {'peer':>10}        ratio   middle half   (least to greatest)")
     for pair in PAIRS:
         if arguments.only and not any(text in pair.name for text in arguments.only):
+            continue
+        if (peer := peers.get(pair.program)) is None:
             continue
         rates: list[tuple[float, float]] = []
         for number in range(arguments.rounds):
@@ -224,9 +275,12 @@ def main() -> int:
                     return 1
         ratios = sorted(own / other for own, other in rates)
         mine, other = (statistics.median(column) for column in zip(*rates, strict=True))
+        low, high = ratios[len(ratios) // 4], ratios[-1 - len(ratios) // 4]
         print(
-            f"{pair.name:26} {mine:10.4g} {other:10.4g} {pair.unit:5} "
-            f"{statistics.median(ratios):6.3f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+            f"{pair.name:32} {mine:10.4g} {other:10.4g} {pair.unit:5} "
+            f"{statistics.median(ratios):6.3f}   {low:.3f} to {high:.3f}   "
+            f"({ratios[0]:.2f} to {ratios[-1]:.2f})",
+            flush=True,
         )
         print(f"    {pair.definition}")
     return 0

@@ -1,4 +1,4 @@
-"""Memory bandwidth and latency beside lmbench, sysbench, STREAM and twins in C.
+"""Memory bandwidth and latency beside lmbench, sysbench, stress-ng, STREAM and twins in C.
 
 Each round measures all block sizes with the agent and then with its peer (or first with the peer),
 on the same CPU. The ratio of each round is ours over the peer's: above 1 the agent reports more
@@ -6,10 +6,11 @@ bandwidth, or a longer latency. A neighbour's load hits both halves of a round, 
 ratios is steadier than either value; the ratio of the best values of all rounds is the least
 disturbed.
 
-lmbench's programs (bw_mem, lat_mem_rd), sysbench and STREAM (any build of stream.c, under the name
-stream_c) are taken from the directory that PENTATHLON_PEERS names, or from PATH; the twin, which
-does the same as the agent in C (`turns.py`), needs a C compiler. Pairs of all threads run on all
-CPUs. Exit status: 0 compared, 1 no peer was found or a run failed.
+lmbench's programs (bw_mem, lat_mem_rd), sysbench, stress-ng and STREAM (any build of stream.c,
+named stream_c) are taken from the directory that PENTATHLON_PEERS names, or from PATH. The twins do
+in C what the agent or what a peer does (`turns.py`) and need a C compiler; in lines that begin with
+"as", one stands in the agent's place. Pairs of all threads run on all CPUs. Exit status: 0
+compared, 1 no peer was found or a run failed.
 
     python benches/memory_peers.py --rounds 9 --cpu 1
 
@@ -28,7 +29,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ TRIES = 11
 SAMPLE_MS = 5.0
 """Length of a sample in both programs. lmbench would search for its own (ENOUGH in us), which takes
 minutes where neighbours disturb it."""
-SIZES = (4 << 10, 16 << 10, 256 << 10, 1 << 20, 16 << 20, 64 << 20)
+SIZES = (16 << 10, 1 << 20, 64 << 20)
+"""In the first cache, the second and beyond."""
 SYSBENCH_TOTAL = 2 << 30
 """Bytes that one run of sysbench moves."""
 SYSBENCH_SIZES = tuple(size for size in SIZES if size >= 1 << 20)
@@ -95,6 +97,10 @@ class Pair:
     """Whether both run on every CPU instead of the one given."""
     rounds: int | None = None
     """Fewer rounds than asked for, where the peer takes long."""
+    instead: Peer | None = None
+    """A twin that stands for the agent: it does what the peer does."""
+    levels: bool = False
+    """Whether the workload chooses the sizes itself, one for each cache."""
 
 
 def said(command: list[str]) -> str:
@@ -138,6 +144,22 @@ def twin(operation: str, width: int, threads: int) -> Peer:
         begin = place.command() if threads == 1 else place.everywhere()
         command = [*begin, program, operation, str(width), str(size), str(threads)]
         return number(r"^rate: ([0-9.]+)$", said(command))
+
+    return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
+
+
+def chase(width: int) -> Peer:
+    """Nanoseconds a load of twins/memory.c."""
+    return twin("chase", width, 1)
+
+
+def memrate(name: str) -> Peer:
+    """Megabytes (10^6 B) a second of one loop of stress-ng's memrate, which prints MiB."""
+
+    def one(program: str, size: int, place: Place) -> float:
+        flags = ["--memrate", "1", "--memrate-bytes", str(size), "-t", "1", "--metrics"]
+        text = said([*place.command(), program, *flags])
+        return number(rf"memrate +([0-9.]+) {name} MB per sec", text) * MIB / 1e6
 
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
 
@@ -194,29 +216,47 @@ def bandwidth(operation: str, workload: str, definition: str) -> Pair:
     )
 
 
+def as_peer(peer: Pair, operation: str, width: int, threads: int = 1, *, why: str) -> Pair:
+    """The same row with a twin in the agent's place that does what the peer does."""
+    return replace(
+        peer,
+        name=f"as {peer.name}",
+        instead=twin(operation, width, threads),
+        definition=f"twin: {why}",
+    )
+
+
 def pairs() -> Iterator[Pair]:
-    few = "loads 4 of every 16 bytes and counts all"
-    yield bandwidth("rd", "memory.read", f"peer: {few}; ours: loads and counts all bytes")
-    yield bandwidth("frd", "memory.read", "both load every byte; peer: 4 bytes at a time")
-    few = "stores 4 of every 16 bytes and counts all"
-    yield bandwidth("wr", "memory.write", f"peer: {few}; ours: stores and counts all bytes")
-    yield bandwidth("fwr", "memory.write", "both store every byte; peer: 4 bytes at a time")
-    few = "copies 4 of every 16 bytes and counts all"
-    yield bandwidth("cp", "memory.copy", f"peer: {few}; ours: copies all; both count once")
-    yield bandwidth("fcp", "memory.copy", "both copy every byte and count it once")
+    yield from beside_lmbench()
     for operation in ("read", "write"):
-        yield Pair(
+        plain = Pair(
             name=f"sysbench {operation}",
             program="sysbench",
             package="sysbench 1",
             workload=f"memory.{operation}",
             parameters={"variants": ["scalar"]},
             unit="MB/s",
-            definition="both: 64 bits at a time (ours: the scalar variant); the peer's time "
-            "includes what it does between two blocks",
+            definition="both: 64 bits at a time (ours: the scalar variant); the peer makes one "
+            "access in each turn of its loop",
             theirs=sysbench(operation),
             sizes=SYSBENCH_SIZES,
         )
+        yield plain
+        yield as_peer(plain, operation, 801, why="one access in each turn of the loop")
+        rates = Pair(
+            name=f"memrate {operation}",
+            program="stress-ng",
+            package="stress-ng",
+            workload=f"memory.{operation}",
+            parameters={"variants": ["scalar"]},
+            unit="MB/s",
+            definition="both: 64 bits at a time, unrolled; the peer looks at the time for every "
+            "mebibyte and does all its loops in turn, so that a block begins outside the caches",
+            theirs=memrate(f"{operation}64"),
+            sizes=(16 << 20,),
+        )
+        yield rates
+        yield as_peer(rates, operation, 8, why="64 bits at a time, unrolled")
     count = len(os.sched_getaffinity(0))
     for threads, number_ in (("one", 1), ("all", count)):
         for operation, width in (("read", 64), ("write", 64), ("copy", 64), ("random", 8)):
@@ -235,20 +275,22 @@ def pairs() -> Iterator[Pair]:
                 everywhere=threads == "all",
             )
     for operation in ("read", "write"):
-        yield Pair(
+        everywhere = Pair(
             name=f"sysbench {operation}, all",
             program="sysbench",
             package="sysbench 1",
             workload="memory.blocks",
             parameters={"threads": ["all"]},
             unit="MB/s",
-            definition="both: every CPU at once; peer: 64 bits at a time and one block shared by "
-            "all threads (--memory-scope=global); ours: 512 bits, a block for each",
+            definition="both: every CPU at once; peer: 64 bits in each turn of the loop, and one "
+            "block shared by all threads (--memory-scope=global); ours: 512 bits, a block for each",
             theirs=sysbench(operation, count),
             sizes=(16 << 20,),
             indicator=operation,
             everywhere=True,
         )
+        yield everywhere
+        yield as_peer(everywhere, operation, 801, count, why="its loop, one block for all")
     yield Pair(
         name="STREAM Copy",
         program="stream_c",
@@ -262,7 +304,32 @@ def pairs() -> Iterator[Pair]:
         theirs=stream,
         best=True,
     )
-    yield Pair(
+    yield from latencies()
+
+
+def beside_lmbench() -> Iterator[Pair]:
+    """Bandwidth, and twins that do what bw_mem does."""
+    for verb, operation in (("rd", "read"), ("wr", "write"), ("cp", "copy")):
+        some = bandwidth(
+            verb,
+            f"memory.{operation}",
+            "peer: touches 4 of every 16 bytes and counts all; ours: touches and counts all",
+        )
+        whole = bandwidth(
+            f"f{verb}",
+            f"memory.{operation}",
+            "both touch every byte; peer: 4 bytes at a time",
+        )
+        yield some
+        yield as_peer(some, operation, 416, why="4 of every 16 bytes")
+        yield whole
+        yield as_peer(whole, operation, 4, why="4 bytes at a time")
+
+
+def latencies() -> Iterator[Pair]:
+    """Latency by block size and by level of cache."""
+    sizes = (16 << 10, 1 << 20, 16 << 20)
+    ring = Pair(
         name="lat_mem_rd -t",
         program="lat_mem_rd",
         package="lmbench 3",
@@ -270,13 +337,44 @@ def pairs() -> Iterator[Pair]:
         parameters={"pages": ["base"]},
         unit="ns",
         definition="both follow a ring of addresses 64 B apart; peer: every load goes to another "
-        "page, all pages in one random order again and again; ours: all lines in random order, so "
-        "that by chance a page is still in the TLB",
+        "page, all pages in one random order again and again; ours: all lines in random order",
         theirs=lat_mem_rd,
-        sizes=tuple(size for size in SIZES if size <= 16 * MIB),
-        best=True,
-        rounds=3,
+        sizes=sizes,
+        rounds=5,
     )
+    yield ring
+    yield replace(
+        ring,
+        name="as lat_mem_rd -t",
+        instead=chase(4096),
+        definition="twin: another page with every load, in the peer's order",
+    )
+    yield Pair(
+        name="twin latency",
+        program=TWIN,
+        package="twins/memory.c, which needs a C compiler",
+        workload="memory.latency",
+        parameters={"pages": ["base"]},
+        unit="ns",
+        definition="both: all lines in one random order",
+        theirs=chase(8),
+        sizes=sizes,
+    )
+    for indicator, width in (("read", 64), ("write", 64), ("latency", 8)):
+        yield Pair(
+            name=f"levels, {indicator}",
+            program=TWIN,
+            package="twins/memory.c, which needs a C compiler",
+            workload="memory.levels",
+            parameters={"threads": ["one"], "memory_bytes_most": 1 << 28},
+            unit="ns" if indicator == "latency" else "MB/s",
+            definition="both: the size that the workload chose for the level; all lines in one "
+            "random order, or 512 bits at a time",
+            theirs=twin("chase" if indicator == "latency" else indicator, width, 1),
+            indicator=indicator,
+            levels=True,
+            rounds=5,
+        )
 
 
 def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Figures:
@@ -288,7 +386,7 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
         "workloads": [
             {
                 "id": pair.workload,
-                "parameters": pair.parameters | {"block_bytes": sizes},
+                "parameters": pair.parameters | ({} if pair.levels else {"block_bytes": sizes}),
                 "iterations": TRIES,
                 "sample_ms": SAMPLE_MS,
             }
@@ -303,15 +401,19 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
         check=True,
     )
     samples: dict[int, list[float]] = {size: [] for size in sizes}
+    chosen = 0
     for event in map(json.loads, run.stdout.splitlines()):
         if event["event"] == "error":
             raise RuntimeError(f"{pair.workload}: {event['reason']}")
+        if event["event"] == "counter" and "block_bytes[" in event["name"]:
+            chosen = event["value"]["read_write_latency"]
         if (
             event["event"] == "sample"
             and event["phase"] == "measure"
             and pair.indicator in (None, event["indicator"])
         ):
-            samples[event["case"]["block_bytes"]].append(event["value"])
+            size = chosen if pair.levels else event["case"]["block_bytes"]
+            samples.setdefault(size, []).append(event["value"])
     summary = best(pair) if pair.best else statistics.median
     return {size: summary(values) for size, values in samples.items()}
 
@@ -323,13 +425,22 @@ def best(pair: Pair) -> Callable[[list[float]], float]:
 def compare(
     program: Path, peer: str, pair: Pair, sizes: tuple[int, ...], *, place: Place, rounds: int
 ) -> None:
-    """Measures both in turn and prints medians and ratios."""
+    """Measures both in turn and prints medians and ratios. `program` is the agent, or the twin that
+    stands for it."""
     own: list[Figures] = []
+
+    def mine() -> Figures:
+        if pair.instead is not None:
+            return pair.instead(str(program), sizes, place)
+        return ours(program, pair, sizes, place)
+
+    if pair.levels:
+        sizes = tuple(sorted(mine()))
     other: list[Figures] = []
     for count in range(rounds):
         for half in (0, 1) if count % 2 == 0 else (1, 0):
             if half == 0:
-                own.append(ours(program, pair, sizes, place))
+                own.append(mine())
             else:
                 other.append(pair.theirs(peer, sizes, place))
     for size in sizes:
@@ -338,7 +449,7 @@ def compare(
         ratios = sorted(a / b for a, b in zip(one, two, strict=True))
         low, high = ratios[rounds // 4], ratios[-1 - rounds // 4]
         print(
-            f"{pair.name:15} {size >> 10:7} KiB {statistics.median(one):10.4g} "
+            f"{pair.name:22} {size >> 10:7} KiB {statistics.median(one):10.4g} "
             f"{statistics.median(two):10.4g} {pair.unit:5} {statistics.median(ratios):7.3f}   "
             f"{low:.3f} to {high:.3f}   {best(pair)(one) / best(pair)(two):.3f}",
             flush=True,
@@ -359,21 +470,24 @@ def main() -> int:
     place = Place(options.cpu, options.realtime)
     chosen = [pair for pair in pairs() if not options.only or options.only in pair.name]
     print(f"{options.rounds} rounds on CPU {options.cpu}, {TRIES} samples of {SAMPLE_MS:g} ms each")
-    print(f"{'':15} {'block':>11} {'ours':>10} {'peer':>10} {'':5}   ratio   middle half      best")
+    print(f"{'':22} {'block':>11} {'ours':>10} {'peer':>10} {'':5}   ratio   middle half      best")
     compared = 0
     folder = tempfile.TemporaryDirectory()
     built = turns.built("memory.c", Path(folder.name) / TWIN, "-static", "-pthread")
     for pair in chosen:
         peer = built if pair.program == TWIN else turns.find(pair.program)
         if peer is None:
-            print(f"{pair.name:15} {pair.program} is missing: it is part of {pair.package}")
+            print(f"{pair.name:22} {pair.program} is missing: it is part of {pair.package}")
             continue
         sizes = tuple(kib << 10 for kib in options.sizes) if options.sizes else pair.sizes
         rounds = min(options.rounds, pair.rounds or options.rounds)
         try:
             if pair.program == "stream_c":
                 sizes = (stream_bytes(peer),)
-            compare(program, peer, pair, sizes, place=place, rounds=rounds)
+            if pair.instead is not None and built is None:
+                continue
+            one = Path(built) if pair.instead is not None and built else program
+            compare(one, peer, pair, sizes, place=place, rounds=rounds)
         except (RuntimeError, subprocess.SubprocessError) as error:
             print(f"{pair.name}: {error}", file=sys.stderr)
             return 1

@@ -1,12 +1,13 @@
-"""System calls, processes and context switches beside lmbench, perf bench and twins in C.
+"""System calls, processes and context switches beside lmbench, perf bench, stress-ng, hackbench and
+twins in C.
 
 Every row is a ratio of times, `one / two`: 0.95 means that one takes 5 % less. `ours` is the agent,
 `twin` does the same in C without anything around it, a twin with another name does what the peer
 does (`turns.py` says what that is for). All run on one CPU and in one directory, which lies in
 memory where the system has /dev/shm, so that no disk answers.
 
-lmbench's programs and perf are taken from the directory that PENTATHLON_PEERS names, or from PATH;
-the twins need a C compiler. What is missing is named and left out. Exit status: 0 compared, 1 no
+The peers' programs are taken from the directory that PENTATHLON_PEERS names, or from PATH; the
+twins need a C compiler. What is missing is named and left out. Exit status: 0 compared, 1 no
 peer was found or a run failed.
 
     python benches/process_peers.py --rounds 11 --cpu 1
@@ -45,6 +46,8 @@ MAPPED = "mapped"
 MAPPED_BYTES = 16 << 20
 """So long that lat_mmap, which prints whole microseconds, is exact to a few thousandths."""
 TOUCHED = MAPPED_BYTES // 10
+MESSAGES = 500_000
+"""Messages of a run of hackbench."""
 HELLO = Path("/tmp/hello")
 """The program that lat_proc exec starts; its path is fixed in lat_proc."""
 SHARED = Path("/dev/shm")
@@ -201,7 +204,6 @@ PAIRS = (
         "thread, create and join",
         "process.thread",
         "thread",
-        remark="ours by the standard library, which sets up a signal stack for each",
     ),
     Pair(
         "mmap, a tenth written",
@@ -286,6 +288,23 @@ PAIRS = (
         2.0,
     ),
     Pair(
+        "hand-over by pipe",
+        "cpu.scheduling.switch",
+        {
+            "stress-ng --switch": ("stress-ng", "--switch", "1", "--switch-method", "pipe"),
+            "one page twin": ("calls", "one_way", "4096"),
+            "hackbench": ("hackbench", "-p", "-P", "-g", "1", "-f", "1", "-s", "1"),
+            "one way twin": ("calls", "one_way", "0"),
+        },
+        (
+            ("ours", "stress-ng --switch", "peer: bytes one way, no switch for each"),
+            ("one page twin", "stress-ng --switch", "bytes one way, the pipe holds a page"),
+            ("ours", "hackbench", "peer: messages of a byte one way, no switch for each"),
+            ("one way twin", "hackbench", "bytes one way"),
+        ),
+        {"mechanism": ["pipe"]},
+    ),
+    Pair(
         "context switch",
         "cpu.scheduling.switch",
         {
@@ -312,6 +331,14 @@ def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path
     if command[0] == "perf":
         text = turns.said([*place.command(), program, *command[1:]], directory)
         return number(r"([0-9.]+) usecs/op", text) * 1e3
+    if command[0] == "stress-ng":
+        text = turns.said(
+            [*place.command(), program, *command[1:], "-t", "1", "--metrics"], directory
+        )
+        return number(r"([0-9.]+) nanosecs per context switch", text)
+    if command[0] == "hackbench":
+        text = turns.said([*place.command(), program, *command[1:], "-l", str(MESSAGES)], directory)
+        return number(r"^Time: ([0-9.]+)", text) * 1e9 / MESSAGES
     if command[0] == "lat_fs":
         return files(program, place, directory)
     tries = [program, "-N", str(turns.TRIES), *command[1:]]
@@ -456,7 +483,7 @@ def main() -> int:
         if not options.only or any(text in pair.name for text in options.only)
     ]
     print(f"{options.rounds} rounds on CPU {options.cpu}, each the median of {turns.TRIES} samples")
-    print("in ns; lmbench 3's programs, perf bench, and twins in C\n")
+    print("in ns; the peers' programs, and twins in C\n")
     compared = 0
     with tempfile.TemporaryDirectory() as folder:
         found = {

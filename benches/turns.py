@@ -112,8 +112,9 @@ def samples(
     scratch: Path | None = None,
     tries: int = TRIES,
     sample_ms: float = SAMPLE_MS,
+    environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """The measured samples of a run of one workload.
+    """The measured samples of a run of one workload; `environment` is added to the agent's.
 
     Raises:
         RuntimeError: the agent reported an error or no sample.
@@ -132,6 +133,7 @@ def samples(
         request["scratch"] = str(scratch)
     run = subprocess.run(
         [program, "run"],
+        env=os.environ | dict(environment or {}),
         input=json.dumps(request) + "\n",
         capture_output=True,
         text=True,

@@ -1,11 +1,14 @@
 /* Loops over memory, one definition to a name: the twin of a workload of the agent, or of a peer.
  *
  *   cc -O2 -static -pthread memory.c -o memory
- *   memory OPERATION WIDTH BYTES THREADS        prints MB/s (random: millions of accesses/s)
+ *   memory OPERATION WIDTH BYTES THREADS        prints MB/s (random: millions of accesses/s; chase: ns)
  *
- * OPERATION read, write, copy: WIDTH is 64 (AVX-512), 8 (a word at a time) or 4; `random`: WIDTH 8.
- * lmbench's 4 of every 16 bytes: WIDTH 416. Batches of ENOUGH us, default 5000; median of 11, each the
- * sum of all threads' rates.
+ * OPERATION read, write, copy: WIDTH is 64 (AVX-512), 8 (a word at a time), 4, 416 (lmbench's 4 of every
+ * 16 bytes) or 801 (sysbench's: a word in each turn of the loop, the block shared by all threads, no
+ * batch without its end being looked for after every block). `random`: four generators.
+ * `chase`: each load gives the next one's address, through all lines in one random order; WIDTH 4096:
+ * through all pages in one random order, again and again (lmbench's lat_mem_rd -t).
+ * Batches of ENOUGH us, default 5000; median of 11, each the sum of all threads' rates.
  */
 #define _GNU_SOURCE
 #include "timing.h"
@@ -23,33 +26,51 @@ static pthread_barrier_t together;
 #define AVX512 __attribute__((target("avx512f")))
 #define KEEP(value) __asm__ volatile("" : : "r"(value) : "memory")
 
-AVX512 static void pass_512(char *to, char *from) {
+/* All passes of a batch in one loop, so that a small block pays for no calls. Clobbered memory keeps
+ * the passes apart: no pass may be left out, or moved over another. */
+#define MEMORY __asm__ volatile("" : : : "memory")
+
+AVX512 static void pass_512(char *to, char *from, long passes) {
     __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
     if (operation[0] == 'r')
+        for (; passes > 0; passes--) {
 #pragma GCC unroll 4
-        for (long i = 0; i < bytes; i += 256) {
-            a = _mm512_xor_si512(a, _mm512_load_si512(from + i));
-            b = _mm512_xor_si512(b, _mm512_load_si512(from + i + 64));
-            c = _mm512_xor_si512(c, _mm512_load_si512(from + i + 128));
-            d = _mm512_xor_si512(d, _mm512_load_si512(from + i + 192));
+            for (long i = 0; i < bytes; i += 256) {
+                a = _mm512_xor_si512(a, _mm512_load_si512(from + i));
+                b = _mm512_xor_si512(b, _mm512_load_si512(from + i + 64));
+                c = _mm512_xor_si512(c, _mm512_load_si512(from + i + 128));
+                d = _mm512_xor_si512(d, _mm512_load_si512(from + i + 192));
+            }
+            MEMORY;
         }
     else if (operation[0] == 'w')
+        for (; passes > 0; passes--) {
 #pragma GCC unroll 16
-        for (long i = 0; i < bytes; i += 64)
-            _mm512_store_si512(to + i, a);
+            for (long i = 0; i < bytes; i += 64)
+                _mm512_store_si512(to + i, a);
+            MEMORY;
+        }
     else
+        for (; passes > 0; passes--) {
 #pragma GCC unroll 16
-        for (long i = 0; i < bytes; i += 64)
-            _mm512_store_si512(to + i, _mm512_load_si512(from + i));
+            for (long i = 0; i < bytes; i += 64)
+                _mm512_store_si512(to + i, _mm512_load_si512(from + i));
+            MEMORY;
+        }
     a = _mm512_xor_si512(_mm512_xor_si512(a, b), _mm512_xor_si512(c, d));
     KEEP(_mm512_reduce_add_epi64(a));
 }
 
 /* Volatile accesses: one instruction each, however the compiler feels about the loop. */
 #define PASS(name, type, step)                                                   \
-    static void name(char *to, char *from) {                                     \
+    static void name(char *to, char *from, long passes) {                        \
         type sum = 0;                                                            \
-        for (long i = 0; i < bytes; i += 16 * step) {                            \
+        for (long i = 0; passes > 0; i += 16 * step) {                           \
+            if (i >= bytes) {                                                    \
+                i = -16 * step;                                                  \
+                passes--;                                                        \
+                continue;                                                        \
+            }                                                                    \
             volatile type *t = (type *)(to + i), *f = (type *)(from + i);        \
             enum { each = step / sizeof(type) };                                 \
             if (operation[0] == 'r')                                             \
@@ -68,16 +89,83 @@ PASS(pass_8, uint64_t, 8)
 PASS(pass_4, uint32_t, 4)
 PASS(pass_4_of_16, uint32_t, 16)
 
+/* One word in each turn, not unrolled. */
+static void pass_rolled(char *to, char *from, long passes) {
+    for (; passes > 0; passes--) {
+        volatile uint64_t *at = (uint64_t *)(operation[0] == 'r' ? from : to);
+        volatile uint64_t *end = at + bytes / 8;
+        if (operation[0] == 'r')
+            for (; at < end; at++)
+                (void)*at;
+        else
+            for (; at < end; at++)
+                *at = passes;
+    }
+}
+
+/* Rings of lines. `order` is a random permutation. */
+static long *order(long count) {
+    static uint64_t state = 1;
+    long *made = malloc(count * sizeof *made);
+    need(made != NULL, "memory");
+    for (long i = 0; i < count; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        long other = (state >> 33) % (i + 1);
+        made[i] = made[other];
+        made[other] = i;
+    }
+    return made;
+}
+
+static void ring_of_lines(char *block) {
+    long lines = bytes / 64, *line = order(lines);
+    for (long i = 0; i < lines; i++)
+        *(char **)(block + 64 * line[i]) = block + 64 * line[(i + 1) % lines];
+    free(line);
+}
+
+/* Round after round through all pages in the same order, at another line each time. */
+static void ring_of_pages(char *block) {
+    long pages = bytes / 4096, *page = order(pages), *line = order(64);
+    for (long round = 0; round < 64; round++)
+        for (long i = 0; i < pages; i++) {
+            long last = i == pages - 1;
+            char *from = block + 4096 * page[i] + 64 * line[(i + round) % 64];
+            char *to = block + 4096 * page[last ? 0 : i + 1] +
+                       64 * line[((last ? 0 : i + 1) + round + last) % 64];
+            *(char **)from = to;
+        }
+    free(page);
+    free(line);
+}
+
+static void pass_chase(char *to, char *from, long passes) {
+    static _Thread_local char *at;
+    (void)to;
+    char **p = (char **)(at ? at : from);
+    for (; passes > 0; passes--)
+        for (long i = 0; i < 1024; i++)
+            p = (char **)*p;
+    at = (char *)p;
+    KEEP(p);
+}
+
 /* Four generators in turn; 4 accesses a turn (the agent's random loads). */
-static void pass_random(char *to, char *from) {
+static void pass_random(char *to, char *from, long passes) {
     static _Thread_local uint64_t state[4] = {1, 2, 3, 4};
     uint64_t words = bytes / 8, sum = 0, *block = (uint64_t *)from;
+    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
     (void)to;
-    for (long turn = 0; turn < 4096; turn++)
-        for (int lane = 0; lane < 4; lane++) {
-            state[lane] = state[lane] * 6364136223846793005u + 1442695040888963407u;
-            sum += block[(state[lane] >> 32) * words >> 32];
-        }
+#define NEXT(x)                                               \
+    x = x * 6364136223846793005u + 1442695040888963407u;      \
+    sum += block[(x >> 32) * words >> 32]
+    for (long turn = 0; turn < 4096 * passes; turn++) {
+        NEXT(a);
+        NEXT(b);
+        NEXT(c);
+        NEXT(d);
+    }
+    state[0] = a, state[1] = b, state[2] = c, state[3] = d;
     KEEP(sum);
 }
 
@@ -88,11 +176,15 @@ struct share {
 
 static void *work(void *argument) {
     struct share *share = argument;
-    void (*pass)(char *, char *) = operation[1] == 'a' ? pass_random
-                                   : width == 64       ? pass_512
-                                   : width == 8        ? pass_8
-                                   : width == 4        ? pass_4
-                                                       : pass_4_of_16;
+    int chase = operation[1] == 'h', random = operation[1] == 'a';
+    void (*pass)(char *, char *, long) = chase           ? pass_chase
+                                         : random        ? pass_random
+                                         : width == 64   ? pass_512
+                                         : width == 8    ? pass_8
+                                         : width == 4    ? pass_4
+                                         : width == 801  ? pass_rolled
+                                                         : pass_4_of_16;
+    static char *shared;
     char *to, *from;
     if (share->cpu >= 0) {
         cpu_set_t one;
@@ -104,17 +196,27 @@ static void *work(void *argument) {
     need(!posix_memalign((void **)&from, 2 << 20, bytes), "memory");
     memset(to, 1, bytes);
     memset(from, 2, bytes);
+    if (chase)
+        (width == 4096 ? ring_of_pages : ring_of_lines)(from);
+    if (width == 801) {
+        if (share->cpu <= 0)
+            shared = from;
+        pthread_barrier_wait(&together);
+        to = from = shared;
+    }
+    /* So many that reading the clock is lost among them. */
+    long some = width == 801 ? 1 : chase || random ? 16 : 1 + (4 << 20) / bytes;
     for (int try = 0; try < share->tries; try++) {
         pthread_barrier_wait(&together);
         double start = now(), took;
         long passes = 0;
         do {
-            for (long left = 1 + (64 << 10) / bytes; left > 0; left--, passes++)
-                pass(to, from);
+            pass(to, from, some);
+            passes += some;
             took = now() - start;
         } while (took < share->enough);
-        double units = operation[1] == 'a' ? 4 * 4096 : bytes;
-        share->rates[try] = passes * units / took * 1e3;
+        double units = random ? 4 * 4096 : bytes;
+        share->rates[try] = chase ? took / (1024.0 * passes) : passes * units / took * 1e3;
     }
     return NULL;
 }
@@ -131,7 +233,7 @@ int main(int argc, char **argv) {
     pthread_t made[64];
     if (bytes < 256 || threads < 1 || threads > 64)
         return fprintf(stderr, "at least 256 bytes, and 1 to 64 threads\n"), 2;
-    if (width == 64 && operation[1] != 'a' && !__builtin_cpu_supports("avx512f"))
+    if (width == 64 && !__builtin_cpu_supports("avx512f"))
         return fprintf(stderr, "this CPU has no AVX-512\n"), 1;
     pthread_barrier_init(&together, NULL, threads);
     for (int i = 0; i < threads; i++) {

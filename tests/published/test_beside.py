@@ -87,7 +87,7 @@ def test_a_table_without_counterparts_is_refused_with_those_that_have(own: Evalu
         compared("salah2010", "text-results", own)
 
 
-COMPRESS = Item("cpu.compress", "rate", {}, "MB/s", "higher", 80.0)
+COMPRESS = Item("cpu.compress", "rate", {"file_format": "zlib"}, "MB/s", "higher", 80.0)
 
 
 def test_rows_that_the_report_fills_stand_beside_the_paper_in_its_unit() -> None:

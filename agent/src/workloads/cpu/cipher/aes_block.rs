@@ -1,43 +1,41 @@
-//! AES (FIPS 197) with cipher block chaining (NIST SP 800-38A), by RustCrypto's `aes` and `cbc`:
-//! each block waits for the one before it when encrypting, and not when decrypting.
+//! AES (FIPS 197) with cipher block chaining (NIST SP 800-38A): each block waits for the one before it
+//! when encrypting, and not when decrypting.
 
 use super::super::random::Random;
 use crate::measure::Failure;
-use aes::cipher::{Block, BlockModeDecrypt, BlockModeEncrypt, KeyIvInit};
-use aes::{Aes128, Aes256};
+use crate::sys::cipher::Cbc;
 
 const VECTOR: [u8; 16] = *b"initial vector 0";
 
 /// A key of 128 or 256 bits and a buffer that is encrypted and decrypted in place.
 pub struct Aes {
-    key: Vec<u8>,
-    plain: Vec<Block<Aes128>>,
-    buffer: Vec<Block<Aes128>>,
+    key: Cbc,
+    plain: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl Aes {
     /// `bytes` is rounded down to whole blocks.
-    pub fn new(bits: u64, bytes: usize, seed: u64) -> Self {
+    pub fn new(bits: u64, bytes: usize, seed: u64) -> Result<Self, Failure> {
         let mut random = Random::new(seed);
         let mut octets = |count: usize| -> Vec<u8> {
             (0..count / 8)
                 .flat_map(|_| random.next().to_le_bytes())
                 .collect()
         };
-        let key = octets(bits as usize / 8);
-        let plain: Vec<_> = octets(bytes)
-            .chunks_exact(16)
-            .map(|block| <[u8; 16]>::try_from(block).expect("16 bytes").into())
-            .collect();
-        Self {
+        let key = Cbc::new(&octets(bits as usize / 8))
+            .map_err(|error| Failure::Failed(format!("AES: {error}")))?;
+        let mut plain = octets(bytes);
+        plain.truncate(bytes / 16 * 16);
+        Ok(Self {
             key,
             buffer: plain.clone(),
             plain,
-        }
+        })
     }
 
     pub fn bytes(&self) -> usize {
-        16 * self.plain.len()
+        self.plain.len()
     }
 
     /// Puts the plain text into the buffer.
@@ -45,16 +43,18 @@ impl Aes {
         self.buffer.copy_from_slice(&self.plain);
     }
 
-    pub fn encrypt(&mut self) {
-        encrypt(&self.key, &VECTOR, &mut self.buffer);
+    pub fn encrypt(&mut self) -> Result<(), Failure> {
+        let done = self.key.encrypt(&VECTOR, &mut self.buffer);
+        done.map_err(|error| Failure::Failed(format!("AES: {error}")))
     }
 
-    pub fn decrypt(&mut self) {
-        decrypt(&self.key, &VECTOR, &mut self.buffer);
+    pub fn decrypt(&mut self) -> Result<(), Failure> {
+        let done = self.key.decrypt(&VECTOR, &mut self.buffer);
+        done.map_err(|error| Failure::Failed(format!("AES: {error}")))
     }
 
     pub fn checksum(&self) -> u64 {
-        super::super::checksum::of_bytes(self.buffer.as_flattened_bytes().as_slice())
+        super::super::checksum::of_bytes(&self.buffer)
     }
 
     /// That the buffer holds the plain text.
@@ -65,41 +65,6 @@ impl Aes {
         Err(Failure::Invalid(
             "AES decryption did not restore what was encrypted".into(),
         ))
-    }
-}
-
-/// The bytes of blocks.
-trait Flat {
-    fn as_flattened_bytes(&self) -> Vec<u8>;
-}
-
-impl Flat for Vec<Block<Aes128>> {
-    fn as_flattened_bytes(&self) -> Vec<u8> {
-        self.iter()
-            .flat_map(|block| block.iter().copied())
-            .collect()
-    }
-}
-
-fn encrypt(key: &[u8], vector: &[u8; 16], blocks: &mut [Block<Aes128>]) {
-    let failed = "keys are made with the right length";
-    if key.len() == 16 {
-        let mut mode = cbc::Encryptor::<Aes128>::new_from_slices(key, vector).expect(failed);
-        mode.encrypt_blocks(blocks);
-    } else {
-        let mut mode = cbc::Encryptor::<Aes256>::new_from_slices(key, vector).expect(failed);
-        mode.encrypt_blocks(blocks);
-    }
-}
-
-fn decrypt(key: &[u8], vector: &[u8; 16], blocks: &mut [Block<Aes128>]) {
-    let failed = "keys are made with the right length";
-    if key.len() == 16 {
-        let mut mode = cbc::Decryptor::<Aes128>::new_from_slices(key, vector).expect(failed);
-        mode.decrypt_blocks(blocks);
-    } else {
-        let mut mode = cbc::Decryptor::<Aes256>::new_from_slices(key, vector).expect(failed);
-        mode.decrypt_blocks(blocks);
     }
 }
 
@@ -128,30 +93,28 @@ mod tests {
                 "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d",
             ),
         ] {
-            let mut blocks: Vec<Block<Aes128>> = plain
-                .chunks_exact(16)
-                .map(|b| <[u8; 16]>::try_from(b).unwrap().into())
-                .collect();
-            encrypt(&bytes(key), &vector, &mut blocks);
-            assert_eq!(blocks.as_flattened_bytes(), bytes(expected));
-            decrypt(&bytes(key), &vector, &mut blocks);
-            assert_eq!(blocks.as_flattened_bytes(), plain);
+            let key = Cbc::new(&bytes(key)).unwrap();
+            let mut data = plain.clone();
+            key.encrypt(&vector, &mut data).unwrap();
+            assert_eq!(data, bytes(expected));
+            key.decrypt(&vector, &mut data).unwrap();
+            assert_eq!(data, plain);
         }
     }
 
     #[test]
     fn decryption_restores_and_a_wrong_byte_is_noticed() {
         for bits in [128, 256] {
-            let mut aes = Aes::new(bits, 4096, 1);
+            let mut aes = Aes::new(bits, 4096, 1).unwrap();
             let plain = aes.checksum();
-            aes.encrypt();
+            aes.encrypt().unwrap();
             assert_ne!(aes.checksum(), plain);
             assert!(aes.restored().is_err());
-            aes.decrypt();
+            aes.decrypt().unwrap();
             aes.restored().unwrap();
-            aes.encrypt();
-            aes.buffer[9][3] ^= 1;
-            aes.decrypt();
+            aes.encrypt().unwrap();
+            aes.buffer[9 * 16 + 3] ^= 1;
+            aes.decrypt().unwrap();
             assert!(aes.restored().is_err());
         }
     }

@@ -138,7 +138,7 @@ impl super::Workload for Cipher {
 
 /// One cipher with its key and data.
 enum Engine {
-    Aes(Aes),
+    Aes(Box<Aes>),
     Rsa(Box<Rsa>),
 }
 
@@ -162,7 +162,7 @@ impl Engine {
         let (kind, bits) = name.split_once('-').expect("one of the choices");
         let bits = bits.parse().expect("one of the choices");
         Ok(if kind == "aes" {
-            Self::Aes(Aes::new(bits, bytes, seed))
+            Self::Aes(Box::new(Aes::new(bits, bytes, seed)?))
         } else {
             Self::Rsa(Box::new(Rsa::new(bits, seed)?))
         })
@@ -182,10 +182,9 @@ impl Engine {
         match (self, direction) {
             (Self::Aes(aes), Direct::Encrypt) => aes.encrypt(),
             (Self::Aes(aes), Direct::Decrypt) => aes.decrypt(),
-            (Self::Rsa(rsa), Direct::Encrypt) => return rsa.encrypt(),
-            (Self::Rsa(rsa), Direct::Decrypt) => return rsa.decrypt(),
+            (Self::Rsa(rsa), Direct::Encrypt) => rsa.encrypt(),
+            (Self::Rsa(rsa), Direct::Decrypt) => rsa.decrypt(),
         }
-        Ok(())
     }
 
     fn reset(&mut self) {

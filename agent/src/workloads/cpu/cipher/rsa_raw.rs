@@ -1,20 +1,19 @@
-//! RSA (R. Rivest, A. Shamir, L. Adleman, Communications of the ACM 21, 1978) by RustCrypto's
-//! `rsa`: the bare primitives RSAEP and RSADP of RFC 8017 without padding, so that the same
-//! message always gives the same number.
+//! RSA (R. Rivest, A. Shamir, L. Adleman, Communications of the ACM 21, 1978): the bare primitives RSAEP
+//! and RSADP of RFC 8017 without padding, so that the same message always gives the same number. The
+//! keys are made by RustCrypto's `rsa`.
 
 use super::super::random::Random;
 use crate::measure::Failure;
-use rsa::hazmat::{rsa_decrypt, rsa_encrypt};
+use crate::sys::cipher::{Refused, RsaKey, RsaNumbers};
 use rsa::rand_core::{impls, CryptoRng, Error, RngCore};
-use rsa::traits::PublicKeyParts;
-use rsa::{BigUint, RsaPrivateKey};
+use rsa::RsaPrivateKey;
 
-/// A key pair and a message.
+/// A key pair and a message; all numbers big-endian, as long as the modulus.
 pub struct Rsa {
-    key: RsaPrivateKey,
-    message: BigUint,
-    encrypted: BigUint,
-    decrypted: BigUint,
+    key: RsaKey,
+    message: Vec<u8>,
+    encrypted: Vec<u8>,
+    decrypted: Vec<u8>,
 }
 
 impl Rsa {
@@ -26,45 +25,54 @@ impl Rsa {
         seeded.fill_bytes(&mut message);
         // Below the modulus, whose highest bit is set.
         message[0] &= 0x7f;
-        Self::of(key, BigUint::from_bytes_be(&message))
+        Self::of(&key, message)
     }
 
-    fn of(key: RsaPrivateKey, message: BigUint) -> Result<Self, Failure> {
-        let encrypted = rsa_encrypt(&key, &message).map_err(broken)?;
-        Ok(Self {
-            decrypted: BigUint::default(),
+    fn of(key: &RsaPrivateKey, message: Vec<u8>) -> Result<Self, Failure> {
+        let numbers = RsaNumbers::of(key).ok_or(Refused("the key lacks a number"));
+        let key = numbers
+            .and_then(|numbers| RsaKey::new(&numbers))
+            .map_err(refused)?;
+        let room = vec![0; key.bytes()];
+        let mut rsa = Self {
             key,
             message,
-            encrypted,
-        })
+            encrypted: room.clone(),
+            decrypted: room,
+        };
+        rsa.encrypt()?;
+        Ok(rsa)
     }
 
     /// message^e mod n.
     pub fn encrypt(&mut self) -> Result<(), Failure> {
-        self.encrypted = rsa_encrypt(&self.key, &self.message).map_err(broken)?;
-        Ok(())
+        let done = self.key.public(&self.message, &mut self.encrypted);
+        done.map_err(refused)
     }
 
     /// encrypted^d mod n, by the Chinese remainder theorem and without blinding.
     pub fn decrypt(&mut self) -> Result<(), Failure> {
-        let nobody: Option<&mut Seeded> = None;
-        self.decrypted = rsa_decrypt(nobody, &self.key, &self.encrypted).map_err(broken)?;
-        Ok(())
+        let done = self.key.private(&self.encrypted, &mut self.decrypted);
+        done.map_err(refused)
     }
 
     pub fn checksum(&self) -> u64 {
-        super::super::checksum::of_bytes(&self.encrypted.to_bytes_be())
+        super::super::checksum::of_bytes(&self.encrypted)
     }
 
-    /// That decryption gave the message, and that the key is what it claims.
+    /// That decryption gave the message.
     pub fn restored(&self) -> Result<(), Failure> {
-        if self.decrypted == self.message && self.encrypted < *self.key.n() {
+        if self.decrypted == self.message {
             return Ok(());
         }
         Err(Failure::Invalid(
             "RSA decryption did not restore what was encrypted".into(),
         ))
     }
+}
+
+fn refused(error: Refused) -> Failure {
+    Failure::Failed(format!("RSA: {error}"))
 }
 
 fn broken(error: rsa::Error) -> Failure {
@@ -95,6 +103,8 @@ impl RngCore for Seeded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rsa::traits::PublicKeyParts;
+    use rsa::BigUint;
 
     fn number(decimal: &str) -> BigUint {
         decimal.parse().expect("digits")
@@ -103,18 +113,21 @@ mod tests {
     #[test]
     fn the_magic_words_come_out() {
         // RSA-129: M. Gardner, Scientific American 237 (2), 1977; D. Atkins et al., 1994.
-        let key = RsaPrivateKey::from_p_q(
+        let mut key = RsaPrivateKey::from_p_q(
             number("3490529510847650949147849619903898133417764638493387843990820577"),
             number("32769132993266709549961988190834461413177642967992942539798288533"),
             BigUint::from(9007u32),
         )
         .expect("a key");
+        key.precompute().unwrap();
         let message = number(
             "200805001301070903002315180419000118050019172105011309190800151919090618010705",
         );
-        let mut rsa = Rsa::of(key, message).unwrap();
+        let mut padded = vec![0; key.size() - message.to_bytes_be().len()];
+        padded.extend(message.to_bytes_be());
+        let mut rsa = Rsa::of(&key, padded).unwrap();
         assert_eq!(
-            rsa.encrypted,
+            BigUint::from_bytes_be(&rsa.encrypted),
             number(
                 "9686961375462206147714092225435588290575999112457431987469512093081629822514\
                  5708356931476622883989628013391990551829945157815154"
@@ -132,7 +145,7 @@ mod tests {
         assert!(rsa.restored().is_err(), "nothing was decrypted yet");
         rsa.decrypt().unwrap();
         rsa.restored().unwrap();
-        rsa.encrypted += 1u32;
+        rsa.encrypted[0] ^= 1;
         rsa.decrypt().unwrap();
         assert!(rsa.restored().is_err());
     }

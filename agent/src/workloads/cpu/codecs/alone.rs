@@ -2,7 +2,7 @@
 //! `cpu.decrypt`, `cpu.image_decompress`, `cpu.audio_compress`, `cpu.audio_decompress`.
 
 use super::audio::{CompressAudio, DecompressAudio};
-use super::file::{Deflate, Inflate};
+use super::file::{self, Pack, Unpack};
 use super::image::{DecodeImage, Format};
 use super::job::{Alone, Job};
 use super::parameters;
@@ -66,8 +66,8 @@ impl Task {
         let bytes = || parameters.integer("bytes") as usize;
         let frames = || (parameters.number("audio_s") * 44_100.0) as usize;
         Ok(match self {
-            Self::Compress => Box::new(Deflate::new(bytes(), seed)),
-            Self::Decompress => Box::new(Inflate::new(bytes(), seed)?),
+            Self::Compress => Box::new(Pack::new(file::Format::of(variant)?, bytes(), seed)),
+            Self::Decompress => Box::new(Unpack::new(file::Format::of(variant)?, bytes(), seed)?),
             Self::Encrypt | Self::Decrypt => {
                 let bits = variant.parse().expect("checked against the choices");
                 if self == Self::Encrypt {
@@ -89,6 +89,7 @@ impl Task {
     /// The parameter that lists variants of the task, each a case of its own.
     pub fn variants(self) -> Option<&'static str> {
         match self {
+            Self::Compress | Self::Decompress => Some("file_format"),
             Self::Encrypt | Self::Decrypt => Some("key_bits"),
             Self::ImageDecompress => Some("format"),
             _ => None,
@@ -100,13 +101,14 @@ impl Task {
             Self::Compress => (
                 "cpu.compress",
                 "File compression",
-                "Deflate, level 6, of text; decompression must restore it.",
+                "Text in the zlib format at level 6, or as Zstandard at level 3; decompression must \
+                 restore it.",
                 "FNV-1a of the compressed bytes",
             ),
             Self::Decompress => (
                 "cpu.decompress",
                 "File decompression",
-                "Deflate backwards; MB of plain text per second.",
+                "The same backwards; MB of plain text per second.",
                 "FNV-1a of the restored bytes",
             ),
             Self::Encrypt => (
@@ -238,6 +240,10 @@ mod tests {
         for task in Task::ALL {
             let variants = match task.variants() {
                 Some("key_bits") => vec!["128", "256"],
+                Some("file_format") if cfg!(any(target_os = "linux", windows)) => {
+                    file::Format::NAMES.to_vec()
+                }
+                Some("file_format") => vec!["zlib"],
                 Some(_) => Format::NAMES.to_vec(),
                 None => vec![""],
             };

@@ -9,6 +9,7 @@ mod job;
 mod parameters;
 mod secret;
 mod together;
+mod zstandard;
 
 use crate::workloads::Workload;
 use alone::{Single, Task};

@@ -1,6 +1,7 @@
 //! The parameters that the codecs share, declared once.
 
 use super::alone::Task;
+use super::file;
 use super::image::Format;
 use crate::catalog::{Parameter, Type};
 use serde_json::json;
@@ -25,6 +26,14 @@ pub fn of(tasks: &[Task]) -> Vec<Parameter> {
             choices: None,
             description: "size of the plain file",
         });
+    }
+    if any(&[Task::Compress, Task::Decompress]) {
+        parameters.push(choices(
+            "file_format",
+            json!(["zlib"]),
+            &file::Format::NAMES,
+            "format of the packed file: zlib at level 6, Zstandard at level 3",
+        ));
     }
     if any(&[Task::Encrypt, Task::Decrypt]) {
         parameters.push(choices(

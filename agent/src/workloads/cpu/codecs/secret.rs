@@ -1,86 +1,27 @@
-//! File encryption and decryption: AES (FIPS 197) in Galois/counter mode (NIST SP 800-38D), by
-//! RustCrypto's `aes-gcm`; with the processor's AES instructions where it has them. It makes two
-//! passes over a message: the counter mode, then the tag.
+//! File encryption and decryption: AES (FIPS 197) in Galois/counter mode (NIST SP 800-38D); with the
+//! processor's AES instructions where it has them.
 
 use super::super::checksum::of_bytes;
 use super::super::corpus::text::text;
 use super::super::random::Random;
 use super::job::{broken, same, Job};
 use crate::measure::Failure;
-use aes_gcm::aead::inout::InOutBuf;
-use aes_gcm::aead::{AeadInOut, Nonce, Tag};
-use aes_gcm::{Aes128Gcm, Aes256Gcm, KeyInit};
+use crate::sys::cipher::Gcm;
 
-/// AES-GCM with a key of either length.
-pub enum Key {
-    Bits128(Box<Aes128Gcm>),
-    Bits256(Box<Aes256Gcm>),
-}
-
-impl Key {
-    /// A key of 128 or 256 bits.
-    pub fn new(bits: u64, seed: u64) -> Result<Self, Failure> {
-        let mut random = Random::new(seed ^ 0x6b65_7900);
-        let bytes: Vec<u8> = (0..bits / 64)
-            .flat_map(|_| random.next().to_le_bytes())
-            .collect();
-        Self::of(&bytes)
-    }
-
-    fn of(bytes: &[u8]) -> Result<Self, Failure> {
-        match bytes.len() {
-            16 => Aes128Gcm::new_from_slice(bytes).map(|key| Self::Bits128(Box::new(key))),
-            _ => Aes256Gcm::new_from_slice(bytes).map(|key| Self::Bits256(Box::new(key))),
-        }
-        .map_err(|error| broken("the key", error))
-    }
-
-    /// Encrypts `from` to `to`; returns the tag.
-    pub fn encrypt(
-        &self,
-        nonce: &[u8; 12],
-        from: &[u8],
-        to: &mut [u8],
-    ) -> Result<[u8; 16], Failure> {
-        let nonce = Nonce::<Aes128Gcm>::from(*nonce);
-        let data = pair(from, to)?;
-        match self {
-            Self::Bits128(key) => key.encrypt_inout_detached(&nonce, b"", data),
-            Self::Bits256(key) => key.encrypt_inout_detached(&nonce, b"", data),
-        }
-        .map(Into::into)
-        .map_err(|error| broken("encryption", error))
-    }
-
-    /// Decrypts `from` to `to`, if the tag is right.
-    pub fn decrypt(
-        &self,
-        nonce: &[u8; 12],
-        from: &[u8],
-        to: &mut [u8],
-        tag: &[u8; 16],
-    ) -> Result<(), Failure> {
-        let nonce = Nonce::<Aes128Gcm>::from(*nonce);
-        let data = pair(from, to)?;
-        let tag = Tag::<Aes128Gcm>::from(*tag);
-        match self {
-            Self::Bits128(key) => key.decrypt_inout_detached(&nonce, b"", data, &tag),
-            Self::Bits256(key) => key.decrypt_inout_detached(&nonce, b"", data, &tag),
-        }
-        .map_err(|error| broken("decryption", error))
-    }
-}
-
-/// What is read and what is written: no pass is spent on copying one to the other first.
-fn pair<'a, 'b>(from: &'a [u8], to: &'b mut [u8]) -> Result<InOutBuf<'a, 'b, u8>, Failure> {
-    InOutBuf::new(from, to).map_err(|_| broken("the buffers", "they are not of one length"))
+/// A key of 128 or 256 bits.
+fn key(bits: u64, seed: u64) -> Result<Gcm, Failure> {
+    let mut random = Random::new(seed ^ 0x6b65_7900);
+    let bytes: Vec<u8> = (0..bits / 64)
+        .flat_map(|_| random.next().to_le_bytes())
+        .collect();
+    Gcm::new(&bytes).map_err(|error| broken("the key", error))
 }
 
 /// The file's only message; a nonce must not come twice with one key for another message.
 const NONCE: [u8; 12] = *b"pentathlon 1";
 
 pub struct Encrypt {
-    key: Key,
+    key: Gcm,
     plain: Vec<u8>,
     secret: Vec<u8>,
     restored: Vec<u8>,
@@ -90,7 +31,7 @@ pub struct Encrypt {
 impl Encrypt {
     pub fn new(bytes: usize, bits: u64, seed: u64) -> Result<Self, Failure> {
         Ok(Self {
-            key: Key::new(bits, seed)?,
+            key: key(bits, seed)?,
             plain: text(bytes, seed),
             secret: vec![0; bytes],
             restored: vec![0; bytes],
@@ -105,20 +46,24 @@ impl Job for Encrypt {
     }
 
     fn run(&mut self) -> Result<(), Failure> {
-        self.tag = self.key.encrypt(&NONCE, &self.plain, &mut self.secret)?;
+        self.tag = self
+            .key
+            .seal(&NONCE, &self.plain, &mut self.secret)
+            .map_err(|error| broken("encryption", error))?;
         Ok(())
     }
 
     fn check(&mut self) -> Result<u64, Failure> {
         self.key
-            .decrypt(&NONCE, &self.secret, &mut self.restored, &self.tag)?;
+            .open(&NONCE, &self.secret, &mut self.restored, &self.tag)
+            .map_err(|error| broken("decryption", error))?;
         same("decryption", &self.restored, &self.plain)?;
         Ok(of_bytes(&self.secret))
     }
 }
 
 pub struct Decrypt {
-    key: Key,
+    key: Gcm,
     plain: Vec<u8>,
     secret: Vec<u8>,
     tag: [u8; 16],
@@ -127,10 +72,12 @@ pub struct Decrypt {
 
 impl Decrypt {
     pub fn new(bytes: usize, bits: u64, seed: u64) -> Result<Self, Failure> {
-        let key = Key::new(bits, seed)?;
+        let key = key(bits, seed)?;
         let plain = text(bytes, seed);
         let mut secret = vec![0; plain.len()];
-        let tag = key.encrypt(&NONCE, &plain, &mut secret)?;
+        let tag = key
+            .seal(&NONCE, &plain, &mut secret)
+            .map_err(|error| broken("encryption", error))?;
         Ok(Self {
             key,
             restored: vec![0; bytes],
@@ -148,7 +95,8 @@ impl Job for Decrypt {
 
     fn run(&mut self) -> Result<(), Failure> {
         self.key
-            .decrypt(&NONCE, &self.secret, &mut self.restored, &self.tag)
+            .open(&NONCE, &self.secret, &mut self.restored, &self.tag)
+            .map_err(|error| broken("decryption", error))
     }
 
     fn check(&mut self) -> Result<u64, Failure> {
@@ -189,16 +137,15 @@ mod tests {
                 "b094dac5d93471bdec1a502270e3cc6c",
             ),
         ] {
-            let key = Key::of(&bytes(key)).unwrap();
+            let key = Gcm::new(&bytes(key)).unwrap();
             let plain = bytes(plain);
             let mut data = vec![0; plain.len()];
-            let made = key.encrypt(&nonce, &plain, &mut data).unwrap();
+            let made = key.seal(&nonce, &plain, &mut data).unwrap();
             assert_eq!(data, bytes(secret));
             assert_eq!(made.to_vec(), bytes(tag));
             let mut restored = vec![0; plain.len()];
-            key.decrypt(&nonce, &data, &mut restored, &made).unwrap();
+            key.open(&nonce, &data, &mut restored, &made).unwrap();
             assert_eq!(restored, plain);
-            assert!(key.encrypt(&nonce, &plain, &mut data[1..]).is_err());
         }
     }
 
