@@ -246,30 +246,20 @@ PAIRS = (
         ),
         {"kind": ["minor"]},
     ),
-    Pair(
+    only_twin(
         "create and delete",
         "process.create_delete",
-        {
-            "lat_fs": ("lat_fs", "."),
-            "twin": ("calls", "create_delete"),
-            "names twin": ("calls", "create_names", "1000"),
-        },
-        (
-            (
-                "ours",
-                "lat_fs",
-                "ours: one name again and again; peer: many names made, then removed",
-            ),
-            TWIN,
-            ("names twin", "lat_fs", "1000 names"),
-        ),
-        {"mode": ["default"]},
+        "create_delete",
+        parameters={"mode": ["default"]},
     ),
     Pair(
         "hand-over by futex",
         "cpu.scheduling.switch",
-        {"twin": ("calls", "futex")},
-        (("ours", "twin", "half a round trip; ours by park and unpark"),),
+        {"twin": ("calls", "futex"), "parking twin": ("calls", "parked")},
+        (
+            ("ours", "twin", "half a round trip; ours by park and unpark"),
+            ("ours", "parking twin", "half a round trip, by the protocol of park and unpark"),
+        ),
         {"mechanism": ["futex"]},
         2.0,
     ),
@@ -288,17 +278,27 @@ PAIRS = (
         2.0,
     ),
     Pair(
-        "hand-over by pipe",
+        "two hand-overs by pipe",
         "cpu.scheduling.switch",
         {
             "stress-ng --switch": ("stress-ng", "--switch", "1", "--switch-method", "pipe"),
-            "one page twin": ("calls", "one_way", "4096"),
+            "packet twin": ("calls", "one_way", "4096"),
+        },
+        (
+            ("ours", "stress-ng --switch", "peer: packets one way, each is waited for"),
+            ("packet twin", "stress-ng --switch", "packets one way, the pipe holds one"),
+        ),
+        {"mechanism": ["pipe"]},
+        2.0,
+    ),
+    Pair(
+        "hand-over by pipe",
+        "cpu.scheduling.switch",
+        {
             "hackbench": ("hackbench", "-p", "-P", "-g", "1", "-f", "1", "-s", "1"),
             "one way twin": ("calls", "one_way", "0"),
         },
         (
-            ("ours", "stress-ng --switch", "peer: bytes one way, no switch for each"),
-            ("one page twin", "stress-ng --switch", "bytes one way, the pipe holds a page"),
             ("ours", "hackbench", "peer: messages of a byte one way, no switch for each"),
             ("one way twin", "hackbench", "bytes one way"),
         ),
@@ -339,8 +339,6 @@ def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path
     if command[0] == "hackbench":
         text = turns.said([*place.command(), program, *command[1:], "-l", str(MESSAGES)], directory)
         return number(r"^Time: ([0-9.]+)", text) * 1e9 / MESSAGES
-    if command[0] == "lat_fs":
-        return files(program, place, directory)
     tries = [program, "-N", str(turns.TRIES), *command[1:]]
     text = turns.said([*place.command(), *tries], directory)
     if command[0] == "lat_ctx":
@@ -354,23 +352,6 @@ def number(pattern: str, text: str) -> float:
     if not found:
         raise RuntimeError(f"the peer said: {text.strip() or 'nothing'}")
     return float(next(filter(None, found.groups())))
-
-
-def files(program: str, place: Place, directory: Path) -> float:
-    """Nanoseconds to make and to remove an empty file: lat_fs's first line, after which it would
-    go on to longer files."""
-    command = [*place.command(), program, "-N", str(turns.TRIES), str(directory)]
-    environment = os.environ | {"ENOUGH": f"{turns.SAMPLE_MS * 1e3:.0f}"}
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    ) as run:
-        assert run.stderr is not None
-        line = run.stderr.readline()
-        os.killpg(run.pid, 9)
-    found = re.match(r"0k\t\d+\t(\d+)\t(\d+)$", line)
-    if not found:
-        raise RuntimeError(f"lat_fs said: {line.strip() or 'nothing'}")
-    return sum(1e9 / float(rate) for rate in found.groups())
 
 
 def private_kib(program: Path) -> int:

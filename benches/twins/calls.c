@@ -228,13 +228,14 @@ static double pipe_threads(long operations) {
     return trips(operations);
 }
 
-/* one_way ROOM: bytes one by one through a pipe of so many bytes (0: the system's), without an answer:
- * nobody waits while there is room and something to read. */
+/* one_way ROOM: bytes one by one through a pipe of so many bytes (0: the system's), without an answer,
+ * always the pipe's room several times over. With a room, every byte is a packet of its own (O_DIRECT)
+ * and fills one of the room's pages: of one page, every byte is waited for. */
 static double one_way(long operations) {
     static int started;
     char byte = 0;
     if (!started++) {
-        need(!pipe(there), "pipe");
+        need(!pipe2(there, number_of(0) ? O_DIRECT : 0), "pipe");
         if (number_of(0))
             need(fcntl(there[1], F_SETPIPE_SZ, number_of(0)) >= 0, "F_SETPIPE_SZ");
         partner = fork();
@@ -245,10 +246,12 @@ static double one_way(long operations) {
             _exit(0);
         }
     }
+    long least = number_of(0) ? 1 : 1 << 18;
+    long whole = (operations + least - 1) / least * least;
     double start = now();
-    for (long i = 0; i < operations; i++)
+    for (long i = 0; i < whole; i++)
         need(write(there[1], &byte, 1) == 1, "pipe");
-    return now() - start;
+    return (now() - start) * operations / whole;
 }
 
 /* lat_ctx's overhead: a byte into a pipe and out again by the same process. */
@@ -295,6 +298,51 @@ static double futex(long operations) {
     return now() - start;
 }
 
+/* The same by the protocol of Rust's thread::park and unpark: a word for each thread, which says empty,
+ * notified or parked, so that only a parked thread costs a system call. */
+static int words[2];
+static volatile long whose;
+
+static void park(int me) {
+    if (__atomic_fetch_sub(&words[me], 1, __ATOMIC_ACQUIRE) == 1)
+        return;
+    for (;;) {
+        syscall(SYS_futex, &words[me], FUTEX_WAIT_PRIVATE, -1, NULL, NULL, 0);
+        int notified = 1;
+        if (__atomic_compare_exchange_n(&words[me], &notified, 0, 0, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_ACQUIRE))
+            return;
+    }
+}
+
+static void unpark(int other) {
+    if (__atomic_exchange_n(&words[other], 1, __ATOMIC_RELEASE) == -1)
+        syscall(SYS_futex, &words[other], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void hand_over(int me) {
+    while (__atomic_load_n(&whose, __ATOMIC_ACQUIRE) != me)
+        park(me);
+    __atomic_store_n(&whose, !me, __ATOMIC_RELEASE);
+    unpark(!me);
+}
+
+static void *answer_parked(void *unused) {
+    for (;;)
+        hand_over(1);
+    return unused;
+}
+
+static double parked(long operations) {
+    static pthread_t thread;
+    if (!thread)
+        pthread_create(&thread, NULL, answer_parked, NULL);
+    double start = now();
+    for (long i = 0; i < operations; i++)
+        hand_over(0);
+    return now() - start;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint64_t turn;
@@ -323,6 +371,11 @@ static double condition(long operations) {
         take(0);
     return now() - start;
 }
+
+#ifdef LOCAL_BYTES
+/* As much memory for each thread as the agent's threads have. */
+_Thread_local volatile char local_memory[LOCAL_BYTES];
+#endif
 
 static void *inverted(void *value) { return (void *)~(uintptr_t)value; }
 
@@ -415,25 +468,6 @@ static double through_file(long operations, int reading) {
 static double fault_file(long operations) { return through_file(operations, 1); }
 static double unread(long operations) { return through_file(operations, 0); }
 
-/* create_names COUNT: as many empty files of different names are made, then removed (lat_fs). */
-static double create_names(long operations) {
-    long count = number_of(0);
-    char name[32];
-    double start = now();
-    for (long done = 0; done < operations; done += count) {
-        for (long i = 0; i < count; i++) {
-            sprintf(name, "%ld", i);
-            close(creat(name, 0666));
-        }
-        for (long i = 0; i < count; i++) {
-            sprintf(name, "%ld", i);
-            unlink(name);
-        }
-    }
-    double whole = (operations + count - 1) / count * count;
-    return (now() - start) * (operations / whole);
-}
-
 TIMED(create_delete, {
     close(open("made", O_RDWR | O_CREAT, 0644));
     unlink("made");
@@ -465,13 +499,13 @@ static const struct {
     {"context", pipe_processes, pipe_alone, 0.5},
     {"one_way", one_way, NULL, 0},
     {"futex", futex, NULL, 0},
+    {"parked", parked, NULL, 0},
     {"condition", condition, NULL, 0},
     {"thread", thread, NULL, 0},
     {"map", map, NULL, 0},
     {"fault", fault, NULL, 0},
     {"fault_file", fault_file, unread, 1},
     {"create_delete", create_delete, NULL, 0},
-    {"create_names", create_names, NULL, 0},
 };
 
 int main(int argc, char **argv) {

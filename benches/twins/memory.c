@@ -61,28 +61,35 @@ AVX512 static void pass_512(char *to, char *from, long passes) {
     KEEP(_mm512_reduce_add_epi64(a));
 }
 
-/* Volatile accesses: one instruction each, however the compiler feels about the loop. */
-#define PASS(name, type, step)                                                   \
-    static void name(char *to, char *from, long passes) {                        \
-        type sum = 0;                                                            \
-        for (long i = 0; passes > 0; i += 16 * step) {                           \
-            if (i >= bytes) {                                                    \
-                i = -16 * step;                                                  \
-                passes--;                                                        \
-                continue;                                                        \
-            }                                                                    \
-            volatile type *t = (type *)(to + i), *f = (type *)(from + i);        \
-            enum { each = step / sizeof(type) };                                 \
-            if (operation[0] == 'r')                                             \
-                sum += f[0] + f[each] + f[2 * each] + f[3 * each] + f[4 * each] + \
-                       f[5 * each] + f[6 * each] + f[7 * each] + f[8 * each] +   \
-                       f[9 * each] + f[10 * each] + f[11 * each] + f[12 * each] + \
-                       f[13 * each] + f[14 * each] + f[15 * each];               \
-            else                                                                 \
-                for (int k = 0; k < 16; k++)                                     \
-                    t[k * each] = operation[0] == 'w' ? 1 : f[k * each];         \
-        }                                                                        \
-        KEEP(sum);                                                               \
+/* Ordinary accesses, sixteen to a turn of the loop; the compiler may neither join them to wider ones nor
+ * call memcpy. */
+#define PLAIN                                                                                  \
+    __attribute__((optimize("no-tree-vectorize", "no-tree-slp-vectorize", "no-store-merging", \
+                            "no-tree-loop-distribute-patterns")))
+#define SIXTEEN(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
+#define LOAD(k) +f[k * each]
+#define STORE(k) t[k * each] = value;
+#define COPY(k) t[k * each] = f[k * each];
+#define PASS(name, type, step)                                          \
+    PLAIN static void name(char *to, char *from, long passes) {         \
+        enum { each = step / sizeof(type), turn = 16 * each };          \
+        type sum = 0, *end = (type *)(from + bytes);                    \
+        for (; passes > 0; passes--) {                                  \
+            type *f = (type *)from, *t = (type *)to, value = passes;    \
+            if (operation[0] == 'r')                                    \
+                for (; f < end; f += turn)                              \
+                    sum += 0 SIXTEEN(LOAD);                             \
+            else if (operation[0] == 'w')                               \
+                for (; f < end; f += turn, t += turn) {                 \
+                    SIXTEEN(STORE)                                      \
+                }                                                       \
+            else                                                        \
+                for (; f < end; f += turn, t += turn) {                 \
+                    SIXTEEN(COPY)                                       \
+                }                                                       \
+            MEMORY;                                                     \
+        }                                                               \
+        KEEP(sum);                                                      \
     }
 
 PASS(pass_8, uint64_t, 8)

@@ -146,7 +146,7 @@ impl RsaKey {
     /// # Errors
     /// A message that is not below the modulus, or not of its length.
     pub fn public(&self, from: &[u8], to: &mut [u8]) -> Result<(), Refused> {
-        let number = rsa_encrypt(&self.0, &BigUint::from_bytes_be(from));
+        let number = rsa_encrypt(&self.0, &self.number(from)?);
         put(&number.map_err(|_| OUTSIDE)?, to)
     }
 
@@ -156,8 +156,16 @@ impl RsaKey {
     /// As for `public`.
     pub fn private(&self, from: &[u8], to: &mut [u8]) -> Result<(), Refused> {
         let nobody: Option<&mut Nobody> = None;
-        let number = rsa_decrypt(nobody, &self.0, &BigUint::from_bytes_be(from));
+        let number = rsa_decrypt(nobody, &self.0, &self.number(from)?);
         put(&number.map_err(|_| OUTSIDE)?, to)
+    }
+
+    fn number(&self, from: &[u8]) -> Result<BigUint, Refused> {
+        let number = BigUint::from_bytes_be(from);
+        match from.len() == self.bytes() && number < *self.0.n() {
+            true => Ok(number),
+            false => Err(OUTSIDE),
+        }
     }
 }
 
