@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes.util
+import ctypes
 import sys
 from pathlib import Path
 from typing import ClassVar, Final
@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.content import PROFILE
+from pentathlon.target.files.fetch_nfs import NAMES
 from pentathlon.target.files.protocols.base import Call, Family, Service
 from pentathlon.target.files.server import Server
 from pentathlon.target.launch import need
@@ -49,8 +50,10 @@ class Nfs(Family):
     def check(self) -> None:
         super().check()
         _plugins()
-        if ctypes.util.find_library("nfs") is None:
-            raise TargetUnavailable("libnfs is not installed", "sudo apt-get install libnfs13")
+        if not any(map(_loads, NAMES)):
+            raise TargetUnavailable(
+                f"libnfs ({' or '.join(NAMES)}) is not installed", "sudo apt-get install libnfs13"
+            )
 
     def start(self, setup: Setup) -> Service:
         """Start nfs-ganesha with one export; ready when it listens.
@@ -110,3 +113,11 @@ def _plugins() -> Path:
     raise TargetUnavailable(
         f"nfs-ganesha's module {PLUGINS} is not installed", "sudo apt-get install nfs-ganesha-vfs"
     )
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
