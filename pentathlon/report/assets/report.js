@@ -78,7 +78,7 @@
   };
   /* As display.scale of the evaluation: a divisor and a unit that keep numbers short. */
   const scale = (unit, value) => unit === "ns" ? value >= 1e9 ? [1e9, "s"] : value >= 1e6 ? [1e6, "ms"] : value >= 1e3 ? [1e3, "µs"] : [1, "ns"]
-    : unit === "MB/s" && value >= 1e4 ? [1e3, "GB/s"] : [1, unit];
+    : unit === "MB/s" && value >= 1e4 ? [1e3, "GB/s"] : [1, unit === "us" ? "µs" : unit];
   const bands = (values) => values.flatMap((one) => one.b.map(([x1, x2]) => ({ x1, x2, s: one.s })));
   /* Sizes to write at an axis: the powers of two where there are many, since even steps crowd. */
   const ticks = (sizes) => {
