@@ -70,20 +70,31 @@ LATE: Final = 0.95
 """Part of the shortest round trip after which a packet can be an answer: clocks are not exact."""
 
 
-def _empty_ns(conversation: Conversation) -> float:
-    """The shortest time from a packet of the client to the first that acknowledges it."""
+def shortest_ns(conversation: Conversation) -> int | None:
+    """The shortest time from a packet of the client to the first that acknowledges it, that of the
+    handshake among them; None if there is none."""
     shortest = [] if conversation.handshake_ns is None else [conversation.handshake_ns]
     waiting: Segment | None = None
+    highest: int | None = None
     for segment in conversation.segments:
         if segment.up:
-            if waiting is None and segment.payload:
+            # What is sent again may be acknowledged for the first time that it was sent (Karn).
+            end = (segment.sequence + len(segment.payload)) % WHOLE
+            new = segment.payload and (highest is None or _after(end, highest))
+            if waiting is None and new:
                 waiting = segment
+            if new:
+                highest = end
         elif waiting is not None:
             end = (waiting.sequence + len(waiting.payload)) % WHOLE
             if not _after(end, segment.acknowledged):
                 shortest.append(segment.time_ns - waiting.time_ns)
                 waiting = None
-    return LATE * min(shortest, default=0)
+    return min(shortest, default=None)
+
+
+def _empty_ns(conversation: Conversation) -> float:
+    return LATE * (shortest_ns(conversation) or 0)
 
 
 def _because(answer: Segment, asked: _Asked, empty_ns: float) -> bool:

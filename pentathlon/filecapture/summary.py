@@ -8,7 +8,7 @@ from typing import Final
 from pentathlon.filecapture import http, nfs, smb
 from pentathlon.filecapture.exchanges import Exchange, mean_response_ns, turns
 from pentathlon.filecapture.pcapng import Capture, CaptureError
-from pentathlon.filecapture.rounds import round_trips
+from pentathlon.filecapture.rounds import round_trips, shortest_ns
 from pentathlon.filecapture.segments import UDP, segments
 from pentathlon.filecapture.streams import Conversation, conversations
 
@@ -28,7 +28,8 @@ class Summary:
         round_trips: one after another (`rounds.round_trips`); None without TCP.
         exchanges: questions and answers; None where the protocol hides them.
         turns: exchanges one after another; None as above.
-        handshake_s: the shortest handshake: the round trip of the empty link; None for no TCP.
+        handshake_s: the shortest handshake; None for no TCP.
+        round_trip_s: the shortest of all, that of the empty link; None as above.
         window: the largest receive window that the client offered, in bytes; None without TCP.
         connections: of TCP.
         dialect: of SMB, as it was agreed.
@@ -43,6 +44,7 @@ class Summary:
     window: int | None
     connections: int
     handshake_s: float | None = None
+    round_trip_s: float | None = None
     exchanges: list[Exchange] | None = None
     turns: int | None = None
     dialect: str | None = None
@@ -117,6 +119,7 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
         until = max((one.ended_ns for one in asked), default=until)
     packets = [one for one in whole if since <= one.time_ns <= until]
     trips = [talk.handshake_ns for talk in talks if talk.handshake_ns is not None]
+    shortest = [ns for talk in talks if (ns := shortest_ns(talk)) is not None]
     return Summary(
         task_s=(until - since) / 1e9,
         packets=len(packets),
@@ -127,6 +130,7 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
         window=max((talk.largest_window for talk in talks), default=None),
         connections=len(talks),
         handshake_s=min(trips) / 1e9 if trips else None,
+        round_trip_s=min(shortest) / 1e9 if shortest else None,
         exchanges=asked,
         turns=None if asked is None else turns(asked),
         dialect=next((d for t in talks if (d := smb.dialect(t))), None)

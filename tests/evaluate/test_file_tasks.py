@@ -62,7 +62,7 @@ def test_one_sentence_tells_the_gain_and_its_reason():
     words = upgrade(first, "new-client").words
     assert words.startswith("2.50 times as fast (")
     assert words.endswith(
-        "; 240 round trips instead of 600: 360 fewer of 50 ms are 18.0 s of the 18.4 s saved"
+        "; 240 round trips instead of 600: 360 fewer of 50 ms are 18.0 s, and 18.4 s were saved"
     )
     # Where there are no fewer, none are the reason.
     assert upgrade(first, "new-server").words.endswith("; 600 round trips instead of 600")

@@ -9,7 +9,7 @@ import pytest
 from pentathlon.filecapture import http, http2, smb
 from pentathlon.filecapture.exchanges import Exchange, turns
 from pentathlon.filecapture.pcapng import CaptureError, read
-from pentathlon.filecapture.rounds import round_trips
+from pentathlon.filecapture.rounds import round_trips, shortest_ns
 from pentathlon.filecapture.segments import segments
 from pentathlon.filecapture.streams import Conversation, conversations
 from pentathlon.filecapture.summary import summarise
@@ -149,6 +149,17 @@ def test_a_handshake_that_was_slow_hides_no_round_trip() -> None:
         line.put(now + 50.1, True, 1005 + 4 * number, 1011 + 10 * number, ACK, 1000)
         now += 50.3
     assert round_trips([talk(line)]) == 1 + 10
+    assert shortest_ns(talk(line)) == 50_000_000
+
+
+def test_what_is_sent_again_is_no_measure_of_a_round_trip() -> None:
+    line = Line()
+    line.handshake(50)
+    line.put(50, True, 1001, 1001, ACK, 1000, b"ask!")
+    line.put(120, False, 1001, 1005, ACK, 1000, b"a")
+    line.put(121, True, 1001, 1002, ACK, 1000, b"ask!")
+    line.put(122, False, 1002, 1005, ACK, 1000, b"b")
+    assert shortest_ns(talk(line)) == 50_000_000
 
 
 def test_pipelined_questions_are_one_turn_and_waiting_ones_are_as_many_as_they_are() -> None:

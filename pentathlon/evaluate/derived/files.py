@@ -117,7 +117,7 @@ def _words(old: FileCell, new: FileCell, faster: Mean) -> str:
     each = significant(old.round_trip * 1e3, 2)
     return (
         f"{said}; {trips}: {fewer:,} fewer of {each} ms are "
-        f"{significant(fewer * old.round_trip)} s of the {significant(saved)} s saved"
+        f"{significant(fewer * old.round_trip)} s, and {significant(saved)} s were saved"
     )
 
 

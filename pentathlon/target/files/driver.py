@@ -177,7 +177,7 @@ def _samples(
         "wire_bytes": found.up_bytes + found.down_bytes,
         "packets": found.packets,
         "window": found.window,
-        "link_round_trip": None if found.handshake_s is None else found.handshake_s * 1e3,
+        "link_round_trip": None if found.round_trip_s is None else found.round_trip_s * 1e3,
         "program_time": done.program_s,
     }
     if ground.rate_bit_s is not None and ground.round_trip_s is not None:

@@ -72,7 +72,7 @@ pub fn indicators() -> Vec<Indicator> {
         ),
         (
             "link_round_trip",
-            "Round trip of the link, at the handshake",
+            "Shortest round trip that the client saw",
             "ms",
             Lower,
         ),
