@@ -26,6 +26,8 @@
       const axis = shares ? { domain, ticks: d3.ticks(...domain, 6) } : levels(points.map((p) => p.y));
       const xs = [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
       const from = xs[0], to = xs.at(-1) > from ? xs.at(-1) : from * 2;
+      const place = (x) => Math.log2(x / from) / Math.log2(to / from) * (each - 64);
+      const apart = ticks(xs).reduce((kept, x) => kept.length && place(x) - place(kept.at(-1)) < 44 ? kept : [...kept, x], []);
       const cut = (x) => Math.max(from, Math.min(to, x));
       const found = one.m.filter(([, low, high]) => high >= from && low <= to);
       // A piece that alone is the best has no width: give it that of half a step.
@@ -41,7 +43,7 @@
         marks: [
           Plot.rectX(bands, { x1: "x1", x2: "x2", fill: (b) => colour(b.s), fillOpacity: 0.26 / Math.max(1, present.length) }),
           Plot.gridY({ ticks: axis.ticks, stroke: "var(--rule)", strokeOpacity: 1 }),
-          axisX(ticks(xs), sizeTick),
+          axisX(apart, sizeTick),
           axisY(axis.ticks, compact),
           Plot.ruleX(rules, { x: ([x]) => x, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
           Plot.text(rules, { x: ([x]) => x, frameAnchor: "top", dy: -12, text: ([, label]) => label, fill: "var(--soft)" }),
