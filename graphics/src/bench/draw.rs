@@ -13,10 +13,10 @@ const BLANK: f64 = 2.0;
 /// Frames in one submission at most: a driver that is asked for too much at once may be reset.
 const TOGETHER: u32 = 64;
 
-/// A scene with the hash of its first picture.
+/// A scene with the hash of its first picture, and a small copy.
 pub struct Drawing {
     pub scene: Box<dyn Scene>,
-    first: Option<u64>,
+    first: Option<(u64, Picture)>,
 }
 
 impl Drawing {
@@ -84,14 +84,8 @@ impl Drawing {
     /// Judges the picture that is on the canvas now, and in the window where there is one.
     ///
     /// # Errors
-    /// It is blank, is not what the window shows, or differs from this scene's first one and is too
-    /// far from the reference.
-    pub fn judge(
-        &mut self,
-        gpu: &Gpu,
-        canvas: &Canvas,
-        wanted: Wanted,
-    ) -> Result<Picture, Failure> {
+    /// It is blank, is not what the window shows, or is too far from this scene's first one.
+    pub fn judge(&mut self, gpu: &Gpu, canvas: &Canvas) -> Result<Picture, Failure> {
         let picture = canvas.look(gpu)?;
         if picture.spread() < BLANK {
             return Err(Failure::Invalid(
@@ -99,10 +93,10 @@ impl Drawing {
             ));
         }
         let hash = picture.hash();
-        let first = *self.first.get_or_insert(hash);
-        if hash != first {
+        let (first, small) = self.first.get_or_insert_with(|| (hash, picture.small()));
+        if hash != *first {
             // Adapters may add in any order; what a reader would see must still be the same.
-            like_reference(&picture, wanted)?;
+            compare(&picture.small(), small, reference::TOLERANCE)?;
         }
         Ok(picture)
     }
@@ -117,8 +111,11 @@ impl Drawing {
         canvas: &Canvas,
         wanted: Wanted,
     ) -> Result<Picture, Failure> {
-        let picture = self.judge(gpu, canvas, wanted)?;
-        like_reference(&picture, wanted)?;
+        let picture = self.judge(gpu, canvas)?;
+        // With another number of edges, lines make another picture: see `prove` for those.
+        if !self.scene.lines() || wanted.order.scale == REFERENCE.scale {
+            like_reference(&picture, wanted)?;
+        }
         Ok(picture)
     }
 }

@@ -162,7 +162,6 @@ impl Single {
             gpu,
             canvas: &canvas,
             drawing,
-            wanted,
             failure: None,
         };
         context.measure("rate", case, quantity, &mut body);
@@ -179,7 +178,6 @@ struct Timed<'a> {
     gpu: &'a Gpu,
     canvas: &'a Canvas,
     drawing: Drawing,
-    wanted: Wanted,
     failure: Option<Failure>,
 }
 
@@ -196,7 +194,7 @@ impl Body for Timed<'_> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        self.drawing.judge(self.gpu, self.canvas, self.wanted)?;
+        self.drawing.judge(self.gpu, self.canvas)?;
         Ok(self.drawing.scene.amount())
     }
 }

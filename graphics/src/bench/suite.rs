@@ -123,7 +123,7 @@ fn measure(
         let (width, height, jpeg) = picture.shown();
         let case = Case::new().with("viewset", viewset.name).with("test", way);
         context.picture(&case, width, height, jpeg);
-        drawings.push((drawing, wanted, case));
+        drawings.push((drawing, case));
     }
     let case = Case::new()
         .with("viewset", viewset.name)
@@ -131,7 +131,7 @@ fn measure(
     context.rounds(&case, |clock, wanted_ns| {
         round(gpu, &canvas, viewset, &mut drawings, clock, wanted_ns)
     });
-    for (drawing, _, case) in &mut drawings {
+    for (drawing, case) in &mut drawings {
         context.rounds(case, |clock, wanted_ns| {
             apart::round(gpu, &canvas, drawing.scene.as_mut(), case, clock, wanted_ns)
         });
@@ -161,16 +161,16 @@ fn round(
     gpu: &Gpu,
     canvas: &Canvas,
     viewset: &Viewset,
-    drawings: &mut [(Drawing, Wanted, Case)],
+    drawings: &mut [(Drawing, Case)],
     clock: &Clock,
     wanted_ns: f64,
 ) -> Result<Vec<Reading>, Failure> {
     let mut readings = Vec::new();
     let mut total_ns = 0.0;
     let mut amount = 0u64;
-    for (drawing, wanted, case) in drawings.iter_mut() {
+    for (drawing, case) in drawings.iter_mut() {
         let (frames, elapsed_ns) = timed(gpu, canvas, drawing, clock, wanted_ns)?;
-        drawing.judge(gpu, canvas, *wanted)?;
+        drawing.judge(gpu, canvas)?;
         total_ns += elapsed_ns;
         amount = amount.wrapping_mul(31).wrapping_add(drawing.scene.amount());
         readings.push(Reading {

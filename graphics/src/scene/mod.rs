@@ -56,6 +56,11 @@ pub trait Scene {
         1.0
     }
 
+    /// Whether lines are drawn along edges: how dark a picture is depends then on how many there are.
+    fn lines(&self) -> bool {
+        false
+    }
+
     /// A number that two systems share if they do the same work.
     fn amount(&self) -> u64;
 }

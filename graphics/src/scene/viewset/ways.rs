@@ -184,6 +184,10 @@ impl Scene for Drawn {
         }
     }
 
+    fn lines(&self) -> bool {
+        self.steps.iter().any(|step| step.edges)
+    }
+
     fn amount(&self) -> u64 {
         self.geometry.triangles
     }
