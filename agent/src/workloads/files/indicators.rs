@@ -9,6 +9,7 @@ pub const MAY_BE_ZERO: &[&str] = &["metadata", "retransmitted"];
 pub const CONTEXT: &[&str] = &[
     "least_time",
     "round_trips",
+    "response_time",
     "exchanges",
     "turns",
     "metadata",
