@@ -6,6 +6,7 @@ import pytest
 
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.results.gate import gate, of_evaluation
+from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.wording import QUALITY, SPEED, wording
 from pentathlon.report.answer import answers, speed_words
@@ -100,12 +101,14 @@ def test_context_belongs_to_a_study_only_where_it_is_named_itself():
 def test_more_of_context_is_no_regression():
     twice = judged("interrupts", "cpu", factor=lambda item: 0.5 if item is INTERRUPTS else 1.0)
     assert row(twice, "interrupts")[1].words == "more"
-    entries = of_evaluation(twice, 0.01)
+    entries = of_evaluation(twice, Rule(1.0, 0.95), 0.01)
     assert {one.key for one in entries} == {TIME.key, LOST.key}
     passed = gate(entries, "a", delta_percent=5.0, confidence=0.95)
     assert passed.outcome == "pass"
     scored = judged(factor=lambda item: 0.5 if item is INTERRUPTS else 1.0)
-    failed = gate(of_evaluation(scored, 0.01), "a", delta_percent=5.0, confidence=0.95)
+    failed = gate(
+        of_evaluation(scored, Rule(1.0, 0.95), 0.01), "a", delta_percent=5.0, confidence=0.95
+    )
     assert failed.outcome == "regression"
 
 
