@@ -1,6 +1,7 @@
 //! Zstandard by its reference library, whose contexts are made once and used again, as its own `zstd -b`
 //! does.
 
+#[cfg(any(target_os = "linux", windows))]
 use super::job::broken;
 use crate::measure::Failure;
 
