@@ -9,10 +9,10 @@ pub const MAY_BE_ZERO: &[&str] = &["metadata", "retransmitted"];
 pub const CONTEXT: &[&str] = &[
     "least_time",
     "round_trips",
-    "response_time",
     "exchanges",
     "turns",
     "metadata",
+    "response_time",
     "retransmitted",
     "wire_bytes",
     "packets",
