@@ -80,12 +80,49 @@ pub struct Factor {
     pub scale: &'static str,
 }
 
+impl Factor {
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        unit: Option<&'static str>,
+        scale: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            title,
+            unit,
+            scale,
+        }
+    }
+
+    /// A factor whose values are names, not numbers.
+    pub const fn category(name: &'static str, title: &'static str) -> Self {
+        Self::new(name, title, None, "category")
+    }
+}
+
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Indicator {
     pub id: &'static str,
     pub title: &'static str,
     pub unit: &'static str,
     pub direction: Direction,
+}
+
+impl Indicator {
+    pub const fn new(
+        id: &'static str,
+        title: &'static str,
+        unit: &'static str,
+        direction: Direction,
+    ) -> Self {
+        Self {
+            id,
+            title,
+            unit,
+            direction,
+        }
+    }
 }
 
 /// A distribution that a workload reports as histograms, and which indicators are derived from it.

@@ -7,41 +7,40 @@ use pentathlon_agent::clock::Clock;
 use pentathlon_agent::measure::{self, Distribution, Failure, Outcome, Reading};
 use pentathlon_agent::protocol::Case;
 
-pub const SUBMIT: Indicator = Indicator {
-    id: "submit",
-    title: "Time of the processor for one frame, until it is given to the driver",
-    unit: "us",
-    direction: Direction::Lower,
-};
+const SUBMIT: Indicator = Indicator::new(
+    "submit",
+    "Time of the processor for one frame, until it is given to the driver",
+    "us",
+    Direction::Lower,
+);
 
-pub const GPU: Indicator = Indicator {
-    id: "gpu",
-    title: "Time of the adapter for one frame, by its own timestamps",
-    unit: "us",
-    direction: Direction::Lower,
-};
+const GPU: Indicator = Indicator::new(
+    "gpu",
+    "Time of the adapter for one frame, by its own timestamps",
+    "us",
+    Direction::Lower,
+);
 
-pub const FRAME_MEDIAN: Indicator = Indicator {
-    id: "frame_p50",
-    title: "Frame time, median",
-    unit: "us",
-    direction: Direction::Lower,
-};
+const FRAME_MEDIAN: Indicator =
+    Indicator::new("frame_p50", "Frame time, median", "us", Direction::Lower);
 
-pub const FRAME_SLOW: Indicator = Indicator {
-    id: "frame_p99",
-    title: "Frame time, 99th percentile",
-    unit: "us",
-    direction: Direction::Lower,
-};
+const FRAME_SLOW: Indicator = Indicator::new(
+    "frame_p99",
+    "Frame time, 99th percentile",
+    "us",
+    Direction::Lower,
+);
 
 /// Only where frames are shown in a window.
-pub const DROPPED: Indicator = Indicator {
-    id: "dropped",
-    title: "Frames that the window did not take",
-    unit: "%",
-    direction: Direction::Lower,
-};
+pub const DROPPED: Indicator = Indicator::new(
+    "dropped",
+    "Frames that the window did not take",
+    "%",
+    Direction::Lower,
+);
+
+/// What every workload of this area reports beside its own rate.
+pub const PARTS: [Indicator; 5] = [SUBMIT, GPU, FRAME_MEDIAN, FRAME_SLOW, DROPPED];
 
 pub const FRAMES: Histogram = Histogram {
     id: "frame",

@@ -47,25 +47,16 @@ impl Workload for Single {
             summary: entry.summary,
             source: entry.source,
             parameters: all,
-            factors: vec![Factor {
-                name: factor,
-                title: factor,
-                unit: None,
-                scale: "category",
-            }],
-            indicators: vec![
-                Indicator {
-                    id: "rate",
-                    title: entry.indicator,
-                    unit: entry.unit,
-                    direction: Direction::Higher,
-                },
-                apart::SUBMIT,
-                apart::GPU,
-                apart::FRAME_MEDIAN,
-                apart::FRAME_SLOW,
-                apart::DROPPED,
-            ],
+            factors: vec![Factor::category(factor, factor)],
+            indicators: [Indicator::new(
+                "rate",
+                entry.indicator,
+                entry.unit,
+                Direction::Higher,
+            )]
+            .into_iter()
+            .chain(apart::PARTS)
+            .collect(),
             checksum: CHECKSUM,
             semantics: SEMANTICS,
             test_only: false,

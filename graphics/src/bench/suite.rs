@@ -15,12 +15,7 @@ use serde_json::json;
 pub struct Suite;
 
 fn indicator(id: &'static str, title: &'static str) -> Indicator {
-    Indicator {
-        id,
-        title,
-        unit: "frames/s",
-        direction: Direction::Higher,
-    }
+    Indicator::new(id, title, "frames/s", Direction::Higher)
 }
 
 /// Cases of the composite and of the rate of the total time, beside the names of the tests.
@@ -51,19 +46,17 @@ impl Workload for Suite {
             source: "martinovic2012 §4.3, formula (2), Fig. 5, Fig. 6 (SPECviewperf 10)",
             parameters: all,
             factors: vec![
-                Factor { name: "viewset", title: "viewset", unit: None, scale: "category" },
-                Factor { name: "test", title: "test", unit: None, scale: "category" },
+                Factor::category("viewset", "viewset"),
+                Factor::category("test", "test"),
             ],
-            indicators: vec![
+            indicators: [
                 indicator("composite", "Weighted geometric mean of the tests' frame rates"),
                 indicator("of_total_time", "Frames over total time (weighted harmonic mean)"),
                 indicator("rate", "Frames drawn"),
-                apart::SUBMIT,
-                apart::GPU,
-                apart::FRAME_MEDIAN,
-                apart::FRAME_SLOW,
-                apart::DROPPED,
-            ],
+            ]
+            .into_iter()
+            .chain(apart::PARTS)
+            .collect(),
             checksum: CHECKSUM,
             semantics: SEMANTICS,
             test_only: false,

@@ -42,8 +42,8 @@ impl super::Workload for Operations {
                 ),
             ],
             factors: vec![
-                factor("operation", "operation"),
-                factor("type", "type of the numbers"),
+                Factor::category("operation", "operation"),
+                Factor::category("type", "type of the numbers"),
             ],
             indicators: vec![
                 Indicator {
@@ -110,15 +110,6 @@ fn choice(name: &'static str, all: Vec<&'static str>, description: &'static str)
         maximum: None,
         choices: Some(all),
         description,
-    }
-}
-
-fn factor(name: &'static str, title: &'static str) -> Factor {
-    Factor {
-        name,
-        title,
-        unit: None,
-        scale: "category",
     }
 }
 

@@ -85,11 +85,6 @@ pub fn indicators() -> Vec<Indicator> {
         ),
     ]
     .into_iter()
-    .map(|(id, title, unit, direction)| Indicator {
-        id,
-        title,
-        unit,
-        direction,
-    })
+    .map(|(id, title, unit, direction)| Indicator::new(id, title, unit, direction))
     .collect()
 }

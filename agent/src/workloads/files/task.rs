@@ -92,26 +92,12 @@ impl crate::workloads::Workload for Task {
 }
 
 const FACTORS: [Factor; 8] = [
-    factor("link", "link", None, "category"),
-    factor("protocol", "protocol", None, "category"),
-    factor("state", "state", None, "category"),
-    factor("document_bytes", "document", Some("B"), "log2"),
-    factor("window_bytes", "receive buffer", Some("B"), "log2"),
-    factor("outstanding", "requests in flight", None, "log2"),
-    factor("congestion", "congestion control", None, "category"),
-    factor("buffer_bytes", "server's buffer", Some("B"), "log2"),
+    Factor::category("link", "link"),
+    Factor::category("protocol", "protocol"),
+    Factor::category("state", "state"),
+    Factor::new("document_bytes", "document", Some("B"), "log2"),
+    Factor::new("window_bytes", "receive buffer", Some("B"), "log2"),
+    Factor::new("outstanding", "requests in flight", None, "log2"),
+    Factor::category("congestion", "congestion control"),
+    Factor::new("buffer_bytes", "server's buffer", Some("B"), "log2"),
 ];
-
-const fn factor(
-    name: &'static str,
-    title: &'static str,
-    unit: Option<&'static str>,
-    scale: &'static str,
-) -> Factor {
-    Factor {
-        name,
-        title,
-        unit,
-        scale,
-    }
-}

@@ -1,7 +1,7 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
-use super::{common, factor, frames, indicator, limits, plain, refuse, settings, SEMANTICS};
-use crate::catalog::{self, Direction, Factor, Parameter, Type};
+use super::{common, frames, refuse, settings, SEMANTICS};
+use crate::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
 use crate::measure::{Context, Failure};
 use serde_json::json;
 use Direction::{Higher, Lower};
@@ -22,10 +22,10 @@ impl crate::workloads::Workload for Ndr {
             parameters: parameters(),
             factors: factors(),
             indicators: vec![
-                indicator("rate", "Highest rate that passes", "1/s", Higher),
-                indicator("rate_above", "Lowest rate that fails", "1/s", Higher),
-                indicator("round_trip", "Round-trip time, mean", "us", Lower),
-                indicator("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Indicator::new("rate", "Highest rate that passes", "1/s", Higher),
+                Indicator::new("rate_above", "Lowest rate that fails", "1/s", Higher),
+                Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
+                Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,
@@ -50,60 +50,45 @@ fn parameters() -> Vec<Parameter> {
     let mut parameters = vec![
         // RFC 2544, section 9.1, with 78 in the place of 64.
         frames(json!([78, 128, 256, 512, 1024, 1280, 1518])),
-        limits(
-            1.0,
-            20_000.0,
-            plain(
-                "highest_kpps",
-                Type::Number,
-                json!(400.0),
-                Some("1000/s"),
-                "where the search begins, in thousands of packets per second",
-            ),
+        parameter(
+            "highest_kpps",
+            Type::Number,
+            json!(400.0),
+            Some("1000/s"),
+            Some((1.0, 20_000.0)),
+            "where the search begins, in thousands of packets per second",
         ),
-        limits(
-            0.1,
-            50.0,
-            plain(
-                "resolution_percent",
-                Type::Number,
-                json!(2.0),
-                Some("%"),
-                "the search ends when the rates that pass and fail are so close, of `highest_kpps`",
-            ),
+        parameter(
+            "resolution_percent",
+            Type::Number,
+            json!(2.0),
+            Some("%"),
+            Some((0.1, 50.0)),
+            "the search ends when the rates that pass and fail are so close, of `highest_kpps`",
         ),
-        limits(
-            0.0,
-            50.0,
-            plain(
-                "partial_percent",
-                Type::Number,
-                json!(0.5),
-                Some("%"),
-                "loss that the partial-drop rate allows",
-            ),
+        parameter(
+            "partial_percent",
+            Type::Number,
+            json!(0.5),
+            Some("%"),
+            Some((0.0, 50.0)),
+            "loss that the partial-drop rate allows",
         ),
-        limits(
-            1.0,
-            20.0,
-            plain(
-                "trials",
-                Type::Integer,
-                json!(3),
-                None,
-                "trials of a rate: it passes if most of them do",
-            ),
+        parameter(
+            "trials",
+            Type::Integer,
+            json!(3),
+            None,
+            Some((1.0, 20.0)),
+            "trials of a rate: it passes if most of them do",
         ),
-        limits(
-            0.1,
-            3600.0,
-            plain(
-                "duration_s",
-                Type::Number,
-                json!(1.0),
-                Some("s"),
-                "length of a trial; RFC 2544 takes 60 s",
-            ),
+        parameter(
+            "duration_s",
+            Type::Number,
+            json!(1.0),
+            Some("s"),
+            Some((0.1, 3600.0)),
+            "length of a trial; RFC 2544 takes 60 s",
         ),
     ];
     parameters.extend(common());
@@ -112,8 +97,8 @@ fn parameters() -> Vec<Parameter> {
 
 fn factors() -> Vec<Factor> {
     let mut factors = vec![
-        factor("criterion", "criterion", None, "category"),
-        factor("load_percent", "load", Some("%"), "linear"),
+        Factor::category("criterion", "criterion"),
+        Factor::new("load_percent", "load", Some("%"), "linear"),
     ];
     factors.extend(settings());
     factors

@@ -1,7 +1,7 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
-use super::{common, factor, frames, indicator, limits, plain, refuse, settings, SEMANTICS};
-use crate::catalog::{self, Direction, Factor, Parameter, Type};
+use super::{common, frames, refuse, settings, SEMANTICS};
+use crate::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
 use crate::measure::{Context, Failure};
 use serde_json::json;
 use Direction::{Higher, Lower};
@@ -24,18 +24,18 @@ impl crate::workloads::Workload for Sweep {
             parameters: parameters(),
             factors: factors(),
             indicators: vec![
-                indicator("throughput", "Throughput", "1/s", Higher),
-                indicator("lost", "Packets lost", "%", Lower),
-                indicator("round_trip", "Round-trip time, mean", "us", Lower),
-                indicator("round_trip_median", "Round-trip time, median", "us", Lower),
-                indicator("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
-                indicator("ping_round_trip", "ICMP echo time, mean", "us", Lower),
-                indicator("cpu_available", "CPU available (soaker)", "%", Higher),
-                indicator("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
-                indicator("softirq_rate", "Receive soft interrupts", "1/s", Lower),
-                indicator("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
-                indicator("interrupts_out", "Interrupts, sending side", "1/s", Lower),
-                indicator("competitor_speed", "Competitor's speed", "%", Higher),
+                Indicator::new("throughput", "Throughput", "1/s", Higher),
+                Indicator::new("lost", "Packets lost", "%", Lower),
+                Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
+                Indicator::new("round_trip_median", "Round-trip time, median", "us", Lower),
+                Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Indicator::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
+                Indicator::new("cpu_available", "CPU available (soaker)", "%", Higher),
+                Indicator::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
+                Indicator::new("softirq_rate", "Receive soft interrupts", "1/s", Lower),
+                Indicator::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
+                Indicator::new("interrupts_out", "Interrupts, sending side", "1/s", Lower),
+                Indicator::new("competitor_speed", "Competitor's speed", "%", Higher),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,
@@ -81,46 +81,38 @@ impl crate::workloads::Workload for Sweep {
 
 fn parameters() -> Vec<Parameter> {
     let mut parameters = vec![
-        limits(
-            1.0,
-            20_000.0,
-            plain(
-                "offered_kpps",
-                Type::Integers,
-                json!(LOADS),
-                Some("1000/s"),
-                "offered loads, in thousands of packets per second",
-            ),
+        parameter(
+            "offered_kpps",
+            Type::Integers,
+            json!(LOADS),
+            Some("1000/s"),
+            Some((1.0, 20_000.0)),
+            "offered loads, in thousands of packets per second",
         ),
         frames(json!([78])),
-        limits(
-            0.2,
-            3600.0,
-            plain(
-                "duration_s",
-                Type::Number,
-                json!(5.0),
-                Some("s"),
-                "length of a trial; the study takes 30 s",
-            ),
+        parameter(
+            "duration_s",
+            Type::Number,
+            json!(5.0),
+            Some("s"),
+            Some((0.2, 3600.0)),
+            "length of a trial; the study takes 30 s",
         ),
-        limits(
-            0.0,
-            60.0,
-            plain(
-                "lead_s",
-                Type::Number,
-                json!(2.0),
-                Some("s"),
-                "how long before the flow the competitor starts",
-            ),
+        parameter(
+            "lead_s",
+            Type::Number,
+            json!(2.0),
+            Some("s"),
+            Some((0.0, 60.0)),
+            "how long before the flow the competitor starts",
         ),
         Parameter {
             choices: Some(vec!["idle", "other", "none"]),
-            ..plain(
+            ..parameter(
                 "soaker",
                 Type::Text,
                 json!("idle"),
+                None,
                 None,
                 "scheduling policy of the soaker that measures the CPU that is left: `idle` takes \
                  what nobody wants, `other` competes; `none`: it does not run",
@@ -132,6 +124,6 @@ fn parameters() -> Vec<Parameter> {
 }
 
 fn factors() -> Vec<Factor> {
-    let load = factor("offered_kpps", "offered load", Some("1000/s"), "linear");
+    let load = Factor::new("offered_kpps", "offered load", Some("1000/s"), "linear");
     std::iter::once(load).chain(settings()).collect()
 }

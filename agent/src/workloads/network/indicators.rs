@@ -155,11 +155,6 @@ pub fn indicators() -> Vec<Indicator> {
     lines
         .concat()
         .into_iter()
-        .map(|(id, title, unit, direction)| Indicator {
-            id,
-            title,
-            unit,
-            direction,
-        })
+        .map(|(id, title, unit, direction)| Indicator::new(id, title, unit, direction))
         .collect()
 }

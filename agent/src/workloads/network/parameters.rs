@@ -1,6 +1,6 @@
 //! The parameters of `network.traffic`.
 
-use crate::catalog::{Parameter, Type};
+use crate::catalog::{parameter, Parameter, Type};
 use serde_json::json;
 
 /// 13 sizes from 64 to 1536 bytes, as martinovic2012, section 6.4.
@@ -20,139 +20,131 @@ const PROFILES: [&str; 7] = [
 ];
 
 pub fn parameters() -> Vec<Parameter> {
-    let plain = |name, kind, default, unit, description| Parameter {
-        name,
-        kind,
-        default,
-        unit,
-        minimum: None,
-        maximum: None,
-        choices: None,
-        description,
-    };
     vec![
         Parameter {
             choices: Some(vec!["udp", "tcp", "icmp", "sctp", "dccp"]),
-            ..plain(
+            ..parameter(
                 "protocols",
                 Type::Texts,
                 json!(["udp", "tcp"]),
                 None,
+                None,
                 "protocols; `icmp` sends echo requests, which the receiver's kernel answers",
             )
         },
-        Parameter {
-            minimum: Some(4.0),
-            maximum: Some(6.0),
-            ..plain(
-                "ip_versions",
-                Type::Integers,
-                json!([4, 6]),
-                None,
-                "versions of the Internet Protocol, 4 and 6",
-            )
-        },
-        Parameter {
-            minimum: Some(32.0),
-            maximum: Some(65_507.0),
-            ..plain(
-                "size_bytes",
-                Type::Integers,
-                json!(SIZES),
-                Some("B"),
-                "lengths of the packets' payload",
-            )
-        },
-        plain(
+        parameter(
+            "ip_versions",
+            Type::Integers,
+            json!([4, 6]),
+            None,
+            Some((4.0, 6.0)),
+            "versions of the Internet Protocol, 4 and 6",
+        ),
+        parameter(
+            "size_bytes",
+            Type::Integers,
+            json!(SIZES),
+            Some("B"),
+            Some((32.0, 65_507.0)),
+            "lengths of the packets' payload",
+        ),
+        parameter(
             "size",
             Type::Text,
             json!(""),
             Some("B"),
+            None,
             "distribution of the payload's length instead of `size_bytes`, such as `imix` or \
              `normal 700 200`; lengths below the header's 32 B are raised to it",
         ),
-        plain(
+        parameter(
             "packet_rate",
             Type::Text,
             json!("uniform 30000 300000"),
             Some("1/s"),
+            None,
             "distribution of the packet rate, whose inverse is the time to the next packet: \
              `constant V`, `uniform MIN MAX`, `exponential MEAN`, ...; `constant 0` sends as fast \
              as the system takes packets",
         ),
-        plain(
+        parameter(
             "gap",
             Type::Text,
             json!(""),
             Some("s"),
+            None,
             "distribution of the time between packets instead of `packet_rate`, such as \
              `exponential 0.001` or `trace 0.01 0.02`",
         ),
         Parameter {
             minimum: Some(0.0),
-            ..plain(
+            ..parameter(
                 "bit_rate",
                 Type::Number,
                 json!(0.0),
                 Some("bit/s"),
+                None,
                 "constant rate of payload instead of `packet_rate`, for packets of one size; 0: \
                  the packet rate holds",
             )
         },
-        plain(
+        parameter(
             "on",
             Type::Text,
             json!(""),
             Some("s"),
+            None,
             "distribution of the periods with packets; needs `off`",
         ),
-        plain(
+        parameter(
             "off",
             Type::Text,
             json!(""),
             Some("s"),
+            None,
             "distribution of the pauses between such periods",
         ),
         Parameter {
             choices: Some(PROFILES.to_vec()),
-            ..plain(
+            ..parameter(
                 "profiles",
                 Type::Texts,
                 json!([]),
                 None,
+                None,
                 "applications whose traffic is sent, instead of protocols, sizes and rates",
             )
         },
-        plain(
+        parameter(
             "script",
             Type::Texts,
             json!([]),
             None,
+            None,
             "flows that run together, each as `key=value; ...` (docs/network.md), instead of all \
              that",
         ),
-        Parameter {
-            minimum: Some(1.0),
-            maximum: Some(64.0),
-            ..plain(
-                "flows",
-                Type::Integer,
-                json!(1),
-                None,
-                "equal flows at once, each with its own random numbers",
-            )
-        },
-        plain(
+        parameter(
+            "flows",
+            Type::Integer,
+            json!(1),
+            None,
+            Some((1.0, 64.0)),
+            "equal flows at once, each with its own random numbers",
+        ),
+        parameter(
             "both_ways",
             Type::Boolean,
             json!(false),
             None,
+            None,
             "each flow has a twin in the other direction",
         ),
-        plain(
+        parameter(
             "echo",
             Type::Boolean,
             json!(true),
+            None,
             None,
             "the receiver sends every packet back, which yields round-trip times",
         ),
@@ -160,20 +152,22 @@ pub fn parameters() -> Vec<Parameter> {
             choices: Some(vec![
                 "send", "sendmmsg", "gso", "packet", "afxdp", "live", "pktgen",
             ]),
-            ..plain(
+            ..parameter(
                 "rung",
                 Type::Texts,
                 json!(["send"]),
+                None,
                 None,
                 "how packets are handed to the system; each measures another layer",
             )
         },
         Parameter {
             choices: Some(vec!["blocking", "spinning", "ring", "afxdp", "xdp"]),
-            ..plain(
+            ..parameter(
                 "receiver",
                 Type::Text,
                 json!("blocking"),
+                None,
                 None,
                 "whether the receiver sleeps until a packet comes, asks again and again, or sees \
                  frames at the interface and sends nothing back: by a packet ring (`ring`), by an \
@@ -181,66 +175,56 @@ pub fn parameters() -> Vec<Parameter> {
                  the first two take many packets at once",
             )
         },
-        Parameter {
-            minimum: Some(0.05),
-            maximum: Some(3600.0),
-            ..plain(
-                "duration_s",
-                Type::Number,
-                json!(5.0),
-                Some("s"),
-                "length of a trial; the study takes 60 s",
-            )
-        },
-        Parameter {
-            minimum: Some(0.0),
-            maximum: Some(60_000.0),
-            ..plain(
-                "lateness_limit_ms",
-                Type::Number,
-                json!(0.0),
-                Some("ms"),
-                "a trial is invalid if more than 1 % of its packets leave later than this; 0: 1 % \
+        parameter(
+            "duration_s",
+            Type::Number,
+            json!(5.0),
+            Some("s"),
+            Some((0.05, 3600.0)),
+            "length of a trial; the study takes 60 s",
+        ),
+        parameter(
+            "lateness_limit_ms",
+            Type::Number,
+            json!(0.0),
+            Some("ms"),
+            Some((0.0, 60_000.0)),
+            "a trial is invalid if more than 1 % of its packets leave later than this; 0: 1 % \
                  of the flow's length, but at least 10 ms and at most 50 ms",
-            )
-        },
-        Parameter {
-            minimum: Some(0.0),
-            maximum: Some(1.0),
-            ..plain(
-                "fit_limit",
-                Type::Number,
-                json!(1.0),
-                None,
-                "a trial is invalid if the times between its packets are further than this from \
+        ),
+        parameter(
+            "fit_limit",
+            Type::Number,
+            json!(1.0),
+            None,
+            Some((0.0, 1.0)),
+            "a trial is invalid if the times between its packets are further than this from \
                  the asked distribution (Kolmogorov's distance); 1: any, the distance is told",
-            )
-        },
-        Parameter {
-            minimum: Some(0.0),
-            maximum: Some(64.0),
-            ..plain(
-                "multicast",
-                Type::Integer,
-                json!(0),
-                None,
-                "send each flow to a multicast group with so many receivers on the other host; 0: \
+        ),
+        parameter(
+            "multicast",
+            Type::Integer,
+            json!(0),
+            None,
+            Some((0.0, 64.0)),
+            "send each flow to a multicast group with so many receivers on the other host; 0: \
                  to the host alone",
-            )
-        },
-        plain(
+        ),
+        parameter(
             "kernel_times",
             Type::Boolean,
             json!(false),
+            None,
             None,
             "write down the kernel's times of each packet of UDP too (SO_TIMESTAMPING)",
         ),
         Parameter {
             choices: Some(vec!["none", "idle", "other"]),
-            ..plain(
+            ..parameter(
                 "soaker",
                 Type::Text,
                 json!("none"),
+                None,
                 None,
                 "computation beside the flows on every CPU of both hosts, whose speed tells what \
                  is left for programs: scheduled as `idle` or as any `other` program",
@@ -248,10 +232,11 @@ pub fn parameters() -> Vec<Parameter> {
         },
         Parameter {
             choices: Some(vec!["small", "always", "never"]),
-            ..plain(
+            ..parameter(
                 "keep",
                 Type::Text,
                 json!("small"),
+                None,
                 None,
                 "whether the packets of each trial are kept in the result: those of trials up to \
                  200,000 packets, of all, of none",

@@ -19,14 +19,14 @@ impl crate::workloads::Workload for Traffic {
             source: "martinovic2012 §6.4, Fig. 8 to 15; vdovjak2021 §4.2, Fig. 2 and 3",
             parameters: parameters(),
             factors: vec![
-                factor("protocol", "protocol", None, "category"),
-                factor("ip_version", "IP version", None, "category"),
-                factor("size_bytes", "packet size", Some("B"), "linear"),
-                factor("rung", "sent by", None, "category"),
-                factor("size", "packet size drawn from", None, "category"),
-                factor("profile", "application", None, "category"),
-                factor("flow", "flow", None, "category"),
-                factor("multicast", "receivers of the group", None, "category"),
+                Factor::category("protocol", "protocol"),
+                Factor::category("ip_version", "IP version"),
+                Factor::new("size_bytes", "packet size", Some("B"), "linear"),
+                Factor::category("rung", "sent by"),
+                Factor::category("size", "packet size drawn from"),
+                Factor::category("profile", "application"),
+                Factor::category("flow", "flow"),
+                Factor::category("multicast", "receivers of the group"),
             ],
             indicators: indicators(),
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
@@ -55,19 +55,5 @@ impl crate::workloads::Workload for Traffic {
         Err(Failure::Unsupported(
             "this workload needs two hosts: give the system a [system.peer]".into(),
         ))
-    }
-}
-
-fn factor(
-    name: &'static str,
-    title: &'static str,
-    unit: Option<&'static str>,
-    scale: &'static str,
-) -> Factor {
-    Factor {
-        name,
-        title,
-        unit,
-        scale,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::calls::Calls;
 use super::{directory, entry};
-use crate::catalog::{self, Semantics};
+use crate::catalog::{self, Factor, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::descriptor;
@@ -26,7 +26,7 @@ impl crate::workloads::Workload for CreateDelete {
                 "default: opened with O_RDWR|O_CREAT; synchronous: also with O_SYNC, as in the \
                  paper",
             )],
-            factors: vec![entry::category("mode", "mode")],
+            factors: vec![Factor::category("mode", "mode")],
             indicators: entry::time("Time per create and delete"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {

@@ -36,16 +36,6 @@ pub fn texts(
     }
 }
 
-/// A name that tells cases apart.
-pub fn category(name: &'static str, title: &'static str) -> Factor {
-    Factor {
-        name,
-        title,
-        unit: None,
-        scale: "category",
-    }
-}
-
 /// The only indicator of each of these workloads.
 pub fn time(title: &'static str) -> Vec<Indicator> {
     vec![Indicator {

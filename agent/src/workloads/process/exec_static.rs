@@ -5,7 +5,7 @@ use super::calls::{nothing_left, Calls};
 use super::entry;
 #[cfg(unix)]
 use super::refusal;
-use crate::catalog::{self, Semantics};
+use crate::catalog::{self, Factor, Semantics};
 use crate::measure::{Context, Failure};
 #[cfg(any(unix, windows))]
 use crate::protocol::Case;
@@ -38,7 +38,7 @@ impl crate::workloads::Workload for ExecStatic {
                 "fork: fork and execve; posix_spawn: by the C library, which copies no page \
                  tables (vfork)",
             )],
-            factors: vec![entry::category("start", "started by")],
+            factors: vec![Factor::category("start", "started by")],
             indicators: entry::time("Time per start, exit and wait"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {

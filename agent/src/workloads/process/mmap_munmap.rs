@@ -5,7 +5,7 @@ use super::calls::{nothing_left, Calls};
 #[cfg(any(unix, windows))]
 use super::directory;
 use super::entry;
-use crate::catalog::{self, Semantics};
+use crate::catalog::{self, Factor, Semantics};
 use crate::measure::{Context, Failure};
 #[cfg(any(unix, windows))]
 use crate::protocol::Case;
@@ -52,7 +52,7 @@ impl crate::workloads::Workload for MmapMunmap {
                 ),
             ],
             factors: vec![
-                entry::category("backing", "backing"),
+                Factor::category("backing", "backing"),
                 entry::bytes("bytes", "length"),
                 catalog::Factor {
                     name: "touched_percent",

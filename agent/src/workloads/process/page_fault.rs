@@ -1,7 +1,7 @@
 //! `process.page_fault`: the first touch of new memory, and of a page that must come from the disk.
 
 use super::entry;
-use crate::catalog::{self, Semantics};
+use crate::catalog::{self, Factor, Semantics};
 #[cfg(target_os = "linux")]
 use crate::clock::Clock;
 use crate::measure::{Context, Failure};
@@ -53,7 +53,7 @@ impl crate::workloads::Workload for PageFault {
                 ),
             ],
             factors: vec![
-                entry::category("kind", "kind"),
+                Factor::category("kind", "kind"),
                 catalog::Factor {
                     name: "pages",
                     title: "pages",

@@ -3,7 +3,7 @@
 use super::entry;
 #[cfg(unix)]
 use super::{calls::Calls, refusal};
-use crate::catalog::{self, Semantics};
+use crate::catalog::{self, Factor, Semantics};
 use crate::measure::{Context, Failure};
 #[cfg(unix)]
 use crate::protocol::Case;
@@ -32,7 +32,7 @@ impl crate::workloads::Workload for Signal {
                 "install: sigaction; handle: kill to oneself and the handler; between: a round \
                  trip between two processes",
             )],
-            factors: vec![entry::category("kind", "kind")],
+            factors: vec![Factor::category("kind", "kind")],
             indicators: entry::time("Time per installation, signal or round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
