@@ -4,7 +4,8 @@ beside zlib and `zstd -b`.
 Every row is `one / two`: of rates, so that above 1 one is faster, and of CPU time for π, where two
 is ours. The file codecs get the same bytes as their peers (`corpus.py`). Programs that are missing
 (openssl, zstd; for π and the twins a C compiler with libgmp-dev, libssl-dev and libzstd-dev) are
-named and left out. Exit status: 0 compared, 1 no peer was found or a run failed.
+named and left out; zlib-ng (the package `zlib-ng` of PyPI) is compared where it can be imported.
+Exit status: 0 compared, 1 no peer was found or a run failed.
 
     python benches/cpu_peers.py --digits 1048576 4194304 --only pi
 """
@@ -27,9 +28,14 @@ from typing import Any
 
 import corpus
 import turns
-from turns import Measure, Place, Ratio
+from turns import Measure, Place, Ratio, number
 
 from pentathlon import agent
+
+try:
+    from zlib_ng import zlib_ng
+except ImportError:
+    zlib_ng = None
 
 AES_BYTES = 1 << 20
 SECRET_BYTES = 4 << 20
@@ -69,13 +75,6 @@ def ours(
 def openssl(place: Place, *options: str) -> str:
     command = [*place.command(), str(turns.find("openssl")), "speed", "-mr", "-seconds", "1"]
     return turns.said([*command, *options])
-
-
-def number(pattern: str, text: str) -> float:
-    found = re.search(pattern, text, re.MULTILINE)
-    if found is None:
-        raise RuntimeError(f"the peer said: {text.strip()!r}")
-    return float(found[1])
 
 
 def cipher(place: Place, length: int, *options: str) -> float:
@@ -205,6 +204,14 @@ def rsa_rows(
     return sides, rows
 
 
+def by_zlib_ng(module: Any, verb: str, plain: bytes, packed: bytes) -> Callable[[], object]:
+    return (
+        partial(module.compress, plain, 6)
+        if verb == "compress"
+        else partial(module.decompress, packed)
+    )
+
+
 def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
     plain = corpus.text(SECRET_BYTES)
     (own,) = {
@@ -236,6 +243,10 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
         what = f"file, {verb}, MB/s"
         version = f"zlib-rs and zlib {zlib.ZLIB_RUNTIME_VERSION}: one format, two programs, level 6"
         rows = [Ratio(what, "ours, zlib", "zlib", version)]
+        if zlib_ng is not None:
+            sides["zlib-ng"] = partial(best, by_zlib_ng(zlib_ng, verb, plain, packed), len(plain))
+            remark = f"zlib-rs and zlib-ng {zlib_ng.ZLIBNG_VERSION}, which it is a port of"
+            rows.append(Ratio(what, "ours, zlib", "zlib-ng", remark))
         if turns.find("zstd"):
             sides["zstd -b3"] = partial(zstd, place, file, number_)
             sides["ours, zstd"] = partial(by, size | {"file_format": ["zstd"]})

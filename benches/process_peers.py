@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -35,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import turns
-from turns import Measure, Place, Ratio
+from turns import Measure, Place, Ratio, number
 
 from pentathlon import agent
 
@@ -345,13 +344,6 @@ def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path
         return number(r"^2 ([0-9.]+)", text) * 1e3
     # lat_mmap prints megabytes and microseconds, the others a sentence.
     return number(r"(?::\s*([0-9.]+) microseconds|^[0-9.]+ ([0-9.]+)$)", text) * 1e3
-
-
-def number(pattern: str, text: str) -> float:
-    found = re.search(pattern, text, re.MULTILINE)
-    if not found:
-        raise RuntimeError(f"the peer said: {text.strip() or 'nothing'}")
-    return float(next(filter(None, found.groups())))
 
 
 def private_kib(program: Path) -> int:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +51,17 @@ class Place:
 
     def command(self) -> list[str]:
         """What starts a peer there."""
-        if self.cpu is None:
-            return []
-        pinned = ["taskset", "-c", str(self.cpu)]
+        pinned = [] if self.cpu is None else ["taskset", "-c", str(self.cpu)]
         return [*pinned, "chrt", "--rr", "1"] if self.realtime else pinned
 
     def placement(self) -> dict[str, Any]:
         """The agent's placement."""
-        if self.cpu is None:
-            return {}
-        policy = {"policy": "rr", "priority": 1} if self.realtime else {}
-        return {"cpus": [self.cpu]} | policy
+        cpus = {} if self.cpu is None else {"cpus": [self.cpu]}
+        return cpus | ({"policy": "rr", "priority": 1} if self.realtime else {})
+
+    def everywhere(self) -> Place:
+        """The same on every CPU."""
+        return replace(self, cpu=None)
 
 
 def find(name: str) -> str | None:
@@ -103,7 +104,15 @@ def said(command: Sequence[str], directory: Path | None = None) -> str:
     return run.stdout
 
 
-def samples(
+def number(pattern: str, text: str) -> float:
+    """The number that the pattern's only group that took part finds in what a program said."""
+    found = re.search(pattern, text, re.MULTILINE)
+    if not found:
+        raise RuntimeError(f"the peer said: {text.strip() or 'nothing'}")
+    return float(next(filter(None, found.groups())))
+
+
+def events(
     program: Path,
     workload: str,
     parameters: Mapping[str, Any],
@@ -114,10 +123,10 @@ def samples(
     sample_ms: float = SAMPLE_MS,
     environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """The measured samples of a run of one workload; `environment` is added to the agent's.
+    """All events of a run of one workload; `environment` is added to the agent's.
 
     Raises:
-        RuntimeError: the agent reported an error or no sample.
+        RuntimeError: the agent reported an error.
     """
     task = {
         "id": workload,
@@ -140,11 +149,23 @@ def samples(
         timeout=300,
         check=True,
     )
-    events = [json.loads(line) for line in run.stdout.splitlines()]
-    for event in events:
+    told = [json.loads(line) for line in run.stdout.splitlines()]
+    for event in told:
         if event["event"] == "error":
             raise RuntimeError(f"{workload}: {event['reason']}")
-    found = [e for e in events if e["event"] == "sample" and e["phase"] == "measure"]
+    return told
+
+
+def samples(
+    program: Path, workload: str, parameters: Mapping[str, Any], **options: Any
+) -> list[dict[str, Any]]:
+    """The measured samples of a run of one workload; `options` are those of `events`.
+
+    Raises:
+        RuntimeError: the agent reported an error or no sample.
+    """
+    told = events(program, workload, parameters, **options)
+    found = [e for e in told if e["event"] == "sample" and e["phase"] == "measure"]
     if not found:
         raise RuntimeError(f"{workload} gave no sample")
     return found

@@ -3,9 +3,10 @@
  *   cc -O2 -static -pthread memory.c -o memory
  *   memory OPERATION WIDTH BYTES THREADS        prints MB/s (random: millions of accesses/s; chase: ns)
  *
- * OPERATION read, write, copy: WIDTH is 64 (AVX-512), 8 (a word at a time), 4, 416 (lmbench's 4 of every
- * 16 bytes) or 801 (sysbench's: a word in each turn of the loop, the block shared by all threads, no
- * batch without its end being looked for after every block). `random`: four generators.
+ * OPERATION read, write, copy: WIDTH is 64 (AVX-512), 16 (SSE2), 8 (a word at a time), 4, 416 (lmbench's
+ * 4 of every 16 bytes) or 801 (sysbench's: a word in each turn of the loop, the block shared by all
+ * threads, no batch without its end being looked for after every block). `random`: four generators; WIDTH
+ * 9: each index is compared with the block's end, as Rust does.
  * `chase`: each load gives the next one's address, through all lines in one random order; WIDTH 4096:
  * through all pages in one random order, again and again (lmbench's lat_mem_rd -t).
  * Batches of ENOUGH us, default 5000; median of 11, each the sum of all threads' rates.
@@ -61,40 +62,58 @@ AVX512 static void pass_512(char *to, char *from, long passes) {
     KEEP(_mm512_reduce_add_epi64(a));
 }
 
-/* Ordinary accesses, sixteen to a turn of the loop; the compiler may neither join them to wider ones nor
- * call memcpy. */
+/* Ordinary accesses, unrolled; the compiler may neither join them to wider ones nor call memcpy. lmbench
+ * has 512 bytes to a turn of its loop, and in a sum each load waits for the one before it. */
 #define PLAIN                                                                                  \
     __attribute__((optimize("no-tree-vectorize", "no-tree-slp-vectorize", "no-store-merging", \
                             "no-tree-loop-distribute-patterns")))
-#define SIXTEEN(x) x(0) x(1) x(2) x(3) x(4) x(5) x(6) x(7) x(8) x(9) x(10) x(11) x(12) x(13) x(14) x(15)
-#define LOAD(k) +f[k * each]
-#define STORE(k) t[k * each] = value;
-#define COPY(k) t[k * each] = f[k * each];
-#define PASS(name, type, step)                                          \
+#define FOUR(x, k) x(k) x(k + 1) x(k + 2) x(k + 3)
+#define SIXTEEN(x, k) FOUR(x, k) FOUR(x, k + 4) FOUR(x, k + 8) FOUR(x, k + 12)
+#define TERMS_16(x) SIXTEEN(x, 0)
+#define TERMS_32(x) SIXTEEN(x, 0) SIXTEEN(x, 16)
+#define TERMS_128(x)                                                       \
+    SIXTEEN(x, 0) SIXTEEN(x, 16) SIXTEEN(x, 32) SIXTEEN(x, 48)             \
+    SIXTEEN(x, 64) SIXTEEN(x, 80) SIXTEEN(x, 96) SIXTEEN(x, 112)
+#define LOAD(k) +f[(k) * each]
+#define STORE(k) t[(k) * each] = value;
+#define COPY(k) t[(k) * each] = f[(k) * each];
+#define PASS(name, type, step, terms)                                   \
     PLAIN static void name(char *to, char *from, long passes) {         \
-        enum { each = step / sizeof(type), turn = 16 * each };          \
+        enum { each = step / sizeof(type), turn = terms * each };       \
         type sum = 0, *end = (type *)(from + bytes);                    \
         for (; passes > 0; passes--) {                                  \
             type *f = (type *)from, *t = (type *)to, value = passes;    \
             if (operation[0] == 'r')                                    \
                 for (; f < end; f += turn)                              \
-                    sum += 0 SIXTEEN(LOAD);                             \
+                    sum += 0 TERMS_##terms(LOAD);                       \
             else if (operation[0] == 'w')                               \
                 for (; f < end; f += turn, t += turn) {                 \
-                    SIXTEEN(STORE)                                      \
+                    TERMS_##terms(STORE)                                \
                 }                                                       \
             else                                                        \
                 for (; f < end; f += turn, t += turn) {                 \
-                    SIXTEEN(COPY)                                       \
+                    TERMS_##terms(COPY)                                 \
                 }                                                       \
             MEMORY;                                                     \
         }                                                               \
         KEEP(sum);                                                      \
     }
 
-PASS(pass_8, uint64_t, 8)
-PASS(pass_4, uint32_t, 4)
-PASS(pass_4_of_16, uint32_t, 16)
+PASS(pass_8, uint64_t, 8, 16)
+PASS(pass_4, uint32_t, 4, 128)
+PASS(pass_4_of_16, uint32_t, 16, 32)
+
+/* What a compiler makes of sixteen 64-bit stores of one value. */
+static void pass_16(char *to, char *from, long passes) {
+    (void)from;
+    for (; passes > 0; passes--) {
+        __m128i value = _mm_set1_epi64x(passes);
+#pragma GCC unroll 8
+        for (long i = 0; i < bytes; i += 16)
+            _mm_store_si128((__m128i *)(to + i), value);
+        MEMORY;
+    }
+}
 
 /* One word in each turn, not unrolled. */
 static void pass_rolled(char *to, char *from, long passes) {
@@ -176,6 +195,28 @@ static void pass_random(char *to, char *from, long passes) {
     KEEP(sum);
 }
 
+/* The same with each index compared with the block's end, and a sum for each generator. */
+static void pass_checked(char *to, char *from, long passes) {
+    static _Thread_local uint64_t state[4] = {1, 2, 3, 4};
+    uint64_t words = bytes / 8, *block = (uint64_t *)from;
+    uint64_t a = state[0], b = state[1], c = state[2], d = state[3], i = 0, j = 0, k = 0, l = 0;
+    (void)to;
+#define CHECKED(x, sum)                                       \
+    x = x * 6364136223846793005u + 1442695040888963407u;      \
+    at = (x >> 32) * words >> 32;                             \
+    need(at < words, "index");                                \
+    sum += block[at]
+    for (long turn = 0; turn < 4096 * passes; turn++) {
+        uint64_t at;
+        CHECKED(a, i);
+        CHECKED(b, j);
+        CHECKED(c, k);
+        CHECKED(d, l);
+    }
+    state[0] = a, state[1] = b, state[2] = c, state[3] = d;
+    KEEP(i + j + k + l);
+}
+
 struct share {
     int cpu, tries;
     double enough, rates[64];
@@ -185,8 +226,10 @@ static void *work(void *argument) {
     struct share *share = argument;
     int chase = operation[1] == 'h', random = operation[1] == 'a';
     void (*pass)(char *, char *, long) = chase           ? pass_chase
+                                         : width == 9    ? pass_checked
                                          : random        ? pass_random
                                          : width == 64   ? pass_512
+                                         : width == 16   ? pass_16
                                          : width == 8    ? pass_8
                                          : width == 4    ? pass_4
                                          : width == 801  ? pass_rolled
@@ -234,12 +277,12 @@ int main(int argc, char **argv) {
         return fprintf(stderr, "usage: memory OPERATION WIDTH BYTES THREADS\n"), 2;
     operation = argv[1];
     width = atoi(argv[2]);
-    bytes = atol(argv[3]) / 256 * 256;
+    bytes = atol(argv[3]) / 512 * 512;
     int threads = atoi(argv[4]);
     struct share shares[64];
     pthread_t made[64];
-    if (bytes < 256 || threads < 1 || threads > 64)
-        return fprintf(stderr, "at least 256 bytes, and 1 to 64 threads\n"), 2;
+    if (bytes < 512 || threads < 1 || threads > 64)
+        return fprintf(stderr, "at least 512 bytes, and 1 to 64 threads\n"), 2;
     if (width == 64 && !__builtin_cpu_supports("avx512f"))
         return fprintf(stderr, "this CPU has no AVX-512\n"), 1;
     pthread_barrier_init(&together, NULL, threads);

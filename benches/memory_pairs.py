@@ -1,0 +1,316 @@
+"""The pairs of `memory_peers.py`: a workload, a peer that measures the same, how that is asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from turns import TRIES, Place, number, said
+
+SIZES = (16 << 10, 1 << 20, 64 << 20)
+"""In the first cache, the second and beyond."""
+SYSBENCH_TOTAL = 2 << 30
+"""Bytes that one run of sysbench moves."""
+SYSBENCH_SIZES = (16 << 20,)
+"""Smaller blocks measure what sysbench does between two blocks."""
+BLOCKS = (4 << 10, 192 << 10, 16 << 20)
+MIB = 1 << 20
+TWIN = "memory-twin"
+
+Figures = dict[int, float]
+"""A figure for each block size in bytes."""
+Peer = Callable[[str, tuple[int, ...], Place], Figures]
+"""Measures block sizes with a peer's program."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A workload and the peer that measures the same."""
+
+    name: str
+    program: str
+    package: str
+    workload: str
+    parameters: dict[str, Any]
+    unit: str
+    definition: str
+    theirs: Peer
+    sizes: tuple[int, ...] = SIZES
+    best: bool = False
+    """Whether the peer reports its best repetition instead of the median."""
+    indicator: str | None = None
+    """Which one, where the workload has several."""
+    everywhere: bool = False
+    """Whether both run on every CPU instead of the one given."""
+    rounds: int | None = None
+    """Fewer rounds than asked for, where the peer takes long."""
+    instead: Peer | None = None
+    """A twin that stands for the agent: it does what the peer does."""
+    levels: bool = False
+    """Whether the workload chooses the sizes itself, one for each cache."""
+
+
+def bw_mem(operation: str) -> Peer:
+    """Megabytes (10^6 B) a second of lmbench's bw_mem."""
+
+    def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+        command = [*place.command(), program, "-N", str(TRIES)]
+        return {
+            size: number(r"^[0-9.]+ ([0-9.]+)$", said([*command, str(size), operation]))
+            for size in sizes
+        }
+
+    return measure
+
+
+def twin(operation: str, width: int, threads: int) -> Peer:
+    """Megabytes (or millions of accesses) a second of twins/memory.c."""
+
+    def one(program: str, size: int, place: Place) -> float:
+        begin = place.command() if threads == 1 else place.everywhere().command()
+        command = [*begin, program, operation, str(width), str(size), str(threads)]
+        return number(r"^rate: ([0-9.]+)$", said(command))
+
+    return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
+
+
+def chase(width: int) -> Peer:
+    """Nanoseconds a load of twins/memory.c."""
+    return twin("chase", width, 1)
+
+
+def memrate(name: str) -> Peer:
+    """Megabytes (10^6 B) a second of one loop of stress-ng's memrate, which prints MiB."""
+
+    def one(program: str, size: int, place: Place) -> float:
+        flags = ["--memrate", "1", "--memrate-bytes", str(size), "-t", "1", "--metrics"]
+        text = said([*place.command(), program, *flags])
+        return number(rf"memrate +([0-9.]+) {name} MB per sec", text) * MIB / 1e6
+
+    return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
+
+
+def sysbench(operation: str, threads: int = 1) -> Peer:
+    """Megabytes (10^6 B) a second of sysbench, which prints MiB."""
+
+    def one(program: str, size: int, place: Place) -> float:
+        options = {
+            "threads": threads,
+            "memory-block-size": size,
+            "memory-total-size": SYSBENCH_TOTAL,
+            "memory-oper": operation,
+            "memory-access-mode": "seq",
+        }
+        flags = [f"--{name}={value}" for name, value in options.items()]
+        begin = place.command() if threads == 1 else place.everywhere().command()
+        text = said([*begin, program, "memory", *flags, "run"])
+        return number(r"\(([0-9.]+) MiB/sec\)", text) * MIB / 1e6
+
+    return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
+
+
+def stream(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+    """Megabytes copied a second: STREAM counts each byte twice, as read and as written."""
+    rate = number(r"^Copy:\s+([0-9.]+)", said([*place.command(), program]))
+    return dict.fromkeys(sizes, rate / 2)
+
+
+def stream_bytes(program: str) -> int:
+    """Bytes of one of STREAM's arrays, which its build decides."""
+    text = said([program])
+    elements = number(r"Array size = ([0-9]+)", text)
+    return int(elements * number(r"([0-9]+) bytes per array element", text))
+
+
+def lat_mem_rd(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+    """Nanoseconds a load in lmbench's random order (-t): one sweep over all sizes."""
+    mebibytes = max(1, max(sizes) // MIB)
+    text = said([*place.command(), program, "-N", "1", "-t", str(mebibytes), "64"])
+    return {size: number(rf"^{size / MIB:.5f} ([0-9.]+)$", text) for size in sizes}
+
+
+def bandwidth(operation: str, workload: str, definition: str) -> Pair:
+    return Pair(
+        name=f"bw_mem {operation}",
+        program="bw_mem",
+        package="lmbench 3",
+        workload=workload,
+        parameters={"variants": ["vector"]},
+        unit="MB/s",
+        definition=definition,
+        theirs=bw_mem(operation),
+    )
+
+
+def as_peer(peer: Pair, operation: str, width: int, threads: int = 1, *, why: str) -> Pair:
+    """The same row with a twin in the agent's place that does what the peer does."""
+    return replace(
+        peer,
+        name=f"as {peer.name}",
+        instead=twin(operation, width, threads),
+        definition=f"twin: {why}",
+    )
+
+
+def pairs() -> Iterator[Pair]:
+    yield from beside_lmbench()
+    for operation in ("read", "write"):
+        plain = Pair(
+            name=f"sysbench {operation}",
+            program="sysbench",
+            package="sysbench 1",
+            workload=f"memory.{operation}",
+            parameters={"variants": ["scalar"]},
+            unit="MB/s",
+            definition="both: 64 bits at a time (ours: the scalar variant); the peer makes one "
+            "access in each turn of its loop",
+            theirs=sysbench(operation),
+            sizes=SYSBENCH_SIZES,
+        )
+        yield plain
+        yield as_peer(plain, operation, 801, why="one access in each turn of the loop")
+        rates = Pair(
+            name=f"memrate {operation}",
+            program="stress-ng",
+            package="stress-ng",
+            workload=f"memory.{operation}",
+            parameters={"variants": ["scalar"]},
+            unit="MB/s",
+            definition="both: 64 bits at a time, unrolled; the peer looks at the time for every "
+            "mebibyte and does all its loops in turn, so that a block begins outside the caches",
+            theirs=memrate(f"{operation}64"),
+            sizes=(16 << 20,),
+        )
+        yield rates
+        width, why = (
+            (8, "64 bits at a time") if operation == "read" else (16, "as compiled: 128 bits")
+        )
+        yield as_peer(rates, operation, width, why=f"{why}, unrolled")
+    count = len(os.sched_getaffinity(0))
+    for threads, number_ in (("one", 1), ("all", count)):
+        for operation, width in (("read", 64), ("write", 64), ("copy", 64), ("random", 8)):
+            same = Pair(
+                name=f"twin {operation}, {threads}",
+                program=TWIN,
+                package="twins/memory.c, which needs a C compiler",
+                workload="memory.blocks",
+                parameters={"threads": [threads]},
+                unit="MB/s" if operation != "random" else "M/s",
+                definition="both: the same accesses (512 bits; random: four generators); the "
+                "twin's loop is the C compiler's",
+                theirs=twin(operation, width, number_),
+                sizes=BLOCKS,
+                indicator=operation,
+                everywhere=threads == "all",
+            )
+            yield same
+            if operation == "random":
+                yield replace(
+                    same,
+                    name=f"checked twin random, {threads}",
+                    definition="as Rust: each index is compared with the block's end, four sums",
+                    theirs=twin(operation, 9, number_),
+                )
+    for operation in ("read", "write"):
+        everywhere = Pair(
+            name=f"sysbench {operation}, all",
+            program="sysbench",
+            package="sysbench 1",
+            workload="memory.blocks",
+            parameters={"threads": ["all"]},
+            unit="MB/s",
+            definition="both: every CPU at once; peer: 64 bits in each turn of the loop, and one "
+            "block shared by all threads (--memory-scope=global); ours: 512 bits, a block for each",
+            theirs=sysbench(operation, count),
+            sizes=(16 << 20,),
+            indicator=operation,
+            everywhere=True,
+        )
+        yield everywhere
+        yield as_peer(everywhere, operation, 801, count, why="its loop, one block for all")
+    yield Pair(
+        name="STREAM Copy",
+        program="stream_c",
+        package="stream.c of STREAM 5",
+        workload="memory.copy",
+        parameters={"variants": ["vector"]},
+        unit="MB/s",
+        definition="peer: best of its repetitions, halved, because it counts bytes read and bytes "
+        "written; ours: best sample. A build in which the compiler turns the loop into memcpy may "
+        "use streaming stores, which the agent never does",
+        theirs=stream,
+        best=True,
+    )
+    yield from latencies()
+
+
+def beside_lmbench() -> Iterator[Pair]:
+    """Bandwidth, and twins that do what bw_mem does."""
+    for verb, operation in (("rd", "read"), ("wr", "write"), ("cp", "copy")):
+        some = bandwidth(
+            verb,
+            f"memory.{operation}",
+            "peer: touches 4 of every 16 bytes and counts all; ours: touches and counts all",
+        )
+        whole = bandwidth(
+            f"f{verb}",
+            f"memory.{operation}",
+            "both touch every byte; peer: 4 bytes at a time",
+        )
+        yield some
+        yield as_peer(some, operation, 416, why="4 of every 16 bytes")
+        yield whole
+        yield as_peer(whole, operation, 4, why="4 bytes at a time")
+
+
+def latencies() -> Iterator[Pair]:
+    """Latency by block size and by level of cache."""
+    sizes = (16 << 10, 1 << 20, 16 << 20)
+    ring = Pair(
+        name="lat_mem_rd -t",
+        program="lat_mem_rd",
+        package="lmbench 3",
+        workload="memory.latency",
+        parameters={"pages": ["base"]},
+        unit="ns",
+        definition="both follow a ring of addresses 64 B apart; peer: every load goes to another "
+        "page, all pages in one random order again and again; ours: all lines in random order",
+        theirs=lat_mem_rd,
+        sizes=sizes,
+        rounds=5,
+    )
+    yield ring
+    yield replace(
+        ring,
+        name="as lat_mem_rd -t",
+        instead=chase(4096),
+        definition="twin: another page with every load, in the peer's order",
+    )
+    yield Pair(
+        name="twin latency",
+        program=TWIN,
+        package="twins/memory.c, which needs a C compiler",
+        workload="memory.latency",
+        parameters={"pages": ["base"]},
+        unit="ns",
+        definition="both: all lines in one random order",
+        theirs=chase(8),
+        sizes=sizes,
+    )
+    for indicator, width in (("read", 64), ("write", 64), ("latency", 8)):
+        yield Pair(
+            name=f"levels, {indicator}",
+            program=TWIN,
+            package="twins/memory.c, which needs a C compiler",
+            workload="memory.levels",
+            parameters={"threads": ["one"], "levels": ["L1", "L2", "L3"]},
+            unit="ns" if indicator == "latency" else "MB/s",
+            definition="both: the size that the workload chose for the level; all lines in one "
+            "random order, or 512 bits at a time",
+            theirs=twin("chase" if indicator == "latency" else indicator, width, 1),
+            indicator=indicator,
+            levels=True,
+            rounds=5,
+        )
