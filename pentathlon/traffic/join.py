@@ -25,7 +25,7 @@ class Joined:
     Attributes:
         sent, received: what both ends wrote down.
         first_arrival: place in `arrival_*` of the first copy by sequence; -1: it never came.
-        duplicates: arrivals beyond the first of a sequence.
+        copies: places in `arrival_*` of the arrivals beyond the first of a sequence, ascending.
         reordered: first copies that came behind a later sequence (RFC 4737, section 3.3).
         unsent: arrivals of sequences that the sender did not write down; they are left out.
     """
@@ -33,9 +33,14 @@ class Joined:
     sent: Source
     received: Source
     first_arrival: NDArray[np.signedinteger[Any]]
-    duplicates: int
+    copies: Integers
     reordered: int
     unsent: int
+
+    @property
+    def duplicates(self) -> int:
+        """Arrivals beyond the first of a sequence."""
+        return len(self.copies)
 
     @property
     def sent_ns(self) -> Integers:
@@ -146,7 +151,7 @@ def join(sent: Source, received: Source) -> Joined:
     found = _Arrivals(sent.sequences, len(received))
     for piece in received.pieces():
         found.add(piece.sequence)
-    return Joined(sent, received, found.first, found.duplicates, found.reordered, found.unsent)
+    return Joined(sent, received, found.first, found.copies, found.reordered, found.unsent)
 
 
 def known_to(sequence: Integers, count: int) -> NDArray[np.bool_] | slice:
@@ -174,32 +179,44 @@ class _Arrivals:
     def __init__(self, sequences: int, most: int) -> None:
         self.kind: type[np.int32 | np.int64] = np.int32 if most < 2**31 else np.int64
         self.first: NDArray[np.signedinteger[Any]] = np.full(sequences, -1, self.kind)
-        self.count = self.duplicates = self.reordered = self.unsent = 0
+        self.count = self.reordered = self.unsent = 0
         self.highest = -1
+        self._copies = [np.empty(0, np.int64)]
+
+    @property
+    def copies(self) -> Integers:
+        """Places of the arrivals beyond the first of a sequence."""
+        return np.concatenate(self._copies)
 
     def add(self, every: Integers) -> None:
         sequence = every[known_to(every, len(self.first))]
         self.unsent += len(every) - len(sequence)
         if not len(sequence):
             return
-        start, end = self.count, self.count + len(sequence)
-        if sequence[0] > self.highest and ascends(sequence):
-            self.first[place_of(sequence)] = np.arange(start, end, dtype=self.kind)
+        places: NDArray[np.signedinteger[Any]]
+        places = np.arange(self.count, self.count + len(sequence)).astype(self.kind)
+        place = place_of(sequence)
+        if sequence[0] > self.highest and (isinstance(place, slice) or ascends(sequence)):
+            self.first[place] = places
+            self.highest = int(sequence[-1])
         else:
-            self._add_mixed(sequence, start)
-        self.highest = max(self.highest, int(sequence.max()))
-        self.count = end
+            self._add_mixed(sequence, places)
+        self.count += len(sequence)
 
-    def _add_mixed(self, sequence: Integers, start: int) -> None:
+    def _add_mixed(self, sequence: Integers, places: NDArray[np.signedinteger[Any]]) -> None:
         """Arrivals of which some are not higher than all before: those are looked at closely."""
-        before = np.maximum.accumulate(np.concatenate([[self.highest], sequence[:-1]]))
-        ahead = sequence > before
-        places = np.arange(start, start + len(sequence), dtype=self.kind)
-        self.first[sequence[ahead]] = places[ahead]
-        behind, their_places = sequence[~ahead], places[~ahead]
-        new = self.first[behind] < 0
+        highest = np.maximum.accumulate(sequence)
+        np.maximum(highest, self.highest, out=highest)
+        behind = 1 + np.flatnonzero(sequence[1:] <= highest[:-1])
+        if sequence[0] <= self.highest:
+            behind = np.concatenate([[0], behind])
+        theirs = sequence[behind]
+        before = self.first[theirs]
         # Of several assignments to one place the last one holds, so they are made backwards.
-        self.first[behind[new][::-1]] = their_places[new][::-1]
-        copies = int((self.first[behind] == their_places).sum())
-        self.reordered += copies
-        self.duplicates += len(behind) - copies
+        self.first[sequence[::-1]] = places[::-1]
+        known = before >= 0
+        self.first[theirs[known]] = before[known]
+        further = self.first[theirs] != places[behind]
+        self._copies.append(places[behind[further]].astype(np.int64))
+        self.reordered += len(behind) - int(further.sum())
+        self.highest = int(highest[-1])

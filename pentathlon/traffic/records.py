@@ -221,7 +221,7 @@ class Records:
             _check(self._data, at, head)
         piece = self._piece(first, last)
         # What every user needs is made here, beside those who use the pieces before.
-        _ = piece.sequence, piece.time_ns
+        _ = piece.sequence
         return piece
 
     def _piece(self, first: int, last: int, kept: slice = slice(None)) -> Piece:

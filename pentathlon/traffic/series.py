@@ -1,7 +1,7 @@
 """The delays of a flow: in the order of arrival and in that of sequence, a stretch at a time.
 
-A stretch is short enough for a processor's own cache, and threads take turns at stretches, so that
-a hundred million packets take seconds. What a stretch yields is added up in order.
+A stretch is short enough for a processor's caches and long enough that threads seldom wait for each
+other, so that a hundred million packets take seconds. What a stretch yields is added up in order.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pentathlon.traffic.clocks import ClockDifference
-from pentathlon.traffic.join import Joined, place_of
-from pentathlon.traffic.records import THREADS, Integers, Numbers
+from pentathlon.traffic.join import Joined, ascends, place_of
+from pentathlon.traffic.records import THREADS, Integers
 
-STRETCH = 1 << 16
+STRETCH = 1 << 17
 """Packets that are looked at together."""
 
 SOON_NS = 1 << 14
@@ -105,27 +105,23 @@ class _Part:
 def arrivals(flow: Joined, clocks: ClockDifference | None) -> Arrivals:
     """The delays of a flow in the order of arrival, with the clocks' difference taken off."""
     delay = np.empty(flow.arrivals_count)
-    single = flow.is_whole and not flow.duplicates
 
     def look(start: int, end: int) -> _Part | None:
         sequence, times = flow.arrivals(start, end)
-        sent, length = _departures(flow, sequence)
         own = delay[start:end]
-        np.subtract(times, sent, out=own)
-        if clocks is not None:
-            own -= clocks.at(sent)
-        own *= 1e-9
-        if not single:
-            kept = flow.first_arrival[sequence] == np.arange(start, end)
-            kept &= length > 0
-            own[~kept] = np.nan
+        _delays(flow, sequence, times, clocks, own)
+        out = _left_out(flow, start, end, sequence)
+        if len(out):
+            own[out] = np.nan
+            kept = np.ones(len(own), bool)
+            kept[out] = False
             own, times, sequence = own[kept], times[kept], sequence[kept]
         if not len(own):
             return None
         earliest = int(times.argmin())
         return _Part(
             packets=len(own),
-            steps=_absolute_sum(np.diff(own)),
+            steps=_absolute_sum(own[1:] - own[:-1]),
             ends=(float(own[0]), float(own[-1])),
             extremes=(float(own.min()), float(own.max())),
             total=float(own.sum()),
@@ -153,14 +149,31 @@ def arrivals(flow: Joined, clocks: ClockDifference | None) -> Arrivals:
     )  # fmt: skip
 
 
-def _departures(flow: Joined, sequence: Integers) -> tuple[Integers, Numbers]:
-    """When packets were sent, and how long they are."""
+def _delays(
+    flow: Joined, sequence: Integers, times: Integers, clocks: ClockDifference | None, out: Floats
+) -> None:
+    """Arrival minus sending, with the clocks' difference taken off, s."""
     low, high = int(sequence.min()), int(sequence.max()) + 1
     if high - low > WIDEST * len(sequence):
-        return flow.sent_ns[sequence], flow.length[sequence]
-    sent, _, length = flow.departures(low, high)
-    place = place_of(sequence - low)
-    return sent[place], length[place]
+        sent = flow.sent_ns[sequence]
+    else:
+        sent = flow.departures(low, high)[0]
+        if high - low != len(sequence) or not ascends(sequence):
+            sent = sent.take(sequence - low)
+    # Of integers, because times may be too large for a double to hold their nanoseconds.
+    out[:] = times - sent
+    if clocks is not None:
+        out -= clocks.at(sent)
+    out *= 1e-9
+
+
+def _left_out(flow: Joined, start: int, end: int, sequence: Integers) -> Integers:
+    """Which arrivals of a stretch are further copies, or of packets nobody wrote down."""
+    first, last = np.searchsorted(flow.copies, (start, end))
+    copies = flow.copies[first:last] - start
+    if flow.is_whole:
+        return copies
+    return np.union1d(copies, np.flatnonzero(flow.length[sequence] == 0))
 
 
 @dataclass(frozen=True)
@@ -191,22 +204,27 @@ def in_sequence(flow: Joined, came: Arrivals) -> InSequence:
 
     def look(start: int, end: int) -> _Row | None:
         place, length = flow.first_arrival[start:end], flow.departures(start, end)[2]
-        kept = place >= 0
-        kept &= length > 0
-        if kept.all():
-            delay = came.delay[place_of(place)]
-            steps = Steps(_absolute_sum(np.diff(delay)), len(delay) - 1)
-            sequences = (start, end - 1)
+        if flow.is_whole:
+            missing = np.flatnonzero(place < 0)
         else:
-            sequence = np.flatnonzero(kept)
-            if not len(sequence):
-                return None
-            delay, length = came.delay[place[sequence]], length[sequence]
-            adjacent = np.diff(sequence) == 1
-            steps = Steps(_absolute_sum(np.diff(delay)[adjacent]), int(adjacent.sum()))
-            sequences = (start + int(sequence[0]), start + int(sequence[-1]))
-        ends = (float(delay[0]), float(delay[-1]))
-        return _Row(steps, int(length.sum(dtype=np.int64)), sequences, ends)
+            missing = np.flatnonzero((place < 0) | (length == 0))
+        count = len(place) - len(missing)
+        if not count:
+            return None
+        # Places of packets that never came count from the end; what is found there is left out.
+        delay = came.delay[place_of(place)] if not len(missing) else came.delay.take(place)
+        steps = delay[1:] - delay[:-1]
+        np.abs(steps, out=steps)
+        apart = np.union1d(missing, missing - 1)
+        apart = apart[(apart >= 0) & (apart < len(steps))]
+        steps[apart] = 0.0
+        low, high = _ends_without(missing, len(place))
+        return _Row(
+            Steps(float(steps.sum()), len(steps) - len(apart)),
+            int(length.sum(dtype=np.int64)) - int(length[missing].sum(dtype=np.int64)),
+            (start + low, start + high),
+            (float(delay[low]), float(delay[high])),
+        )
 
     rows = [row for row in stretches(len(flow.first_arrival), look) if row is not None]
     between = [
@@ -217,6 +235,14 @@ def in_sequence(flow: Joined, came: Arrivals) -> InSequence:
     total = sum(row.steps.total for row in rows) + sum(between)
     count = sum(row.steps.count for row in rows) + len(between)
     return InSequence(Steps(total, count), sum(row.bytes for row in rows))
+
+
+def _ends_without(missing: Integers, count: int) -> tuple[int, int]:
+    """The lowest and the highest number below `count` that are not missing; there must be one."""
+    numbers = np.arange(len(missing))
+    low = int((missing == numbers).cumprod().sum())
+    high = count - 1 - int((missing[::-1] == count - 1 - numbers).cumprod().sum())
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -258,8 +284,9 @@ def departures(flow: Joined) -> Departures:
         if not flow.is_whole:
             sent, late = sent[length > 0], late[length > 0]
         ends = [0, -1] if len(sent) else []
-        later = late[late >= SOON_NS].astype(np.int64)
-        soon = late[late < SOON_NS] if len(later) else late
+        later, soon = np.empty(0, np.int64), late
+        if late.max(initial=0) >= SOON_NS:
+            later, soon = late[late >= SOON_NS].astype(np.int64), late[late < SOON_NS]
         return sent[ends], late[ends].astype(np.int64), np.bincount(soon, minlength=SOON_NS), later
 
     packets, counts = 0, np.zeros(SOON_NS, np.int64)
