@@ -14,7 +14,7 @@ from pathlib import Path
 from pentathlon.target.cache import RECORD, cache_dir, locked, sha256
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.packages import ScratchApt, unpack
-from pentathlon.target.tools import on_path
+from pentathlon.target.tools import on_path, version_said
 
 SUITE = "bookworm-backports"
 """Debian suite whose package `runsc` has the systrap platform; it is static and runs anywhere."""
@@ -55,17 +55,7 @@ def find() -> Runsc:
 
 
 def _version(path: Path) -> str | None:
-    try:
-        done = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    first = done.stdout.decode(errors="replace").partition("\n")[0]
+    first = (version_said(path) or "").partition("\n")[0]
     return first.removeprefix("runsc version ").strip() or None
 
 

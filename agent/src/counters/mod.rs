@@ -4,6 +4,8 @@
 //! that this system does not keep, or that can never move on it, is `None` in every reading and
 //! named with the reason by [`Counters::support`]: it is never a zero.
 
+#[cfg(any(target_os = "linux", windows))]
+mod clock_step;
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
 mod platform;

@@ -1,10 +1,9 @@
 //! The counters of Windows: `GetProcessTimes`, `GetProcessMemoryInfo`, `NtQuerySystemInformation`.
 
-use super::{Delta, Options, Support};
+use super::{clock_step::clock_step_ns, Delta, Options, Support};
 use crate::sys::machine::Interrupts;
 use crate::sys::{system, usage};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 #[derive(Debug)]
 pub struct Platform {
@@ -94,7 +93,11 @@ impl Platform {
 
     pub fn support(&self) -> Support {
         let mut resolution = BTreeMap::new();
-        if let Some(step) = clock_step_ns() {
+        let step = clock_step_ns(|| {
+            let usage = usage::own().ok()?;
+            Some(usage.user_ns + usage.kernel_ns)
+        });
+        if let Some(step) = step {
             resolution.insert("cpu_user_ns", step);
             resolution.insert("cpu_system_ns", step);
         }
@@ -121,30 +124,6 @@ fn counted_interrupts(provider: &str) -> Result<Interrupts, String> {
         Ok(_) => Ok(interrupts),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// The smallest step in which the CPU time of this process is seen to move, in ns; none if it does
-/// not move within 50 ms of work.
-fn clock_step_ns() -> Option<u64> {
-    let cpu_ns = || {
-        usage::own()
-            .ok()
-            .map(|usage| usage.user_ns + usage.kernel_ns)
-    };
-    let start = Instant::now();
-    let mut smallest = None;
-    let mut last = cpu_ns()?;
-    let mut steps = 0;
-    while steps < 3 && start.elapsed() < Duration::from_millis(50) {
-        let now = cpu_ns()?;
-        if now > last {
-            let step = now - last;
-            smallest = Some(smallest.map_or(step, |least: u64| least.min(step)));
-            last = now;
-            steps += 1;
-        }
-    }
-    smallest
 }
 
 #[cfg(test)]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import os
-import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pentathlon.target.cache import RECORD, cache_dir, sha256
 from pentathlon.target.contract import TargetUnavailable
-from pentathlon.target.tools import on_path
+from pentathlon.target.tools import on_path, version_said
 
 SUITES: dict[str, str] = {
     "5.10": "bullseye",
@@ -112,18 +111,8 @@ def resolve(wanted: str) -> Kernel:
 
 def version_of(path: Path) -> str | None:
     """What the kernel answers to --version, or None if it does not start."""
-    try:
-        done = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    text = done.stdout.decode(errors="replace").strip()
-    return text if done.returncode == 0 and number(text) else None
+    text = version_said(path)
+    return text if text and number(text) else None
 
 
 def _read(path: Path) -> Kernel | None:

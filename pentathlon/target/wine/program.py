@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pentathlon.target.cache import sha256
 from pentathlon.target.contract import TargetUnavailable
-from pentathlon.target.tools import on_path
+from pentathlon.target.tools import on_path, version_said
 
 INSTALL = "sudo apt-get install wine64"
 BUILD = "sh scripts/cross windows"
@@ -59,17 +58,7 @@ def find() -> Wine:
 
 
 def _version(path: Path) -> str | None:
-    try:
-        done = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=10,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    text = done.stdout.decode(errors="replace").strip()
+    text = version_said(path) or ""
     return text.removeprefix("wine-") if text.startswith("wine-") else None
 
 

@@ -1,6 +1,6 @@
 //! Counters of this process and its children.
 
-use crate::counters::Delta;
+use crate::counters::{clock_step, Delta};
 use crate::inventory::linux::layer::Kernel;
 use crate::sys::{kernel, pages, rusage};
 use std::collections::BTreeMap;
@@ -108,23 +108,8 @@ fn moved(before: std::io::Result<rusage::Usage>, field: impl Fn(&rusage::Usage) 
 /// The smallest step in which the CPU time of this process is seen to move, in ns; none if it does
 /// not move within 50 ms of work.
 pub fn clock_step_ns() -> Option<u64> {
-    let cpu_ns = || {
-        rusage::own()
-            .ok()
-            .map(|usage| usage.user_ns + usage.system_ns)
-    };
-    let start = Instant::now();
-    let mut smallest = None;
-    let mut last = cpu_ns()?;
-    let mut steps = 0;
-    while steps < 3 && start.elapsed() < Duration::from_millis(50) {
-        let now = cpu_ns()?;
-        if now > last {
-            let step = now - last;
-            smallest = Some(smallest.map_or(step, |least: u64| least.min(step)));
-            last = now;
-            steps += 1;
-        }
-    }
-    smallest
+    clock_step::clock_step_ns(|| {
+        let usage = rusage::own().ok()?;
+        Some(usage.user_ns + usage.system_ns)
+    })
 }
