@@ -3,12 +3,13 @@
 Two files of records are made as endpoints write them, with losses (the last packets among them),
 further copies, packets out of order, lateness and delays whose answers are known, and clocks that
 differ by an offset and a drift. Timed is all from the files to the table: reading, checksums, the
-join, and every metric (loss, copies, reordering, delays and their quantiles, jitter, lateness).
-What comes out is compared with what was planted. ITGDec then decodes a log that D-ITG's receiver
-wrote on the loopback device, if Debian's package d-itg is installed.
+join, and every metric (loss, copies, reordering, delays and their quantiles, jitter, lateness);
+by the agent, which does it for many packets, and by arrays of NumPy, which do it for few. ITGDec
+takes turns with both, if Debian's package d-itg is installed: it decodes a log that D-ITG's
+receiver wrote on the loopback device. What comes out is compared with what was planted.
 
-Exit status: 0 all answers were right, 1 one was not. The files take 32 bytes a packet, the
-computation about 55 bytes of memory a packet.
+Exit status: 0 all answers were right, 1 one was not. The files take 32 bytes a packet, the agent 9
+bytes of memory a packet beside the mapped files, the arrays 12.
 
     python benches/packet_truth.py --packets 100000000 --folder /var/tmp
 """
@@ -35,7 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from pentathlon.traffic import clocks, join, metrics, records
+from pentathlon import agent
+from pentathlon.traffic import by_agent, clocks, join, metrics, records
 
 GAP_NS = 1000
 SEGMENT = 1_000_000
@@ -219,20 +221,23 @@ def mapped(path: Path) -> Iterator[mmap.mmap]:
         yield mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def tabled(sent: Path, received: Path) -> tuple[metrics.FlowMetrics, float, float]:
-    """The table; seconds until both ends were joined, and until it was there."""
-    start = time.perf_counter()
+def by_arrays(sent: Path, received: Path) -> metrics.FlowMetrics:
     with mapped(sent) as first, mapped(received) as second:
         both = join.join(records.Records(first), records.Records(second))
-        joined = time.perf_counter()
-        found = metrics.flow_metrics(both, LINE)
-    return found, joined - start, time.perf_counter() - start
+        return metrics.flow_metrics(both, LINE)
 
 
-def ditg(folder: Path, seconds: int = 8) -> tuple[int, float] | None:
-    """Records in a log of D-ITG's receiver, and the time that ITGDec takes for it; none without."""
-    send, receive, decode = (shutil.which(name) for name in ("ITGSend", "ITGRecv", "ITGDec"))
-    if not (send and receive and decode):
+def by_the_agent(sent: Path, received: Path) -> metrics.FlowMetrics:
+    return by_agent.flow_metrics(agent.locate(), sent, received, LINE)
+
+
+OURS = {"agent": by_the_agent, "arrays": by_arrays}
+
+
+def ditg_log(folder: Path, seconds: int = 8) -> Path | None:
+    """A log of D-ITG's receiver; none without D-ITG."""
+    send, receive = (shutil.which(name) for name in ("ITGSend", "ITGRecv"))
+    if not (send and receive and shutil.which("ITGDec")):
         return None
     log, silent = folder / "received.log", subprocess.DEVNULL
     server = subprocess.Popen([receive], stdin=silent, stdout=silent, stderr=silent)
@@ -244,54 +249,71 @@ def ditg(folder: Path, seconds: int = 8) -> tuple[int, float] | None:
     finally:
         server.terminate()
         server.wait()
-    taken = []
-    for _ in range(5):
-        start = time.perf_counter()
-        # Its progress, a character for each record, goes to the other stream.
-        done = subprocess.run(
-            [decode, str(log)], stdin=silent, stdout=subprocess.PIPE, stderr=silent, check=True
-        )
-        taken.append(time.perf_counter() - start)
+    return log
+
+
+def itgdec(log: Path) -> int:
+    """Decode a log; how many records it has."""
+    # Its progress, a character for each record, goes to the other stream.
+    done = subprocess.run(
+        ["ITGDec", str(log)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, check=True,
+    )  # fmt: skip
     total = done.stdout.decode(errors="replace").rsplit("Total packets", 1)[-1]
-    return int(total.split("=")[1].split()[0]), statistics.median(taken)
+    return int(total.split("=")[1].split()[0])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--packets", type=int, default=100_000_000, help="packets that are sent")
-    parser.add_argument("--rounds", type=int, default=3, help="how often the table is made")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each takes its turn")
     parser.add_argument("--folder", type=Path, help="where the files go (temporary by default)")
     asked = parser.parse_args()
+    found: dict[str, metrics.FlowMetrics] = {}
+    taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         ends = folder / "sent", folder / "received"
         print(f"planting {asked.packets:,} packets", flush=True)
         answers = plant(asked.packets, *ends)
         every = answers.sent + answers.received + answers.copies
-        times = []
+        log = ditg_log(folder)
         for _ in range(asked.rounds):
-            found, joined, seconds = tabled(*ends)
-            times.append(seconds)
-            print(f"{every:,} records: joined after {joined:.2f} s, table after {seconds:.2f} s",
-                  flush=True)  # fmt: skip
-        ours = statistics.median(times) / every
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(f"median: {1e9 * ours:.1f} ns a record, {1 / ours / 1e6:.1f} M records/s; "
-              f"100 M records take {1e8 * ours:.2f} s (target: 10 s); peak memory {peak:.1f} GB "
-              "with the mapped files")  # fmt: skip
-        peer = ditg(folder)
-    if peer is None:
-        print("ITGDec was not found")
+            for by, table in OURS.items():
+                start = time.perf_counter()
+                found[by] = table(*ends)
+                taken.setdefault(by, []).append((time.perf_counter() - start) / every)
+            if log:
+                start = time.perf_counter()
+                count = itgdec(log)
+                taken.setdefault("ITGDec", []).append((time.perf_counter() - start) / count)
+    each = {by: statistics.median(times) for by, times in taken.items()}
+    for by, seconds in each.items():
+        print(f"{by}: {1e9 * seconds:.1f} ns a record, {1e-6 / seconds:.1f} M records/s")
+    for by in OURS:
+        print(f"100 M records by {by}: {1e8 * each[by]:.2f} s (target: 10 s)")
+    if log:
+        ratios = {
+            by: statistics.median(
+                theirs / ours for ours, theirs in zip(taken[by], taken["ITGDec"], strict=True)
+            )
+            for by in OURS
+        }
+        for by, ratio in ratios.items():
+            print(f"ITGDec / {by}, per record: {ratio:.1f} (target: 20)")
     else:
-        count, seconds = peer
-        print(f"ITGDec: {count:,} records in {seconds:.3f} s, {1e9 * seconds / count:.0f} ns a "
-              f"record: {seconds / count / ours:.1f} times ours (target: 20)")  # fmt: skip
-    if faults := wrong(found, answers):
+        print("ITGDec was not found")
+    peaks = [resource.getrusage(who).ru_maxrss / 1e6
+             for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]  # fmt: skip
+    print(f"peak memory with the mapped files: agent {peaks[0]:.1f} GB, arrays {peaks[1]:.1f} GB")
+    faults = [f"{by}: {fault}" for by in OURS for fault in wrong(found[by], answers)]
+    if faults:
         print("\n".join(["NOT what was planted:", *faults]))
         return 1
+    told = found["agent"]
     print(
-        f"as planted: {found.lost_ratio:.4%} lost, {found.duplicate_ratio:.4%} further copies, "
-        f"{found.reordered_ratio:.4%} reordered, delays, jitter and lateness to 1 ns"
+        f"as planted: {told.lost_ratio:.4%} lost, {told.duplicate_ratio:.4%} further copies, "
+        f"{told.reordered_ratio:.4%} reordered, delays, jitter and lateness to 1 ns"
     )
     return 0
 

@@ -2,7 +2,7 @@
 
 use lexopt::prelude::*;
 use pentathlon_agent::session::graphics;
-use pentathlon_agent::{build, catalog, clock, endpoint, inventory, session, workloads};
+use pentathlon_agent::{build, catalog, clock, endpoint, inventory, network, session, workloads};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -17,13 +17,14 @@ Verbs:
   inventory   print what this system is made of, as one JSON document
   run         read one request (JSON) from standard input, write events as JSON lines
   endpoint    be one host of a test between hosts: commands in, events and records out
+  join        read one request, join the records of both ends of a flow, print what they tell
   init        serve one request as process 1 of a guest, then power the guest off
 
 Options:
   --version   print the version and the build hash
   --help      print this text
 
-Exit status: 0 done, 1 nobody read the output, 2 a wrong verb or request.
+Exit status: 0 done, 1 nobody read the output, or records are damaged, 2 a wrong verb or request.
 The request and the events are described in docs/protocol.md.";
 
 fn main() -> ExitCode {
@@ -85,6 +86,17 @@ fn verb() -> Result<u8, String> {
             "system": inventory::collect(&std::env::temp_dir()),
         })),
         Some("run") => Ok(session::serve() as u8),
+        Some("join") => {
+            let request = std::io::read_to_string(std::io::stdin()).map_err(|e| e.to_string())?;
+            let request = serde_json::from_str(&request).map_err(|e| e.to_string())?;
+            match network::join::join(&request) {
+                Ok(joined) => document(&json!(joined)),
+                Err(reason) => {
+                    eprintln!("{reason}");
+                    Ok(1)
+                }
+            }
+        }
         Some("endpoint") => Ok(endpoint::serve() as u8),
         Some(session::EXIT_VERB) => Ok(session::EXIT_STATUS),
         Some("worker") => Ok(session::work(&workloads::all()) as u8),

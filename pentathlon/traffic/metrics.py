@@ -7,6 +7,7 @@ metrics that need it are None: unknown, never zero.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -98,8 +99,8 @@ def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
     return FlowMetrics(
         sent=count,
         received=came.packets,
-        offered_rate=_rate(count, went.ends_ns - went.late_ends_ns),
-        sending_rate=_rate(count, went.ends_ns),
+        offered_rate=rate(count, went.ends_ns - went.late_ends_ns),
+        sending_rate=rate(count, went.ends_ns),
         throughput=_throughput(flow, came, ordered.bytes),
         lost_ratio=1 - came.packets / count if count else None,
         duplicate_ratio=flow.duplicates / count if count else None,
@@ -123,8 +124,8 @@ def sender_only(sent: Packets) -> FlowMetrics:
     nothing: dict[str, Any] = dict.fromkeys((field.name for field in fields(FlowMetrics)), None)
     known = {
         "sent": count,
-        "offered_rate": _rate(count, times),
-        "sending_rate": _rate(count, times + sent.late_ns[ends]),
+        "offered_rate": rate(count, times),
+        "sending_rate": rate(count, times + sent.late_ns[ends]),
         "lateness_p99": _nanoseconds(sent.late_ns, 0.99),
         "lateness_max": float(sent.late_ns.max()) * 1e-9 if count else None,
     }
@@ -183,17 +184,27 @@ def _nanoseconds(values: NDArray[np.integer[Any]], share: float) -> float | None
     return None if rank is None else float(np.partition(values, rank)[rank]) * 1e-9
 
 
-def _rate(count: int, ends_ns: NDArray[np.int64]) -> float | None:
+def rate(count: int, ends_ns: Sequence[int] | NDArray[np.int64] | None) -> float | None:
     """Packets/s from the times of the first and of the last of `count` packets."""
-    if count < 2 or ends_ns[1] <= ends_ns[0]:
+    if count < 2 or ends_ns is None or ends_ns[1] <= ends_ns[0]:
         return None
     return (count - 1) / (float(ends_ns[1] - ends_ns[0]) * 1e-9)
 
 
+def throughput(bytes_after: int, count: int, ends_ns: tuple[int, int]) -> float | None:
+    """Bits after the first of `count` arrivals over the time since then.
+
+    Args:
+        bytes_after: payload without that of the first, which only starts the clock.
+        ends_ns: times of the earliest and of the latest arrival.
+    """
+    if count < 2 or ends_ns[1] <= ends_ns[0]:
+        return None
+    return 8 * bytes_after / ((ends_ns[1] - ends_ns[0]) * 1e-9)
+
+
 def _throughput(flow: Joined, came: series.Arrivals, whole: int) -> float | None:
-    """Bits after the first arrival over the time since then: the first only starts the clock."""
-    if came.packets < 2 or came.last_ns <= came.first_ns:
+    if came.packets < 2:
         return None
     first = flow.departures(came.first_sequence, came.first_sequence + 1)[2]
-    bits = 8 * (whole - int(first[0]))
-    return bits / ((came.last_ns - came.first_ns) * 1e-9)
+    return throughput(whole - int(first[0]), came.packets, (came.first_ns, came.last_ns))

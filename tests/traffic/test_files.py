@@ -2,14 +2,18 @@
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pentathlon.traffic import clocks, join, metrics, records, series
+from pentathlon import agent
+from pentathlon.traffic import by_agent, clocks, join, metrics, records, series
 
 LINE = clocks.ClockDifference(0, 1e9, 1e-5, 10.0, 5)
 GAP, LENGTH = 10_000, 90
@@ -106,6 +110,52 @@ def test_stretches_that_threads_look_at_add_up(
     order = np.argsort(np.arange(900) + random.integers(0, 4, 900)).tolist()
     kept = [n for n in order if n % 13 and n < 880] + [3, 500, 3]
     check(900, kept, [50] * 30)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_agent_says_the_same_of_whole_files(seed: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(seed)
+    count, cuts = int(random.integers(1, 4000)), random.integers(1, 700, 9).tolist()
+    order = np.argsort(np.arange(count) + random.integers(0, 1 + seed, count))
+    kept = order[random.random(count) > 0.1 * seed]
+    rows = arrivals([*kept.tolist(), *random.integers(0, count + 3, 20 * seed).tolist()])
+    if seed == 5:
+        rows = []
+    files = tmp_path / "sent", tmp_path / "received"
+    ends = sent_file(count, cuts), file_of(records.RECEIVED, rows, cuts)
+    for file, data in zip(files, ends, strict=True):
+        file.write_bytes(data)
+    both = join.join(*(records.Records(data) for data in ends))
+    for line in (LINE, None):
+        wanted = asdict(metrics.flow_metrics(both, line))
+        found = asdict(by_agent.flow_metrics(agent.locate(), *files, line))
+        # Without the clocks' difference the delays are about a second, and double's last bit shows.
+        compared(found, wanted, 1e-12 if line else 1e-9)
+
+
+def compared(found: dict[str, Any], wanted: dict[str, Any], within: float) -> None:
+    assert found.keys() == wanted.keys()
+    for name, value in wanted.items():
+        if isinstance(value, dict):
+            compared(found[name], value, within)
+        elif value is None:
+            assert found[name] is None, name
+        else:
+            assert found[name] == pytest.approx(value, abs=within, rel=1e-9), name
+
+
+def test_the_agent_tells_the_place_of_damage_too(tmp_path: Path) -> None:
+    data = bytearray(sent_file(300, [100, 100]))
+    second = records.HEADER.itemsize + 100 * records.RECORD.itemsize
+    file, nothing = tmp_path / "sent", tmp_path / "received"
+    nothing.touch()
+    file.write_bytes(data[:-1])
+    with pytest.raises(records.RecordsError, match=f"block at byte {2 * second} is cut off"):
+        by_agent.flow_metrics(agent.locate(), file, nothing, None)
+    data[second + 60] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(records.RecordsError, match=f"at byte {second} is damaged"):
+        by_agent.flow_metrics(agent.locate(), file, nothing, None)
 
 
 def check(count: int, order: list[int], cuts: list[int]) -> None:

@@ -1,6 +1,6 @@
 //! Traffic between two hosts: what is in a packet, when it is due, how it is sent and received,
 //! and what is written down of it. Nothing is averaged here: both ends keep one record a packet,
-//! which the experimenter joins by sequence.
+//! which are joined by sequence afterwards.
 
 pub mod batch;
 pub mod echoes;
@@ -9,6 +9,7 @@ pub mod flow;
 pub mod frame;
 pub mod icmp;
 pub mod inlet;
+pub mod join;
 #[cfg(target_os = "linux")]
 pub mod link;
 #[cfg(target_os = "linux")]

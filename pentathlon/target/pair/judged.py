@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from pentathlon import agent
 from pentathlon.target.pair import ladder
 from pentathlon.target.pair.trials import Trial
 from pentathlon.traffic import (
+    by_agent,
     clocks,
     fit,
     jitter,
@@ -28,6 +32,9 @@ from pentathlon.traffic.reordering import Reordering, reordering
 
 SMALLEST, LONGEST = 32.0, 65507.0
 """Lengths that a packet can have, in bytes: its header, and a UDP datagram over IPv4."""
+
+MANY = 2_000_000
+"""Records of both ends from which on the agent computes a flow's metrics."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +120,13 @@ def _flow(
     return FlowResult(
         number=number,
         flow=flow,
-        found=metrics.flow_metrics(both, line) if both else metrics.sender_only(sent),
+        found=metrics.sender_only(sent)
+        if both is None
+        else _metrics(
+            both,
+            [trial.files[sender, "sent", source], trial.files[1 - sender, "received", number]],
+            line,
+        ),
         trips=_trips(back),
         clocks=line,
         sent=sent,
@@ -133,6 +146,18 @@ def _flow(
         further=further,
         jitter=_jitter(both, line, trial.rung),
     )
+
+
+def _metrics(
+    both: join.Joined, ends: list[bytes], line: clocks.ClockDifference | None
+) -> metrics.FlowMetrics:
+    if len(both.sent) + len(both.received) < MANY:
+        return metrics.flow_metrics(both, line)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("sent", "received")]
+        for file, data in zip(files, ends, strict=True):
+            file.write_bytes(data)
+        return by_agent.flow_metrics(agent.locate(), files[0], files[1], line)
 
 
 def _jitter(
