@@ -35,6 +35,9 @@ LEAST_BYTES = 65536
 VALUES = ("sample", "histogram")
 """Events that hold what was measured."""
 
+TRIALS = ("network.", "forwarding.")
+"""Workloads whose samples are those of trials between two hosts: one trial yields many."""
+
 Weights = Mapping[str, Mapping[Any, float]]
 """Factor -> value -> how many of the study's cases that value stands for."""
 
@@ -162,7 +165,8 @@ def estimate_step(
     """Seconds and journal bytes of a step, from the pilot's events of it.
 
     Per case: what the case took beside its batches (set-up, batch sizing) stays as it is; each
-    batch takes what it took in the pilot, but at least the study's `sample_ms`.
+    batch takes what it took in the pilot, but at least the study's `sample_ms`. A trial between two
+    hosts is repeated with its set-up.
     """
     repeats = step.iterations + step.warmup
     total = 0.0
@@ -183,6 +187,9 @@ def estimate_step(
         taken = list(trials.values())
         rest = max(span_s - sum(taken), 0.0)
         full = sum(max(seconds, step.sample_ms / 1000) for seconds in taken)
+        if step.workload.startswith(TRIALS):
+            # Flows of one trial are cases of their own, told at once.
+            rest, full = 0.0, span_s
         total += weight * (rest + repeats * full)
         size += weight * sum(_bytes(e) for e in part)
         size += weight * (repeats - 1) * sum(_bytes(e) for e in batches)

@@ -231,3 +231,18 @@ def test_indicators_of_one_trial_between_hosts_are_one_time() -> None:
     begun = {"event": "progress", "state": "case", "case": case, "t_ns": 0.0}
     seconds, _ = estimate_step(step([1], iterations=3, warmup=0), [begun, *told], {})
     assert seconds == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize("workload", ["network.traffic", "forwarding.sweep"])
+def test_a_trial_between_hosts_counts_once_with_all_its_flows(workload: str) -> None:
+    flows = [{"size": 64, "flow": flow} for flow in (0, 1)]
+    told = [
+        {"event": "sample", "phase": "measure", "case": case, "iteration": 0,
+         "elapsed_ns": 1.5e9, "t_ns": 2e9}
+        for case in flows for _ in range(20)
+    ]  # fmt: skip
+    begun = {"event": "progress", "state": "case", "case": {"size": 64}, "t_ns": 0.0}
+    given_ = step([1], iterations=5, warmup=0).model_copy(update={"workload": workload})
+    seconds, _ = estimate_step(given_, [begun, *told], {})
+    # Two seconds, of which one and a half are the flows.
+    assert seconds == pytest.approx(10.0)
