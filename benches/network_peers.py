@@ -7,11 +7,12 @@ hits all alike. Printed are, each beside its target:
   time per received packet, once as the programs of both ends and ksoftirqd were charged for
   ("own": what the kernel does in a program's name is with it), once as all CPUs were busy
   (/proc/stat, all interrupts and other programs with it);
-* with --lossless the highest rate without a lost packet: that of a turn above which lost none, or a
-  higher one found by halving; a rate that fails is tried once more, because one wait for a
-  neighbour loses packets of any tool;
+* with --lossless the highest rate without a lost packet, as it was sent: that of a turn above which
+  lost none, or a higher one found by halving; a rate that fails is tried once more, because one
+  wait for a neighbour loses packets of any tool;
 * with --paced how exactly asked rates are held, and how much later than intended packets leave.
 
+All of them, and the bench itself, go before other programs (nice -20 of their sessions, sched(7)).
 Receivers have a buffer of 8 MiB or of what net.core.rmem_max allows, whichever is less; D-ITG,
 which cannot be told, has net.core.rmem_default. iperf3 sends with `-u -l 64 -b 0`, D-ITG with logs
 at both ends, as our records are, sockperf in its throughput mode, which does not tell what arrived.
@@ -100,20 +101,21 @@ def lossless(
     Args:
         shown: rates of turns that lost nothing, which need no search.
     """
-    low, high = max(shown, default=0.0), highest
+    best = low = max(shown, default=0.0)
+    high = highest
     for _ in range(STEPS):
         middle = (low + high) / 2
         for _ in range(2):
             turn = tool.run(middle, seconds)
             if turn.received is None:
                 return None
-            held = turn.sent >= 0.99 * middle * turn.seconds
-            if held and turn.received == turn.sent:
-                low = max(low, min(middle, turn.rate))
+            if turn.sent and turn.received == turn.sent:
+                # A tool that sends less than it is asked for has shown that rate and no more.
+                best, low = max(best, min(middle, turn.rate)), middle
                 break
         else:
             high = middle
-    return low
+    return best
 
 
 def segment_before_the_link(made: Bed) -> None:

@@ -112,6 +112,10 @@ def bed() -> Iterator[Bed]:
         target: LocalTarget = NetnsTarget(System(), agent.locate(), Path(folder, "state"))
         pair = hosts.netns_hosts(target, (None, None))(30.0)
         try:
+            # Ours and the peers alike: those run in the bench's own session.
+            for process in ("self", *(str(host.session.pid) for host in pair)):
+                with suppress(OSError):
+                    Path(f"/proc/{process}/autogroup").write_text("-20")
             yield Bed(pair, Path(folder))
         finally:
             hosts.stop(pair)

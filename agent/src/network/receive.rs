@@ -131,11 +131,18 @@ impl Receiver {
         set_waiting(flow, socket)?;
         let mut packet = vec![0; LONGEST + 1];
         loop {
-            match socket.recv_from(&mut packet) {
+            // Only who answers has to know the sender.
+            let came = match flow.role {
+                Role::Echo => socket
+                    .recv_from(&mut packet)
+                    .map(|(n, from)| (n, Some(from))),
+                _ => socket.recv(&mut packet).map(|n| (n, None)),
+            };
+            match came {
                 Ok((length, from)) => {
                     let now = self.timer.now_ns();
                     let ours = self.take(now, &packet[..length]);
-                    if ours && flow.role == Role::Echo {
+                    if let Some(from) = from.filter(|_| ours) {
                         mark_as_echo(&mut packet);
                         // An echo that finds no room is lost like any other packet.
                         socket.send_to(&packet[..length], from).ok();

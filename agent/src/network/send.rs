@@ -75,13 +75,13 @@ pub fn run(
         sent: Sent::default(),
     };
     timer.wait_until(start_ns);
-    while let Some(due) = packets.next_due(timer) {
+    while packets.are_left_before(end_ns) {
+        let now = match packets.due_ns {
+            Some(due) => timer.wait_until(due),
+            None => timer.now_ns(),
+        };
         // A generator that falls behind for good ends at the planned time, not much later: what
         // was not sent by then shows as missing packets.
-        if due >= end_ns {
-            break;
-        }
-        let now = timer.wait_until(due);
         if now >= end_ns {
             break;
         }
@@ -137,7 +137,7 @@ impl Packets {
     /// be sent as soon as possible.
     #[cfg(target_os = "linux")]
     pub fn take(&mut self, end_ns: u64) -> Option<Option<u64>> {
-        if self.sequence >= self.most || self.due_ns.is_some_and(|due| due >= end_ns) {
+        if !self.are_left_before(end_ns) {
             return None;
         }
         let due = self.due_ns;
@@ -146,10 +146,10 @@ impl Packets {
         Some(due)
     }
 
-    /// When the next packet is due; none after the last one.
+    /// Whether a packet is left that is due before `end_ns`.
     #[inline]
-    fn next_due(&self, timer: &Timer) -> Option<u64> {
-        (self.sequence < self.most).then(|| self.due_ns.unwrap_or_else(|| timer.now_ns()))
+    fn are_left_before(&self, end_ns: u64) -> bool {
+        self.sequence < self.most && self.due_ns.is_none_or(|due| due < end_ns)
     }
 
     /// Takes the packets that are due at `now_ns`, no more than `most`; none is taken early to
