@@ -207,11 +207,15 @@ class _Table:
     def _verdict(self, one: Comparison) -> Text:
         text = Text(one.words, style=_style(one.verdict))
         told = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
-        notes = [one.reason] if told and one.reason else []
-        notes += [caution for caution in one.cautions if caution.startswith("the parameters")]
-        if notes:
-            text.append(f": {'; '.join(notes)}", style="default not bold")
+        if any(_of_parameters(caution) for caution in one.cautions):
+            text.append(" †", style="default not bold")
+        if told and one.reason:
+            text.append(f": {one.reason}", style="default not bold")
         return text
+
+
+def _of_parameters(caution: str) -> bool:
+    return caution.startswith("the parameters")
 
 
 def _interval(effect: Effect) -> str:
@@ -315,6 +319,9 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
         said.append("rows that share a line are told apart with --full")
     console.print(Text(f"\n{'; '.join(said)}.", style="dim"))
+    every = [one for row in evaluation.rows for one in row.comparisons]
+    for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):
+        console.print(Text(f"† {caution}.", style="dim"))
 
 
 def _levels(evaluation: Evaluation, console: Console) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
@@ -134,6 +134,8 @@ class Part:
     anchor: str
     title: str
     lines: tuple[Line, ...]
+    cautions: tuple[str, ...]
+    """What qualifies every row of the part, said once."""
     unfolded: bool
     tallies: tuple[Tally, ...]
     figures: Figures
@@ -261,10 +263,12 @@ def _part(
         said = sweep.words(evaluation)
     elif workload in SAID:
         said = SAID[workload](evaluation)
+    shared = _shared(evaluation, rows)
     return Part(
         anchor=anchor,
         title=title,
-        lines=tuple(_line(evaluation, row, alike) for row in rows),
+        lines=tuple(_line(evaluation, row, alike, shared) for row in rows),
+        cautions=tuple(f"{name}: {one}" for name, every in shared.items() for one in every),
         unfolded=len(rows) <= OPEN_ROWS,
         tallies=tallies(evaluation, rows),
         figures=tuple(
@@ -318,14 +322,34 @@ def _slope(one: Scaling) -> Slope:
     )
 
 
-def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
-    """One row; where all rows of a part measure alike, the case alone names it."""
+def _shared(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+    """Cautions of each system that all rows of a part have in common, if there are several."""
+    found = {}
+    whole = {caution for pair in evaluation.pairs for caution in pair.cautions}
+    for system in evaluation.systems[1:]:
+        each = [one.cautions for row in rows if (one := row.comparison(system.name)) is not None]
+        common = set(each[0]).intersection(*each[1:]) if len(each) > 1 else set()
+        found[system.name] = tuple(
+            one for one in (each[0] if common else ()) if one in common - whole
+        )
+    return found
+
+
+def _layered(caution: str) -> bool:
+    return caution.startswith("compares")
+
+
+def _line(
+    evaluation: Evaluation, row: Row, alike: bool, of_part: Mapping[str, tuple[str, ...]]
+) -> Line:
+    """One row; where all rows of a part measure alike, the case alone names it. `of_part` has been
+    said above the rows."""
     largest = max((summary.mean for summary in row.summaries), default=0.0)
     reference = row.summary(evaluation.study.reference)
     divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
-    # Layers are named on every row; what else qualifies a whole comparison is said once, above.
+    # What qualifies a whole comparison is said once, above.
     shared = {
-        pair.system: tuple(one for one in pair.cautions if not one.startswith("compares"))
+        pair.system: tuple(one for one in pair.cautions if not _layered(one))
         for pair in evaluation.pairs
     }
     return Line(
@@ -339,7 +363,7 @@ def _line(evaluation: Evaluation, row: Row, alike: bool) -> Line:
         judgements=tuple(
             _judgement(
                 one,
-                shared.get(system.name, ()),
+                (*shared.get(system.name, ()), *of_part.get(system.name, ())),
                 mark="" if row.declared or not row.score else "exploratory",
             )
             for system in evaluation.systems[1:]

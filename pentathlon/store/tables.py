@@ -17,6 +17,10 @@ from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
 from pentathlon.study.plan import Plan, canonical_json
 
+DRAWN_BY = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
+"""`counter` events that say what a graphics workload found when it began (docs/graphics.md), and
+where they stand in the inventory: the parameters of a workload may choose among adapters."""
+
 
 class TableBuilder:
     """Takes the records of a journal and yields the tables.
@@ -39,6 +43,7 @@ class TableBuilder:
         self._answers: dict[str, list[Any]] = {name: [] for name in TABLES["answers"]}
         self._steps: dict[str, list[int]] = {"samples": [], "histograms": [], "answers": []}
         self._inventory: list[dict[str, Any]] = []
+        self._drawn: set[tuple[str, str, str | None, str | None]] = set()
         self._pictures: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._cases: dict[str, tuple[str, str]] = {}
 
@@ -57,6 +62,8 @@ class TableBuilder:
                     self._histogram(record)
                 elif kind == "counter" and record.event.get("name") == answers.EVENT:
                     self._answer(record)
+                elif kind == "counter" and record.event.get("name") in DRAWN_BY:
+                    self._drawn_by(record)
                 elif kind == "picture":
                     self._picture(record)
                 elif kind == "inventory":
@@ -123,6 +130,15 @@ class TableBuilder:
                     "reads": reads,
                 }
                 self._append("answers", self._answers, row)
+
+    def _drawn_by(self, record: AgentEvent) -> None:
+        """Once for each boot and value, since each of its workloads says it."""
+        event = record.event
+        for row in _flat(record, [(DRAWN_BY[event["name"]], event["value"])]):
+            known = (row["boot"], row["path"], row["value_json"], row["unsupported"])
+            if known not in self._drawn:
+                self._drawn.add(known)
+                self._inventory.append(row)
 
     def _picture(self, record: AgentEvent) -> None:
         """The first picture of a case; a system draws the same in each boot."""
@@ -269,9 +285,8 @@ def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def _leaves(record: AgentEvent) -> list[dict[str, Any]]:
-    """Rows of one inventory event. A leaf is a value, a list, or {"unsupported": reason}."""
+    """Rows of one inventory event."""
     event = record.event
-    rows = []
     pending: list[tuple[str, Any]] = [
         (part, event[part])
         for part in ("telemetry", "placement", "clock", "agent")
@@ -279,7 +294,12 @@ def _leaves(record: AgentEvent) -> list[dict[str, Any]]:
     ]
     system = event.get("system")
     tree = list(system.items()) if isinstance(system, dict) else []
-    pending = [*pending, *reversed(tree)]
+    return _flat(record, [*pending, *reversed(tree)])
+
+
+def _flat(record: AgentEvent, pending: list[tuple[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each leaf: a value, a list, or {"unsupported": reason}."""
+    rows = []
     while pending:
         path, value = pending.pop()
         reason = value.get("unsupported") if isinstance(value, dict) and len(value) == 1 else None

@@ -250,3 +250,18 @@ def test_vendored_files_are_what_they_are_said_to_be():
         assert b"</script" not in data.lower()
         for licence in one["licence_files"]:
             assert (VENDOR / licence).stat().st_size > 200
+
+
+def test_what_qualifies_every_row_of_a_table_is_said_once_above_it() -> None:
+    own = {"uml-7.2": {"memory.read": {"threads": "all"}}}
+    result = Maker(chosen=SMALL, parameters=own).make()
+    evaluation = evaluate(result)
+    words = "the parameters differ: uml-7.2 has threads = all"
+    rows = [row for row in evaluation.rows if row.workload == "memory.read"]
+    assert len(rows) > 1 and all(row.comparisons[0].cautions == (words,) for row in rows)
+    parts = [part for area in view.areas(evaluation) for part in area.parts]
+    (part,) = [part for part in parts if part.cautions]
+    assert part.cautions == (f"uml-7.2: {words}",)
+    for line in part.lines:
+        assert all(words not in one.notes for one in line.judgements)
+    assert html.render(evaluation, result).count(words) == 1

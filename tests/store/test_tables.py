@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -189,3 +191,26 @@ def test_focus(faulted: Path) -> None:
     assert set(alone.samples()["system"]) == {"b"}
     assert [system.name for system in alone.study.systems] == ["b"]
     assert result.study.reference == "a"
+
+
+def test_what_draws_stands_in_the_inventory_once_for_each_boot(tmp_path: Path) -> None:
+    adapter = {"api": "gl", "driver": {"unsupported": "it does not say"}}
+
+    def drawing(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
+        for event in well(request, boot):
+            yield event
+            if event.get("state") == "start":
+                yield {"event": "counter", "name": "graphics_adapter", "value": adapter, "t_ns": 1}
+
+    directory = tmp_path / "drawn"
+    measure(directory, scripted.plan(blocks=2), ScriptedTarget("b", drawing))
+    rows = load_result(directory).inventory().filter(pl.col("path").str.starts_with("graphics."))
+    told = rows.select("system", "block", "path", "value_json", "unsupported").rows()
+    assert sorted(told) == [
+        ("b", block, *leaf)
+        for block in (0, 1)
+        for leaf in (
+            ("graphics.adapter.api", '"gl"', None),
+            ("graphics.adapter.driver", None, "it does not say"),
+        )
+    ]

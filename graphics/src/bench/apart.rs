@@ -42,6 +42,10 @@ pub const DROPPED: Indicator = Indicator::new(
 /// What every workload of this area reports beside its own rate.
 pub const PARTS: [Indicator; 5] = [SUBMIT, GPU, FRAME_MEDIAN, FRAME_SLOW, DROPPED];
 
+/// The parts of a frame's time are no scores of their own: a driver that draws while it is called is
+/// no slower for it than one that draws afterwards.
+pub const CONTEXT: &[&str] = &[SUBMIT.id, GPU.id];
+
 pub const FRAMES: Histogram = Histogram {
     id: "frame",
     title: "Time of a frame that is drawn alone, from its recording until it is drawn",

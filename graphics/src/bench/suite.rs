@@ -71,6 +71,10 @@ impl Workload for Suite {
         &[apart::DROPPED.id]
     }
 
+    fn context(&self) -> &'static [&'static str] {
+        apart::CONTEXT
+    }
+
     fn timeout_s(&self) -> Option<f64> {
         Some(600.0)
     }

@@ -113,6 +113,16 @@
     const [r, lo, hi, alo, ahi, v] = e;
     return [{ row, label: row.c && row.k.includes("[") ? `${row.t} ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
   });
+  /* A label that fits: the title gives way, since the case is what tells rows apart. */
+  const short = (points, most) => {
+    const of = new Map(points.map((p) => [p.label, p.row.c]));
+    return (label) => {
+      const tail = of.get(label), title = tail && label.endsWith(` ${tail}`) ? label.slice(0, -tail.length - 1) : "";
+      if (label.length <= most) return label;
+      if (!title) return `${label.slice(0, most - 1)}…`;
+      return `${title.slice(0, Math.max(most - tail.length - 2, 6)).trimEnd()}… ${tail}`;
+    };
+  };
   const paint = (p) => p.verdict.startsWith("faster") ? "var(--up)" : p.verdict.startsWith("slower") ? "var(--down)"
     : p.verdict === "unstable" || p.verdict === "invalid" ? "var(--loud)"
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
@@ -148,7 +158,7 @@
             Plot.gridX({ ticks: steps, stroke: "var(--rule)", strokeOpacity: 1 }),
             Plot.ruleX([1], { stroke: "var(--rule-strong)" }),
             axisX(steps, speed),
-            Plot.axisY({ tickSize: 0, textOverflow: "ellipsis", lineWidth: left / 12.5 }),
+            Plot.axisY({ tickSize: 0, tickFormat: short(points, Math.floor(left / 6) - 2) }),
             Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
             Plot.ruleY(points.filter((p) => p.lo), { y: "label", x1: "lo", x2: "hi", stroke: paint, strokeWidth: 4, strokeLinecap: "butt" }),
             Plot.dot(points, { y: "label", x: "r", r: 4, fill: (p) => DIFFERENT.has(p.verdict) ? paint(p) : "var(--paper)", stroke: paint, strokeWidth: 1.5 }),
