@@ -8,7 +8,7 @@ from typing import Any
 
 from pentathlon.link.profile import ProfileError, load_profile
 from pentathlon.study.catalog import Catalog, Parameter, Workload
-from pentathlon.study.model import Study, System, WorkloadChoice
+from pentathlon.study.model import Peer, Study, System, WorkloadChoice
 from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 
@@ -24,6 +24,9 @@ _WORDS = {
     "boolean": "true or false",
     "string": "text",
 }
+
+JOINABLE = ("netns", "uml")
+"""Targets whose hosts can be of two kinds, and can have an emulated link between them."""
 
 FILES, LINKS, CABLE = "files", "links", "none"
 """The area of file tasks, their parameter that names links, and its value for a plain cable."""
@@ -131,14 +134,31 @@ def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
         if between and system.peer is None:
             text = f"{between[0]} needs two hosts, and the system has one; add [system.peer] to it"
             yield Problem(("system", index), text)
-        if system.peer is not None and system.peer.link is not None:
-            yield from _check_link(system, system.peer.link, ("system", index, "peer", "link"))
+        if system.peer is not None:
+            yield from _check_peer(system, system.peer, ("system", index, "peer"))
+
+
+def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]:
+    """A second host that cannot be what the file says."""
+    kind = peer.target or system.target
+    if peer.target is not None and system.target not in JOINABLE:
+        text = f'a system of the target "{system.target}" has a peer of its own kind; leave it out'
+        yield Problem((*path, "target"), text)
+    if peer.kernel is not None and kind != "uml":
+        yield Problem((*path, "kernel"), f'is for a peer of the target "uml"; this one is "{kind}"')
+    if kind == "uml" and peer.kernel is None and system.kernel is None:
+        yield Problem((*path, "kernel"), 'is missing; add kernel = "6.1"')
+    if peer.link is not None:
+        yield from _check_link(system, peer.link, (*path, "link"))
 
 
 def _check_link(system: System, link: str, path: TomlPath) -> Iterator[Problem]:
     """A profile that cannot be used, or a system that cannot have one."""
-    if system.target != "netns":
-        text = f'a link is emulated between the hosts of the target "netns", not "{system.target}"'
+    if system.target not in JOINABLE:
+        text = (
+            'a link is emulated between hosts of the targets "netns" and "uml", not '
+            f'"{system.target}"'
+        )
         yield Problem(path, text)
     try:
         load_profile(link)

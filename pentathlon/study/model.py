@@ -88,11 +88,15 @@ class Settings(Table):
 class Peer(Table):
     """The second host of a system, for the workloads between hosts (`[system.peer]`)."""
 
+    target: Literal["netns", "uml"] | None = None
+    """Its kind, where that is another one than the system's (docs/targets.md)."""
+    kernel: str | None = None
+    """`uml`: its kernel; None: the system's."""
     cpus: tuple[int, ...] | None = None
     """CPUs that its agent may run on, negative ones counted from the last; None means any."""
     link: str | None = None
-    """`netns`: profile of the link between both hosts, a name or the path of a file; None: a plain
-    cable."""
+    """`netns`, `uml`: profile of the link between both hosts, a name or the path of a file; None: a
+    plain cable."""
     behaves: str = "own"
     """How it behaves as a server of files (docs/files.md)."""
 
@@ -135,7 +139,7 @@ class System(Table):
     behaves: str = "own"
     """How it behaves as a client of files, by name or as the path of a file (docs/files.md)."""
     peer: Peer | None = None
-    """A second host of the same kind, joined to the first by a link."""
+    """A second host, joined to the first by a link."""
     settings: Settings = Settings()
     """`local`, `netns`: settings of the machine for this system. `ssh`: scheduler and nice."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)

@@ -48,4 +48,4 @@ def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target
     from pentathlon.target.files.behaviours import OWN  # noqa: PLC0415
     from pentathlon.target.pair.target import PairTarget  # noqa: PLC0415  (loads scipy)
 
-    return PairTarget(target, peer, getattr(system, "behaves", OWN))
+    return PairTarget(target, peer, make_target, getattr(system, "behaves", OWN))

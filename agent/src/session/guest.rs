@@ -5,6 +5,7 @@
 //! The agent is the whole user space of the guest, so nothing else runs beside what is measured.
 
 use crate::protocol::{Emitter, Event};
+use crate::session::machine;
 use crate::sys::{address, guest as sys};
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// File systems that a guest needs: source, directory, type. All are optional, because guests
 /// differ in what they have; what is missing shows in the inventory as `unsupported`.
-const MOUNTS: [(&str, &str, &str); 6] = [
+pub(super) const MOUNTS: [(&str, &str, &str); 6] = [
     ("proc", "/proc", "proc"),
     ("sysfs", "/sys", "sysfs"),
     ("devtmpfs", "/dev", "devtmpfs"),
@@ -86,7 +87,9 @@ pub fn init() -> ! {
         }
     }
     sys::raw_console();
-    let endpoint = std::env::args().any(|argument| argument == "endpoint");
+    let mut words = std::env::args().skip_while(|word| word != "endpoint");
+    let endpoint = words.next().is_some();
+    let writable: Vec<_> = words.take_while(|word| word.starts_with('/')).collect();
     if endpoint {
         let list = std::fs::read_to_string(NETWORK_MODULES).unwrap_or_default();
         for path in list.lines() {
@@ -97,6 +100,10 @@ pub fn init() -> ! {
     }
     // The loopback interface exists on every system and is down at boot.
     address::up("lo").ok();
+    let mut program = std::env::current_exe();
+    if !writable.is_empty() {
+        program = program.and_then(|agent| machine::enter(&agent, &writable));
+    }
     let ready = Event::Log {
         level: "info",
         message: "ready".into(),
@@ -106,8 +113,7 @@ pub fn init() -> ! {
         .ok();
     // The agent proper is a child: as process 1 it would inherit every orphan of the workloads.
     let verb = if endpoint { "endpoint" } else { "run" };
-    let served = std::env::current_exe()
-        .and_then(|program| std::process::Command::new(program).arg(verb).status());
+    let served = program.and_then(|program| std::process::Command::new(program).arg(verb).status());
     if let Err(error) = served {
         writeln!(
             io::stderr(),

@@ -5,6 +5,8 @@ mod background;
 pub mod graphics;
 #[cfg(target_os = "linux")]
 pub mod guest;
+#[cfg(target_os = "linux")]
+mod machine;
 #[cfg(unix)]
 mod placement;
 #[cfg(windows)]

@@ -4,17 +4,31 @@ use std::ffi::CString;
 use std::io;
 
 pub fn mount(source: &str, directory: &str, kind: &str) -> io::Result<()> {
+    mount_as(source, directory, kind, None, false)
+}
+
+/// mount(2) with what the file system is told, such as the directory of the host that a hostfs is
+/// to show, and whether it is only for reading.
+pub fn mount_as(
+    source: &str,
+    directory: &str,
+    kind: &str,
+    told: Option<&str>,
+    read_only: bool,
+) -> io::Result<()> {
     let source = CString::new(source)?;
     let directory = CString::new(directory)?;
     let kind = CString::new(kind)?;
-    // SAFETY: the strings live to the end of the call; this kind of mount takes no data.
+    let told = told.map(CString::new).transpose()?;
+    // SAFETY: the strings live to the end of the call; all that is told is one of them or nothing.
     let result = unsafe {
         libc::mount(
             source.as_ptr(),
             directory.as_ptr(),
             kind.as_ptr(),
-            0,
-            std::ptr::null(),
+            if read_only { libc::MS_RDONLY } else { 0 },
+            told.as_ref()
+                .map_or(std::ptr::null(), |text| text.as_ptr().cast()),
         )
     };
     if result < 0 {

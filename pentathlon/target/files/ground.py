@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from ipaddress import ip_network
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from pentathlon.link.profile import DIRECTIONS
 from pentathlon.target.forwarding.links import script
 from pentathlon.target.launch import need
+from pentathlon.target.link import namespaces
 from pentathlon.target.link.bed import (
     GATHER,
     INTERFACE,
+    MAC,
     SEGMENT,
     SEGMENT_ANY,
     SEND_CHECKSUM,
     SIDES,
 )
+from pentathlon.target.link.behind import DEVICE, put_behind
+from pentathlon.target.link.namespaces import Namespace
 from pentathlon.target.link.use import LinkInUse, link_maker
-from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.pair.ends import Ends
 
 CABLE: Final = "none"
 """The link that is no emulated one: a plain pair of interfaces."""
@@ -40,17 +44,19 @@ class Ground:
     Attributes:
         client, server: the two hosts.
         link: the emulated link, None for a plain cable.
+        cable: the namespaces at its ends, where they are not the hosts: guests lie behind them.
     """
 
     client: Endpoint
     server: Endpoint
     link: LinkInUse | None = None
+    cable: tuple[Endpoint, Endpoint] | None = None
     _before: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
-    def interface(self) -> str:
-        """The client's interface at the link, where packets are captured."""
-        return INTERFACE["client"]
+    def tap(self) -> tuple[Endpoint, str]:
+        """Where packets are captured: the client's end of the link, and its interface there."""
+        return self.cable[0] if self.cable else self.client, INTERFACE["client"]
 
     @property
     def addresses(self) -> tuple[str, str]:
@@ -81,7 +87,8 @@ class Ground:
             before.setdefault(name, value)
         refused = {one["setting"]: one["reason"] for one in answer["refused"]}
         by_route = values.get(CONGESTION) if CONGESTION in refused else None
-        if self._route(host, INTERFACE["client" if end == "client" else "server"], by_route):
+        own = INTERFACE["client" if end == "client" else "server"]
+        if self._route(host, DEVICE if host.apart else own, by_route):
             refused.pop(CONGESTION, None)
         return [f"{end}: {name}: {reason}" for name, reason in refused.items()]
 
@@ -110,40 +117,62 @@ class Ground:
         if self.link is not None:
             self.link.bed.stop()
         else:
-            hosts.stop((self.client, self.server))
+            every = [self.client, self.server, *(self.cable or ())]
+            hosts.stop(list({id(host): host for host in every}.values()))
 
 
-GroundMaker = Callable[[str, float], Ground]
-"""Makes the ground of a link, named by its profile, within so many seconds an agent.
+class GroundMaker(Protocol):
+    """Makes the ground of a link, named by its profile, within so many seconds an agent.
 
-Raises:
-    TargetError: the link cannot be made, or (`LinkRefused`) does not do what its profile says.
-"""
+    Guests write the files of their tasks to the directory `scratch` of this machine.
+
+    Raises:
+        TargetError: the link cannot be made, or (`LinkRefused`) does not do what its profile says.
+    """
+
+    def __call__(self, link: str, timeout_s: float, scratch: Path) -> Ground: ...
 
 
-def netns_grounds(
-    target: LocalTarget, cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
-) -> GroundMaker:
-    """Client and server in network namespaces of this machine."""
+def grounds(ends: Ends) -> GroundMaker:
+    """Client and server are namespaces of this machine, or guests behind them."""
 
-    def make(link: str, timeout_s: float) -> Ground:
+    def make(link: str, timeout_s: float, scratch: Path) -> Ground:
         if link == CABLE:
-            return _cable(hosts.netns_hosts(target, cpus), timeout_s)
-        made = link_maker(target, link, cpus)(timeout_s)
-        return Ground(made.bed.client, made.bed.server, made)
+            return _cable(ends, timeout_s, scratch)
+        made = link_maker(ends, link)(timeout_s, [scratch])
+        bed = made.bed
+        return Ground(
+            bed.system("client"), bed.system("server"), made, (bed.client, bed.server)
+        )  # fmt: skip
 
     return make
 
 
-def _cable(make: hosts.Maker, timeout_s: float) -> Ground:
+def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
     """Two namespaces joined by a veth pair, with packets as long as a link would have them."""
-    pair = make(timeout_s)
+    system = ends.targets[0]
+    wanted = [
+        Namespace(
+            side, addresses, None if ends.guest(number) else ends.cpus[number],
+            settings_of=ends.local(number),
+        )
+        for number, (side, addresses) in enumerate(zip(SIDES, hosts.ADDRESSES, strict=True))
+    ]  # fmt: skip
+    made = namespaces.start(system.agent_path, wanted, system.state_dir, timeout_s)
+    own = list(made)
     try:
-        for side, host in zip(SIDES, pair, strict=True):
+        hosts.join_by_veth(made[0].session.pid, made[1].session.pid)
+        for side, host in zip(SIDES, made, strict=True):
             _whole_packets(host, INTERFACE[side])
-        return Ground(*pair)
+        for number, side in enumerate(SIDES):
+            if guest := ends.guest(number):
+                own[number] = put_behind(
+                    made[number], INTERFACE[side], guest, MAC[side],
+                    cpus=ends.guest_cpus(number), timeout_s=timeout_s, writable=[scratch],
+                )  # fmt: skip
+        return Ground(own[0], own[1], cable=(made[0], made[1]))
     except BaseException:
-        hosts.stop(pair)
+        hosts.stop([*(host for host in own if host.apart), *made])
         raise
 
 

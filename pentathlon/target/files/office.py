@@ -39,39 +39,45 @@ class Office:
 
 @dataclass
 class OfficeInUse:
-    """The file tasks of one boot. Each link is made and measured once, and kept for all tasks."""
+    """The file tasks of one boot. Each link is made and measured once, and kept for all tasks.
+
+    The files lie in a private directory, which is removed with the boot, and by the next start if
+    this process is killed.
+    """
 
     office: Office
     timeout_s: float
     _grounds: dict[str, Ground] = field(default_factory=dict)
+    _files: tuple[UndoJournal, Path] | None = None
 
     def run(self, task: Task) -> Iterator[dict[str, Any]]:
-        """Every event of a task. A link that is refused is tried once more after the others.
+        """Every event of a task. A link that is refused is tried once more after the others."""
+        refused: list[str] = []
+        for link in task.parameters["links"]:
+            try:
+                ground, new = self.ground(link)
+                if new and ground.link is not None:
+                    yield task.of(ground.link.opening())
+            except LinkRefused as error:
+                # Something else has had the CPUs; by the end it may be over.
+                yield task.of(refused_event(error))
+                refused.append(link)
+                continue
+            except TargetError:
+                pass  # It is told with the cases.
+            yield from run_link(task, link, self, self.office.ends, self._scratch())
+        for link in refused:
+            yield from run_link(task, link, self, self.office.ends, self._scratch())
 
-        The files lie in a private directory, which is removed after the task, and by the next start
-        if this process is killed.
-        """
-        journal = UndoJournal(self.office.state_dir)
-        try:
-            scratch = launch.scratch_directory(None, journal)
-            refused: list[str] = []
-            for link in task.parameters["links"]:
-                try:
-                    ground, new = self.ground(link)
-                    if new and ground.link is not None:
-                        yield task.of(ground.link.opening())
-                except LinkRefused as error:
-                    # Something else has had the CPUs; by the end it may be over.
-                    yield task.of(refused_event(error))
-                    refused.append(link)
-                    continue
-                except TargetError:
-                    pass  # It is told with the cases.
-                yield from run_link(task, link, self, self.office.ends, scratch)
-            for link in refused:
-                yield from run_link(task, link, self, self.office.ends, scratch)
-        finally:
-            journal.undo()
+    def _scratch(self) -> Path:
+        if self._files is None:
+            journal = UndoJournal(self.office.state_dir)
+            try:
+                self._files = journal, launch.scratch_directory(None, journal)
+            except BaseException:
+                journal.undo()
+                raise
+        return self._files[1]
 
     def ground(self, link: str) -> tuple[Ground, bool]:
         """The ground of a link, and whether it is a new one.
@@ -82,7 +88,7 @@ class OfficeInUse:
         known = self._grounds.get(link)
         if known is not None:
             return known, False
-        self._grounds[link] = made = self.office.make(link, self.timeout_s)
+        self._grounds[link] = made = self.office.make(link, self.timeout_s, self._scratch())
         return made, True
 
     def give_up(self, link: str) -> None:
@@ -93,5 +99,10 @@ class OfficeInUse:
 
     def stop(self) -> None:
         """End everything."""
-        while self._grounds:
-            self.give_up(next(iter(self._grounds)))
+        try:
+            while self._grounds:
+                self.give_up(next(iter(self._grounds)))
+        finally:
+            if self._files is not None:
+                journal, self._files = self._files[0], None
+                journal.undo()

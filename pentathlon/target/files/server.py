@@ -80,7 +80,7 @@ class Server:
 
     def alive(self) -> bool:
         """Whether it still listens."""
-        return listens(self.host.session.pid, self.port, self.udp)
+        return listens(self.host, self.port, self.udp)
 
     def words(self) -> str:
         """The last line that it said; ends it."""
@@ -94,17 +94,29 @@ class Server:
         return (faults or lines or ["it said nothing"])[-1]
 
 
-def listens(pid: int, port: int, udp: bool = False) -> bool:
-    """Whether a port of TCP or UDP is open in the network namespace of a process (proc(5))."""
+def listens(host: Endpoint, port: int, udp: bool = False) -> bool:
+    """Whether a port of TCP or UDP is open on a host (proc(5))."""
     wanted = f":{port:04X}"
     names, state = (("udp", "udp6"), "07") if udp else (("tcp", "tcp6"), "0A")
-    for name in names:
-        with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
-                fields = line.split()
-                if fields[1].endswith(wanted) and fields[3] == state:
-                    return True
+    for line in _sockets(host, names):
+        fields = line.split()
+        if fields[1].endswith(wanted) and fields[3] == state:
+            return True
     return False
+
+
+def _sockets(host: Endpoint, names: tuple[str, ...]) -> list[str]:
+    """The lines of a host's tables of sockets, without their titles."""
+    if host.apart:
+        # One of them may not be there: a kernel can lack IPv6.
+        said = host.perform(["cat", *(f"/proc/net/{name}" for name in names)], PATIENCE_S)
+        lines = said["output"].splitlines()
+    else:
+        lines = []
+        for name in names:
+            with contextlib.suppress(OSError):
+                lines += Path(f"/proc/{host.session.pid}/net/{name}").read_text().splitlines()
+    return [line for line in lines if line.strip()[:1].isdigit()]
 
 
 def forget(directory: Path) -> None:

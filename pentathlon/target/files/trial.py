@@ -86,11 +86,12 @@ def run(setup: Setup) -> Done:
             _perform(setup, family, service)
             _empty(setup.into)
         trial = secrets.token_hex(4)
-        ground.client.capture(trial, ground.interface)
+        tap, interface = ground.tap
+        tap.capture(trial, interface)
         try:
             seconds = _perform(setup, family, service)
         finally:
-            captured = ground.client.captured(trial)
+            captured = tap.captured(trial)
         found = summarise(pcapng.read(captured), *ground.addresses, family.name)
         return Done(found, seconds, captured, setup.held, service.name)
     finally:

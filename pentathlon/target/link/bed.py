@@ -21,12 +21,12 @@ from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
 from pentathlon.target.cpus import AVAILABLE
 from pentathlon.target.forwarding import inside as script
+from pentathlon.target.link import namespaces
+from pentathlon.target.link.namespaces import Namespace
 from pentathlon.target.local import LocalTarget
-from pentathlon.target.netns import namespace
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
-from pentathlon.target.session import Launch, ProcessSession
-from pentathlon.target.undo import UndoJournal, default_state_dir
+from pentathlon.target.undo import default_state_dir
 
 Side = Literal["client", "server"]
 SIDES: tuple[Side, Side] = ("client", "server")
@@ -60,8 +60,10 @@ class LinkBed:
 
     Attributes:
         profile: the link.
-        client, server: the hosts; any process can be started beside their agents (`inside`).
+        client, server: the namespaces at its ends; any process can be started beside their agents
+            (`inside`).
         emulator: carries the frames.
+        guests: guests that have taken the place of a namespace as host (`behind.put_behind`).
         lead_ns: by how much frames are handed over before they are due, so that they come when
             they are due.
     """
@@ -73,11 +75,17 @@ class LinkBed:
     seed: int
     lead_ns: int = 0
     spin_us: int = SPIN_US
+    guests: dict[Side, Endpoint] = field(default_factory=dict)
     final: dict[str, Any] = field(default_factory=dict)
     _running: bool = False
 
     def host(self, side: Side) -> Endpoint:
+        """The namespace at an end."""
         return self.client if side == "client" else self.server
+
+    def system(self, side: Side) -> Endpoint:
+        """The host at an end: the namespace, or the guest behind it."""
+        return self.guests.get(side, self.host(side))
 
     @property
     def addresses(self) -> dict[str, dict[int, str]]:
@@ -132,7 +140,7 @@ class LinkBed:
     def stop(self) -> None:
         """End the link and both hosts."""
         self._running = False
-        hosts.stop([self.emulator, self.client, self.server])
+        hosts.stop([*self.guests.values(), self.emulator, self.client, self.server])
 
     def __enter__(self) -> Self:
         return self
@@ -159,7 +167,7 @@ def open_link(
     seed: int = 1,
     state_dir: Path | None = None,
     timeout_s: float = 30.0,
-    target: LocalTarget | None = None,
+    targets: tuple[LocalTarget | None, LocalTarget | None] = (None, None),
     cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None] | None = None,
 ) -> LinkBed:
     """Make both hosts and the link between them, and put it into use.
@@ -170,27 +178,24 @@ def open_link(
         seed: decides which packets are lost, delayed and so on.
         state_dir: where changes are noted until they are put back; the usual place if None.
         timeout_s: longest time for each agent to start.
-        target: a target whose settings hold for both hosts; None: none are made.
+        targets: those whose settings hold for client and server; None: none are made.
         cpus: CPUs of client and server, None for any.
 
     Raises:
         TargetError: it cannot be made; the reason is one sentence.
     """
     state = state_dir or default_state_dir()
-    spins = any(
-        (profile.way(direction).rate_kbit or 0) >= SPIN_ALWAYS_KBIT for direction in DIRECTIONS
-    )
+    spins = has_own_cpu(profile)
     own, others = places(spins)
     where = cpus or (others, others)
-    command = [*namespace(), str(agent), "endpoint"]
-    made: list[Endpoint] = []
+    wanted = [Namespace("link", {}, own, FIRST)]
+    for side, addresses, allowed, target in zip(
+        SIDES, hosts.ADDRESSES, where, targets, strict=True
+    ):
+        name = target.name if target else side
+        wanted.append(Namespace(name, addresses, allowed or others, settings_of=target))
+    made = namespaces.start(agent, wanted, state, timeout_s)
     try:
-        made.append(_host(state, "link", command, {}, Settings(own, FIRST)))
-        for side, addresses, allowed in zip(SIDES, hosts.ADDRESSES, where, strict=True):
-            settings = Settings(allowed or others, settings_of=target)
-            made.append(_host(state, target.name if target else side, command, addresses, settings))
-        for host in made:
-            host.open(timeout_s)
         emulator, client, server = made
         _join(emulator.session.pid, (client.session.pid, server.session.pid), profile.mtu_bytes)
         bed = LinkBed(profile, client, server, emulator, seed)
@@ -203,13 +208,11 @@ def open_link(
     return bed
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Where and how a host's agent runs; `settings_of`: a target whose settings hold for it."""
-
-    cpus: tuple[int, ...] | None
-    nice: int | None = None
-    settings_of: LocalTarget | None = None
+def has_own_cpu(profile: Profile) -> bool:
+    """Whether the emulator of a link never sleeps, and so gets a CPU of its own."""
+    return any(
+        (profile.way(direction).rate_kbit or 0) >= SPIN_ALWAYS_KBIT for direction in DIRECTIONS
+    )
 
 
 def places(spins: bool) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
@@ -222,21 +225,6 @@ def places(spins: bool) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]
         return None, None
     own = max(AVAILABLE)
     return (own,), tuple(sorted(AVAILABLE - {own}))
-
-
-def _host(
-    state: Path, name: str, command: list[str], addresses: dict[int, str], settings: Settings
-) -> Endpoint:
-    journal = UndoJournal(state)
-    try:
-        group, nice = None, settings.nice
-        if (target := settings.settings_of) is not None:
-            group, nice = target.settings.apply(journal), target.settings.nice
-        words = launch.wrap(command, group=group, cpus=settings.cpus, nice=nice)
-        return Endpoint(ProcessSession(name, Launch(command=words), journal), addresses)
-    except BaseException:
-        journal.undo()
-        raise
 
 
 def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from pentathlon.link.profile import DIRECTIONS, ProfileError, load_profile
-from pentathlon.target.contract import Target, TargetError
-from pentathlon.target.link.bed import LinkBed, open_link
+from pentathlon.target.contract import TargetError
+from pentathlon.target.link.bed import (
+    INTERFACE,
+    MAC,
+    SIDES,
+    LinkBed,
+    has_own_cpu,
+    open_link,
+    places,
+)
+from pentathlon.target.link.behind import knows, put_behind
 from pentathlon.target.link.calibrate import Calibration, LinkRefused, calibrate
-from pentathlon.target.local import LocalTarget
+from pentathlon.target.pair.ends import Ends
 from pentathlon.target.pair.trial import Task
 
 
@@ -56,34 +66,58 @@ def refused_event(refused: LinkRefused) -> dict[str, Any]:
     }
 
 
-LinkMaker = Callable[[float], LinkInUse]
+class LinkMaker(Protocol):
+    """Makes a link with its hosts, each agent within so many seconds, and measures it.
 
-
-def link_maker(
-    target: Target, name: str, cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
-) -> LinkMaker:
-    """What makes the link `name` between two hosts of the target's kind, and measures it.
+    Where a host is a guest, `writable` are the directories of this machine that its programs may
+    write to (`put_behind`).
 
     Raises:
-        TargetError: the target or the profile cannot be used.
+        TargetError: it cannot be made, or (`LinkRefused`) does not do what its profile says.
     """
-    if not isinstance(target, LocalTarget) or target.kind != "netns":
+
+    def __call__(self, timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse: ...
+
+
+def link_maker(ends: Ends, name: str) -> LinkMaker:
+    """What makes the link `name` between two hosts, and measures it.
+
+    It is measured between the namespaces at its ends; a guest is put behind one afterwards.
+
+    Raises:
+        TargetError: the hosts or the profile cannot be used.
+    """
+    system = ends.targets[0]
+    if not ends.joinable:
         raise TargetError(
-            f'system "{target.name}" has a link between its hosts, which targets of the kind '
-            f'"{target.kind}" cannot have; use "netns"'
+            f'system "{system.name}" has a link between its hosts, which targets of the kind '
+            f'"{system.kind}" cannot have; use "netns" or "uml"'
         )
     try:
         profile = load_profile(name)
     except ProfileError as error:
         raise TargetError(str(error)) from error
 
-    def make(timeout_s: float) -> LinkInUse:
+    def make(timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse:
+        local = ends.local(0), ends.local(1)
         bed = open_link(
-            target.agent_path, profile, state_dir=target.state_dir, timeout_s=timeout_s,
-            target=target, cpus=cpus,
+            system.agent_path, profile, state_dir=system.state_dir, timeout_s=timeout_s,
+            targets=local,
+            cpus=(ends.cpus[0] if local[0] else None, ends.cpus[1] if local[1] else None),
         )  # fmt: skip
         try:
             calibration = calibrate(bed)
+            taken = places(has_own_cpu(profile))[0] or ()
+            for number, side in enumerate(SIDES):
+                if guest := ends.guest(number):
+                    bed.guests[side] = put_behind(
+                        bed.host(side), INTERFACE[side], guest, MAC[side],
+                        cpus=ends.guest_cpus(number, taken), timeout_s=timeout_s,
+                        mtu=profile.mtu_bytes, writable=writable,
+                    )  # fmt: skip
+                    if writable:
+                        other = SIDES[1 - number]
+                        knows(bed.guests[side], list(bed.addresses[other].values()), MAC[other])
             return LinkInUse(bed, calibration, bed.statistics())
         except BaseException:
             bed.stop()

@@ -31,12 +31,14 @@ class Endpoint:
         addresses: IP version -> address of the host on the link.
         refused: IP version -> why the host has no address of it.
         timer: the counter behind its times, as it tells (docs/protocol.md); None: it has not.
+        apart: its kernel is not this machine's, so that this machine's /proc does not show it.
     """
 
     session: ProcessSession
     addresses: dict[int, str]
     refused: dict[int, str] = field(default_factory=dict)
     timer: Counter | None = None
+    apart: bool = False
 
     def open(self, timeout_s: float) -> None:
         """Wait until the agent takes commands.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -82,8 +83,8 @@ def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -
     return make
 
 
-def uml_hosts(target: UmlTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
-    """Each host is a guest; a pair of sockets between the two kernels is the cable.
+def uml_hosts(targets: Sequence[UmlTarget], cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a guest of its own; a pair of sockets between the two kernels is the cable.
 
     Each frame of a guest's vector device (kernel documentation, virt/uml) is one packet of the
     socket, so nothing of the machine's own network takes part, and no privilege is needed.
@@ -93,7 +94,7 @@ def uml_hosts(target: UmlTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Ma
         hosts: list[Endpoint] = []
         ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            for end, own, where in zip(ends, ADDRESSES, cpus, strict=True):
+            for target, end, own, where in zip(targets, ends, ADDRESSES, cpus, strict=True):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BYTES)
                 device = f"vec0:transport=fd,fd={end.fileno()},mac=02:00:00:00:00:{len(hosts):02x}"
                 session = target.start(timeout_s, where, device, [end.fileno()])

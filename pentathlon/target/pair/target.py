@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any, Protocol
 
 from pentathlon.target.contract import Session, Target, TargetError
-from pentathlon.target.cpus import AVAILABLE, resolve
+from pentathlon.target.cpus import resolve
 from pentathlon.target.files.behaviours import OWN, behaviour
 from pentathlon.target.files.driver import TASKS
-from pentathlon.target.files.ground import netns_grounds
+from pentathlon.target.files.ground import grounds
 from pentathlon.target.files.office import Office, OfficeInUse
 from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, remarks
 from pentathlon.target.forwarding.guests import qemu_bed, ssh_bed, uml_bed
@@ -21,6 +22,7 @@ from pentathlon.target.link.use import LinkInUse, LinkMaker, link_maker, refused
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
+from pentathlon.target.pair.ends import MakeTarget, PeerSpec, ends_of
 from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.pair.trial import Task
 from pentathlon.target.qemu.target import QemuTarget
@@ -41,15 +43,16 @@ THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
 
 
 NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns", "uml" and "wine"'
-NO_OFFICE = 'file services are measured on the target "netns"'
+NO_CABLE = (
+    "traffic between a guest and a namespace is measured over an emulated link: name one as "
+    '"link" of [system.peer]'
+)
+NO_OFFICE = 'file services are measured on the targets "netns" and "uml"'
 NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
 
 
-class PeerSpec(Protocol):
-    """What a study says of the second host."""
-
-    @property
-    def cpus(self) -> Sequence[int] | None: ...
+class PairedSpec(PeerSpec, Protocol):
+    """What a study says of the second host and of what joins it to the first."""
 
     @property
     def interfaces(self) -> Sequence[str] | None: ...
@@ -70,7 +73,9 @@ class PairTarget(Target):
     kind = ""  # That of the hosts, set for each object.
     layer = ""
 
-    def __init__(self, inner: Target, peer: PeerSpec, behaves: str = OWN) -> None:
+    def __init__(
+        self, inner: Target, peer: PairedSpec, make: MakeTarget, behaves: str = OWN
+    ) -> None:
         super().__init__(inner.system, inner.agent_path, inner.state_dir)
         self.inner = inner
         peer_cpus = peer.cpus
@@ -83,9 +88,14 @@ class PairTarget(Target):
                 "and for no other"
             )
         cpus = (inner.cpus, resolve(peer_cpus))
+        self.ends = ends_of(inner, peer, make)
         self.make: hosts.Maker | None = None
-        if isinstance(inner, UmlTarget):
-            self.make = hosts.uml_hosts(inner, (cpus[0], cpus[1] or _another(inner.cpus)))
+        if self.ends.mixed:
+            pass
+        elif isinstance(inner, UmlTarget):
+            both = [guest for number in (0, 1) if (guest := self.ends.guest(number))]
+            where = (self.ends.guest_cpus(0), self.ends.guest_cpus(1))
+            self.make = hosts.uml_hosts(both, where)
         elif isinstance(inner, WineTarget):
             self.make = hosts.wine_hosts(inner, cpus)
         elif isinstance(inner, LocalTarget):
@@ -99,7 +109,7 @@ class PairTarget(Target):
             )
         self.link: LinkMaker | None = None
         if peer.link is not None:
-            self.link = link_maker(inner, peer.link, cpus)
+            self.link = link_maker(self.ends, peer.link)
         self.bed: BedMaker | None = None
         if isinstance(inner, UmlTarget):
             self.bed = uml_bed(inner, peer_cpus)
@@ -111,12 +121,12 @@ class PairTarget(Target):
             self.bed = netns_bed(inner, peer_cpus)
         self.behaviours = (behaviour(behaves), behaviour(peer.behaves))
         self.office: Office | None = None
-        if isinstance(inner, LocalTarget) and inner.kind == "netns":
-            self.office = Office(netns_grounds(inner, cpus), self.behaviours, inner.state_dir)
+        if self.ends.joinable:
+            self.office = Office(grounds(self.ends), self.behaviours, inner.state_dir)
         own = places(inner.cpus, peer_cpus)
         elsewhere = isinstance(inner, SshTarget)
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
-        self.__dict__.update(kind=inner.kind, layer=inner.layer)
+        self.__dict__.update(kind=inner.kind, layer=self.ends.layer)
 
     def describe(self) -> dict[str, Any]:
         own = self.inner.describe()
@@ -127,7 +137,11 @@ class PairTarget(Target):
             if known.name != OWN
         }
         behaves = {"behaves": ends} if ends else {}
-        return own | {"peer": True, **behaves, "notes": [*own.get("notes", []), *remarks]}
+        server = {} if self.ends.alike else {"server": self.ends.targets[1].describe()}
+        return own | {
+            "layer": self.layer, "peer": True, **behaves, **server,
+            "notes": [*own.get("notes", []), *remarks],
+        }  # fmt: skip
 
     def privileges(self) -> list[str]:
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []
@@ -142,11 +156,14 @@ class PairTarget(Target):
 
     def prepare(self) -> None:
         self.inner.prepare()
+        if not self.ends.alike:
+            self.ends.targets[1].prepare()
 
     def boot(self, timeout_s: float) -> Session:
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
         session = PairSession(self.name, first, self.make, self.bed, timeout_s)
+        session.lacking = NO_CABLE if self.ends.mixed else NO_PAIR
         session.make_link = self.link
         session.office = self.office.boot(timeout_s) if self.office else None
         session.boot_seconds = time.monotonic() - started
@@ -162,12 +179,6 @@ def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:
             "two, the receiving side first"
         )
     return names[0], names[1]
-
-
-def _another(cpus: Sequence[int] | None) -> tuple[int, ...]:
-    """A CPU for the second guest: another one than the first guest's, where there is one."""
-    free = sorted(AVAILABLE - set(cpus or ()))
-    return (free[-1],) if free else tuple(cpus or ())
 
 
 def _between(description: dict[str, Any]) -> bool:
@@ -194,6 +205,7 @@ class PairSession(Session):
         self._make_bed = bed
         self._bed: Bed | None = None
         self._timeout_s = timeout_s
+        self.lacking = NO_PAIR
         self.make_link: LinkMaker | None = None
         self.link: LinkInUse | None = None
         self.office: OfficeInUse | None = None
@@ -259,25 +271,24 @@ class PairSession(Session):
         """Make both hosts if they are not there; the events of a link between them."""
         if self._pair is None and self.make_link is not None:
             self.link = self.make_link(self._timeout_s)
-            self._pair = self.link.bed.client, self.link.bed.server
+            self._pair = self.link.bed.system("client"), self.link.bed.system("server")
             yield self.link.opening()
 
     def _both(self) -> tuple[Endpoint, Endpoint]:
         if self._pair is None:
             if self._make_pair is None:
-                raise CommandError(NO_PAIR, "unsupported")
+                raise CommandError(self.lacking, "unsupported")
             self._pair = self._make_pair(self._timeout_s)
         return self._pair
 
     def stop(self) -> None:
         bed = [self._bed.forwarder, self._bed.generator] if self._bed else []
-        if self.link is not None:
-            bed.append(self.link.bed.emulator)
-        try:
+        with ExitStack() as last:
+            last.callback(self._first.stop)
+            last.callback(hosts.stop, bed)
+            if self.link is not None:
+                last.callback(self.link.bed.stop)
+            elif self._pair is not None:
+                last.callback(hosts.stop, self._pair)
             if self.office is not None:
-                self.office.stop()
-        finally:
-            try:
-                hosts.stop([*(self._pair or ()), *bed])
-            finally:
-                self._first.stop()
+                last.callback(self.office.stop)

@@ -138,12 +138,21 @@ class UmlTarget(KeepingTarget):
             f"sudo mount -o remount,exec,size={2 * needed >> 20}M {SHARED_MEMORY}",
         )
 
-    def command(self, kernel: Path, root: Path, own: Path, device: str | None = None) -> list[str]:
+    def command(
+        self,
+        kernel: Path,
+        root: Path,
+        own: Path,
+        device: str | None = None,
+        writable: Sequence[Path] = (),
+    ) -> list[str]:
         """The command line of the guest (kernel documentation, virt/uml).
 
         Args:
             device: network devices, as the kernel's command line names them, with blanks between;
                 the guest is then one host of several, and its agent serves an endpoint's commands.
+            writable: directories of this machine. If any is named, the agent starts in this
+                machine's root directory, where it may read everything and write to these.
         """
         return [
             *[str(launch.need("setarch", "util-linux")), "x86_64", "-R", str(kernel)],
@@ -153,6 +162,7 @@ class UmlTarget(KeepingTarget):
             *[f"init=/{guest.AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
             *[f"uml_dir={own}", "umid=guest", *self.arguments],
             *([*device.split(), "--", "init", "endpoint"] if device else ["--", "init"]),
+            *map(str, writable),
         ]
 
     def boot(self, timeout_s: float) -> Session:
@@ -164,8 +174,10 @@ class UmlTarget(KeepingTarget):
         where: Sequence[int] | None,
         device: str | None = None,
         files: Sequence[int] = (),
+        writable: Sequence[Path] = (),
     ) -> ProcessSession:
-        """Boot a guest on the CPUs `where`; `device` as for `command`, with its open `files`.
+        """Boot a guest on the CPUs `where`; `device`, with its open `files`, and `writable` as for
+        `command`.
 
         Raises:
             TargetError: as for `boot`.
@@ -178,7 +190,7 @@ class UmlTarget(KeepingTarget):
             root = self.files(own) / ROOT
             if device is not None:
                 guest.add_modules(root, fetch.network_modules(kernel))
-            command = self.command(kernel.path, root, own / "uml", device)
+            command = self.command(kernel.path, root, own / "uml", device, writable)
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
                 self.name,

@@ -1,0 +1,60 @@
+//! The programs of the machine that a guest of user-mode Linux runs on, for the guest.
+//!
+//! The guest sees the machine's own root directory through hostfs, read-only, with file systems of
+//! its own where a system keeps what is written, and starts its agent there. Servers and clients
+//! that are installed on the machine then run on the guest's kernel.
+
+use super::guest::MOUNTS;
+use crate::sys::guest::{mount, mount_as};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Where the machine's root directory lies until it is the guest's.
+const MACHINE: &str = "/machine";
+
+/// The agent's place in it, on a file system in memory.
+const AGENT: &str = "/run/pentathlon-agent";
+
+/// What a shell would look through, and where programs may write what they need for a while; a
+/// kernel tells process 1 neither.
+const ENVIRONMENT: [(&str, &str); 2] = [
+    ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    ("TMPDIR", "/run"),
+];
+
+/// Stays the machine's: programs may be installed there, and what is writable may lie there.
+const KEPT: &str = "/tmp";
+
+/// Makes the machine's root directory the guest's own, and returns the agent's path in it.
+///
+/// The directories `writable` of the machine may be written to; all others may only be read.
+pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(MACHINE)?;
+    mount_as("none", MACHINE, "hostfs", None, true).map_err(naming(MACHINE))?;
+    for (source, directory, kind) in MOUNTS {
+        if directory == KEPT {
+            continue;
+        }
+        // As in the guest's first root: what the kernel lacks is left out.
+        mount(source, &format!("{MACHINE}{directory}"), kind).ok();
+    }
+    for directory in writable {
+        let place = format!("{MACHINE}{directory}");
+        std::fs::create_dir_all(&place)
+            .and_then(|()| mount_as("none", &place, "hostfs", Some(directory), false))
+            .map_err(naming(directory))?;
+    }
+    std::fs::copy(agent, format!("{MACHINE}{AGENT}"))?;
+    std::os::unix::fs::chroot(MACHINE)?;
+    std::env::set_current_dir("/")?;
+    for (name, value) in ENVIRONMENT {
+        std::env::set_var(name, value);
+    }
+    // Servers ask for the name of their host, and take no empty one.
+    std::fs::write("/proc/sys/kernel/hostname", "pentathlon").ok();
+    Ok(PathBuf::from(AGENT))
+}
+
+fn naming(directory: &str) -> impl Fn(io::Error) -> io::Error + '_ {
+    move |error| io::Error::new(error.kind(), format!("{directory}: {error}"))
+}

@@ -1,0 +1,89 @@
+"""A guest at an end of a link: its frames enter and leave the link at a namespace's interface.
+
+The namespace keeps the interface and loses its addresses, so its own system has no part in what
+passes. A packet socket (packet(7)) on the interface is the cable of the guest's vector device
+(kernel documentation, virt/uml). Packets are captured at the interface, by this machine's kernel.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pentathlon.target.contract import TargetError
+from pentathlon.target.forwarding.links import ip, packet_sockets, within
+from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.uml.target import UmlTarget
+
+DEVICE = "vec0"
+"""The guest's interface."""
+
+OWN_MAC = "02:00:5e:00:53:fe"
+"""Of the namespace's interface, once a guest is behind it: nobody speaks to it."""
+
+QUIET = 'f=/proc/sys/net/ipv6/conf/$0/disable_ipv6; [ ! -e "$f" ] || echo 1 > "$f"'
+
+
+def put_behind(
+    end: Endpoint,
+    interface: str,
+    target: UmlTarget,
+    mac: str,
+    *,
+    cpus: Sequence[int],
+    timeout_s: float,
+    mtu: int = 1500,
+    writable: Sequence[Path] = (),
+) -> Endpoint:
+    """Boot a guest behind the interface of a namespace; it has the namespace's addresses then.
+
+    Args:
+        end: the namespace; its agent goes on, and can capture the interface.
+        mac: hardware address of the guest.
+        writable: directories of this machine that the guest's programs may write to. If there is
+            one, it can start the programs that are installed on this machine.
+
+    Raises:
+        TargetError: it cannot be done.
+    """
+    pid = end.session.pid
+    within(pid, ["/bin/sh", "-c", QUIET, interface])
+    within(pid, [ip(), "addr", "flush", "dev", interface])
+    within(pid, [ip(), "link", "set", interface, "address", OWN_MAC])
+    files = packet_sockets(pid, [interface])
+    try:
+        device = f"{DEVICE}:transport=fd,fd={files[0]},mac={mac},mtu={mtu}"
+        guest = Endpoint(
+            target.start(timeout_s, cpus, device, files, writable), end.addresses, apart=True
+        )
+    finally:
+        for file in files:
+            os.close(file)
+    try:
+        guest.open(timeout_s)
+        guest.address(DEVICE, [f"{a}/{hosts.PREFIXES[v]}" for v, a in guest.addresses.items()])
+        if 4 in guest.refused:
+            raise TargetError(f"the guest takes no address: {guest.refused[4]}")
+    except BaseException:
+        guest.session.stop()
+        raise
+    return guest
+
+
+def knows(guest: Endpoint, far: Sequence[str], mac: str) -> None:
+    """Tell a guest that runs this machine's programs the hardware address at the other end, so that
+    its first packet waits for nobody's answer.
+
+    Raises:
+        TargetError: the program ip(8) failed in it.
+    """
+    for address in far:
+        version = 6 if ":" in address else 4
+        if version in guest.refused:
+            continue
+        words = ["neigh", "replace", address, "lladdr", mac, "dev", DEVICE, "nud", "permanent"]
+        done = guest.perform([ip(), *words], 10.0)
+        if done["status"] != 0:
+            raise TargetError(f"the guest's neighbour cannot be named: {done['error'].strip()}")

@@ -1,0 +1,72 @@
+"""Network namespaces of this machine, each with an agent that obeys commands.
+
+A namespace has no name and lives as long as its agent, so nothing is left after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pentathlon.target import launch
+from pentathlon.target.local import LocalTarget
+from pentathlon.target.netns import namespace
+from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.undo import UndoJournal
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """One that is to be made.
+
+    Attributes:
+        name: for errors.
+        addresses: IP version -> address that it is going to have.
+        cpus: where its agent may run; None: anywhere.
+        nice: nice value of its agent.
+        settings_of: a target whose settings hold for it.
+    """
+
+    name: str
+    addresses: dict[int, str]
+    cpus: tuple[int, ...] | None = None
+    nice: int | None = None
+    settings_of: LocalTarget | None = None
+
+
+def start(
+    agent: Path, wanted: Sequence[Namespace], state_dir: Path, timeout_s: float
+) -> list[Endpoint]:
+    """Make namespaces, all or none; their agents take commands.
+
+    Raises:
+        TargetError: one cannot be made, or its agent does not answer in time.
+    """
+    command = [*namespace(), str(agent), "endpoint"]
+    made: list[Endpoint] = []
+    try:
+        for one in wanted:
+            made.append(_start(command, one, state_dir))
+        for host in made:
+            host.open(timeout_s)
+    except BaseException:
+        hosts.stop(made)
+        raise
+    return made
+
+
+def _start(command: list[str], wanted: Namespace, state_dir: Path) -> Endpoint:
+    journal = UndoJournal(state_dir)
+    try:
+        group, nice = None, wanted.nice
+        if (target := wanted.settings_of) is not None:
+            group, nice = target.settings.apply(journal), target.settings.nice
+        words = launch.wrap(command, group=group, cpus=wanted.cpus, nice=nice)
+        session = ProcessSession(wanted.name, Launch(command=words), journal)
+        return Endpoint(session, wanted.addresses)
+    except BaseException:
+        journal.undo()
+        raise

@@ -1,0 +1,143 @@
+"""What the two hosts of a system are: of one kind or of two, with one kernel or with two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pentathlon.target.contract import SettingsSpec, SystemSpec, Target, TargetError
+from pentathlon.target.cpus import AVAILABLE, resolve
+from pentathlon.target.local import LocalTarget
+from pentathlon.target.uml.target import UmlTarget
+
+JOINABLE = ("netns", "uml")
+"""Kinds of hosts that an emulated link can join."""
+
+MakeTarget = Callable[[SystemSpec, Path, Path], Target]
+
+
+class PeerSpec(Protocol):
+    """What a study says of the second host."""
+
+    @property
+    def target(self) -> str | None: ...
+
+    @property
+    def kernel(self) -> str | None: ...
+
+    @property
+    def cpus(self) -> Sequence[int] | None: ...
+
+
+@dataclass(frozen=True)
+class _Peer:
+    """The second host as a system of its own (`SystemSpec`)."""
+
+    name: str
+    target: str
+    kernel: str | None
+    memory: str | None
+    cpus: Sequence[int] | None
+    scratch: str | None
+    settings: SettingsSpec
+    uml_args: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _NoSettings:
+    def changed(self) -> dict[str, str]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The hosts of a system, the first (client) and the second (server).
+
+    Attributes:
+        targets: how each of them is started.
+        cpus: CPUs of this machine that the study names for each; None: it names none.
+    """
+
+    targets: tuple[Target, Target]
+    cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
+
+    @property
+    def alike(self) -> bool:
+        """Whether both are of one kind with one kernel."""
+        return self.targets[0] is self.targets[1]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether one is a guest and the other is not."""
+        return self.targets[0].kind != self.targets[1].kind
+
+    @property
+    def joinable(self) -> bool:
+        """Whether an emulated link can join them."""
+        return all(target.kind in JOINABLE for target in self.targets)
+
+    @property
+    def layer(self) -> str:
+        """What lies under them; both, where they differ."""
+        return "+".join(dict.fromkeys(target.layer for target in self.targets))
+
+    def local(self, number: int) -> LocalTarget | None:
+        """The target of the first or second host, if it is a namespace of this machine."""
+        target = self.targets[number]
+        return target if isinstance(target, LocalTarget) else None
+
+    def guest(self, number: int) -> UmlTarget | None:
+        """The target of the first or second host, if it is a guest."""
+        target = self.targets[number]
+        return target if isinstance(target, UmlTarget) else None
+
+    def guest_cpus(self, number: int, taken: Sequence[int] = ()) -> tuple[int, ...]:
+        """The CPU of a guest: the one that the study names, or one that nothing else has.
+
+        Args:
+            taken: CPUs that something else needs for itself.
+        """
+        named = self.cpus[number]
+        if named is not None:
+            return named
+        others = set(taken)
+        if number and self.guest(0) is not None:
+            others |= set(self.guest_cpus(0, taken))
+        free = sorted(AVAILABLE - others) or sorted(AVAILABLE - set(taken)) or sorted(AVAILABLE)
+        return (free[-1],)
+
+
+def ends_of(inner: Target, peer: PeerSpec, make: MakeTarget) -> Ends:
+    """The hosts of a system with a peer.
+
+    Args:
+        inner: the system itself, which is the first host.
+        make: makes a target of a system without a peer.
+
+    Raises:
+        TargetError: the peer is of a kind that it cannot be, or lacks its kernel.
+    """
+    own = inner.system
+    cpus = (resolve(own.cpus), resolve(peer.cpus))
+    kind = peer.target or inner.kind
+    if kind == inner.kind and peer.kernel in (None, own.kernel):
+        return Ends((inner, inner), cpus)
+    if inner.kind not in JOINABLE or kind not in JOINABLE:
+        raise TargetError(
+            f'system "{inner.name}": [system.peer] is of the kind "{kind}" and the system of the '
+            f'kind "{inner.kind}"; hosts of two kinds or kernels are {" and ".join(JOINABLE)} only'
+        )
+    if kind != "uml" and peer.kernel is not None:
+        raise TargetError(
+            f'system "{inner.name}": [system.peer] names a kernel, which the target "{kind}" does '
+            "not have; leave it out"
+        )
+    guests = kind == inner.kind == "uml"
+    other = _Peer(
+        inner.name, kind, (peer.kernel or own.kernel) if kind == "uml" else None,
+        own.memory if guests else None, peer.cpus, None, _NoSettings(),
+        getattr(own, "uml_args", ()) if guests else (),
+    )  # fmt: skip
+    return Ends((inner, make(other, inner.agent_path, inner.state_dir)), cpus)
