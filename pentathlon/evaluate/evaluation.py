@@ -168,13 +168,25 @@ def _in_memory(plan: Plan) -> set[str]:
 
 
 def _ends(plan: Plan, names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """How client and server of each system with two hosts behave, in the order of the names."""
+    """What client and server of each system with two hosts are, in the order of the names."""
     known = {system.name: system for system in plan.study.systems}
     return {
-        name: (_stem(known[name].behaves), _stem(peer.behaves))
+        name: (
+            _end(own.target, own.kernel, own.behaves),
+            _end(peer.target or own.target, peer.kernel or own.kernel, peer.behaves),
+        )
         for name in names
-        if (peer := known[name].peer) is not None
+        if (own := known[name]) and (peer := own.peer) is not None
     }
+
+
+def _end(target: str, kernel: str | None, behaves: str) -> str:
+    """One end: how it behaves, and which kernel it has if it is a guest."""
+    behaviour = _stem(behaves)
+    if target != "uml":
+        return behaviour
+    guest = f"uml {PurePath(kernel or '').parent.name if '/' in (kernel or '') else kernel}"
+    return guest if behaviour == "own" else f"{guest}, {behaviour}"
 
 
 def _stem(behaviour: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,10 +12,11 @@ import pytest
 
 from pentathlon import agent
 from pentathlon.link.profile import parse_profile
-from pentathlon.target.contract import TargetError
+from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.driver import run_link
 from pentathlon.target.files.ground import Ground
+from pentathlon.target.files.protocols import family, smb
 from pentathlon.target.link.bed import open_link
 from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.link.use import LinkInUse
@@ -31,22 +30,28 @@ LAN = "[both]\nrate_kbit = 100000\ndelay_ms = 1\nqueue_bytes = 262144\n"
 Event = dict[str, Any]
 
 
-def missing() -> str | None:
-    """Why SMB cannot be tried here."""
+def no_namespaces() -> str | None:
+    """Why no two hosts can be made here."""
     if os.geteuid() != 0:
         return "network namespaces with packet rings need root"
     try:
         probe()
     except TargetError as error:
         return str(error)
-    for program in ("smbd", "pdbedit", "smbclient"):
-        if shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin") is None:
-            return f"{program} is not installed (apt-get install samba smbclient)"
-    found = subprocess.run(
-        ["/usr/bin/python3", "-I", "-c", "import samba.samba3.libsmb_samba_internal"],
-        capture_output=True, check=False,
-    )  # fmt: skip
-    return None if found.returncode == 0 else "the package python3-samba is not installed"
+    return None
+
+
+def lacking(workload: str, protocols: list[str]) -> str | None:
+    """What is not installed of that which tasks by these protocols need."""
+    try:
+        for protocol in protocols:
+            needed = family(protocol)
+            needed.check()
+            if needed.name == "smb" and workload == "files.open":
+                smb.interpreter()
+    except TargetUnavailable as error:
+        return str(error)
+    return None
 
 
 @dataclass
@@ -79,11 +84,13 @@ class Bench:
     def run(
         self, workload: str, ends: tuple[str, str] = ("own", "own"), **parameters: Any
     ) -> list[Event]:
-        """The events of a task with one trial for each case."""
-        given = {
+        """The events of a task with one trial for each case; skips what lacks a program."""
+        given: dict[str, Any] = {
             "links": ["test"], "protocols": ["smb"], "document_bytes": [100_000],
             "states": ["cold"], "files": 12, "keep_captures": True, **parameters,
         }  # fmt: skip
+        if reason := lacking(workload, given["protocols"]):
+            pytest.skip(reason)
         entry = {"id": workload, "parameters": given, "warmup": 0, "iterations": 1}
         task = Task(0, 1, "0123456789abcdef", 7, entry)
         both = (behaviour(ends[0]), behaviour(ends[1]))
@@ -114,7 +121,7 @@ Benches = Callable[[str], Bench]
 @pytest.fixture(scope="module")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
     """Makes a bench with the link of a profile's text; one for each text."""
-    if reason := missing():
+    if reason := no_namespaces():
         pytest.skip(reason)
     made: dict[str, Bench] = {}
 

@@ -20,7 +20,7 @@ from pentathlon.store.query import load_result
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.problems import StudyError
-from tests.files.conftest import missing
+from tests.files.conftest import lacking, no_namespaces
 
 STUDY = """
 name = "office"
@@ -65,9 +65,36 @@ def test_a_link_that_there_is_not_is_told_before_anything_runs() -> None:
         parse_study(wrong, Path("office.toml"), catalog)
 
 
+@pytest.mark.parametrize(
+    ("system", "peer", "wrong"),
+    [
+        ('target = "local"', 'target = "uml"', "has a peer of its own kind"),
+        ('target = "netns"', 'kernel = "6.1"', 'is for a peer of the target "uml"'),
+        ('target = "netns"', 'target = "uml"', r'is missing; add kernel = "6.1"'),
+        ('target = "uml"\nkernel = "6.1"', 'target = "netns"\nkernel = "6.1"', "is for a peer"),
+        ('target = "gvisor"', 'link = "wan-10m-50ms"', 'the targets "netns" and "uml", not'),
+    ],
+)
+def test_a_peer_that_cannot_be_is_told_before_anything_runs(
+    system: str, peer: str, wrong: str
+) -> None:
+    catalog = parse_catalog(agent.catalog())
+    text = STUDY.replace('target = "netns"', system, 1).replace(
+        '[system.peer]\nbehaves = "server-2008"', f"[system.peer]\n{peer}", 1
+    )
+    with pytest.raises(StudyError, match=wrong):
+        parse_study(text, Path("office.toml"), catalog)
+
+
+def test_a_peer_may_be_another_kernel_or_kind_behind_a_link() -> None:
+    peer = '[system.peer]\ntarget = "uml"\nkernel = "6.1"\nlink = "wan-10m-50ms"\n'
+    text = STUDY.replace("[system.peer]\n", peer)
+    parse_study(text, Path("office.toml"), parse_catalog(agent.catalog()))
+
+
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    if reason := missing():
+    if reason := no_namespaces() or lacking("files.copy", ["smb"]):
         pytest.skip(reason)
     file = tmp_path / "office.toml"
     file.write_text(STUDY)

@@ -163,7 +163,7 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
     try:
         hosts.join_by_veth(made[0].session.pid, made[1].session.pid)
         for side, host in zip(SIDES, made, strict=True):
-            _whole_packets(host, INTERFACE[side])
+            without_offload(host, INTERFACE[side])
         for number, side in enumerate(SIDES):
             if guest := ends.guest(number):
                 own[number] = put_behind(
@@ -176,7 +176,7 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
         raise
 
 
-def _whole_packets(host: Endpoint, interface: str) -> None:
+def without_offload(host: Endpoint, interface: str) -> None:
     """Let the interface send and receive single packets, not several glued together.
 
     What is glued together (segmentation offload) is no packet of a link, and a capture would count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from pentathlon.target.contract import TargetError
@@ -14,6 +15,10 @@ PORT: Final = 445
 SHARE: Final = "office"
 DIALECTS: Final = {"smb1": "NT1", "smb2.0": "SMB2_02", "smb2.1": "SMB2_10", "smb3.1.1": "SMB3_11"}
 """Generation -> Samba's name of it (smb.conf(5), `server max protocol`)."""
+
+KEPT: Final = ("private", "lock", "state", "cache", "pid", "ncalrpc")
+"""Directories of the server's state."""
+IN_MEMORY: Final = Path("/run/samba-state")
 
 SMB1_READ: Final = 61440
 """The reads that a client of SMB 1 sends: 60 KB, as Windows'."""
@@ -28,8 +33,8 @@ class Login:
 
 
 def configuration(setup: Setup, generation: str) -> str:
-    """smb.conf(5) of the server: nothing of it lies outside of its directory."""
-    directory, asked = setup.place / "server", setup.asked
+    """smb.conf(5) of the server: nothing of it lies outside of its directories."""
+    directory, asked = _state(setup), setup.asked
     dialect = DIALECTS[generation]
     lines = {
         "workgroup": "PENTATHLON",
@@ -43,7 +48,7 @@ def configuration(setup: Setup, generation: str) -> str:
         "cache directory": f"{directory}/cache",
         "pid directory": f"{directory}/pid",
         "ncalrpc dir": f"{directory}/ncalrpc",
-        "log file": f"{directory}/log.smbd",
+        "log file": f"{setup.place}/server/log.smbd",
         "usershare max shares": "0",
         "load printers": "no",
         "printcap name": "/dev/null",
@@ -73,8 +78,12 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
         TargetError: a program is missing, or it does not start.
     """
     host, directory = setup.ground.server, setup.place / "server"
-    for name in ("private", "lock", "state", "cache", "pid", "ncalrpc"):
-        (directory / name).mkdir(mode=0o755, parents=True, exist_ok=True)
+    state = _state(setup)
+    kept = [str(state / name) for name in KEPT]
+    host.perform(["rm", "-rf", *kept], 30.0)
+    made = host.perform(["mkdir", "-p", "-m", "755", *kept], 30.0)
+    if made["status"] != 0:
+        raise TargetError(f"the file server's directories cannot be made: {_said(made)}")
     file = directory / "smb.conf"
     file.write_text(configuration(setup, generation))
     added = host.perform(
@@ -86,6 +95,14 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
     smbd = str(need("smbd", "samba"))
     command = [smbd, "--foreground", "--no-process-group", f"--configfile={file}"]
     return Server.start(host, "smbd", command, PORT, log=directory / "log.smbd")
+
+
+def _state(setup: Setup) -> Path:
+    """Where the server keeps its state: its directory, or a guest's memory.
+
+    Its databases are written as mapped memory, which the hostfs of Linux 5.10 loses.
+    """
+    return IN_MEMORY if setup.ground.server.apart else setup.place / "server"
 
 
 def _said(performed: dict[str, str]) -> str:

@@ -20,6 +20,11 @@ EXPORT: Final = "/office"
 PLUGINS: Final = "libfsalvfs.so"
 PLACES: Final = ("/usr/lib/*/ganesha", "/usr/lib/ganesha", "/usr/lib64/ganesha")
 
+IN_MEMORY: Final = Path("/run/office")
+TO_MEMORY: Final = 'rm -rf "$0" && cp -R "$1" "$0" && shift && exec "$@"'
+"""A guest sees this machine's files without handles, by which the server opens them, so there it
+hands out a copy in the guest's memory."""
+
 CLIENT: Final = Path(__file__).parent.with_name("fetch_nfs.py")
 READ_BYTES: Final = 1 << 20
 """Bytes of a READ where no behaviour limits them: what Linux's own client and server agree on."""
@@ -67,9 +72,14 @@ class Nfs(Family):
         directory = setup.place / "server"
         (directory / "recovery").mkdir()
         file, log = directory / "ganesha.conf", directory / "ganesha.log"
-        file.write_text(configuration(directory, setup.held.directory, _plugins()))
+        apart = setup.ground.server.apart
+        shared = IN_MEMORY if apart else setup.held.directory
+        file.write_text(configuration(directory, shared, _plugins()))
         command = [ganesha, "-F", "-f", str(file), "-L", str(log), "-N", "WARN"]
         command += ["-p", str(directory / "ganesha.pid")]
+        if apart:
+            shell = ["/bin/sh", "-c", TO_MEMORY, str(IN_MEMORY), str(setup.held.directory)]
+            command = [*shell, *command]
         server = Server.start(setup.ground.server, "nfs-ganesha", command, PORT, log=log)
         return Service("nfs-ganesha", server)
 

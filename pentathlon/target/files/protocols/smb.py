@@ -70,7 +70,7 @@ class Smb(Family):
         if setup.asked.task == "open":
             name = setup.held.names[0]
             return Call(
-                [_python(), "-I", str(OPENER)],
+                [interpreter(), "-I", str(OPENER)],
                 input="\n".join(
                     [str(file), address, samba.SHARE, name, str(setup.into / name),
                      login.user, login.password]
@@ -91,7 +91,7 @@ class Smb(Family):
 
 
 @cache
-def _python() -> str:
+def interpreter() -> str:
     """The interpreter that has Samba's own modules: the system's, whatever comes first in $PATH.
 
     Raises:
