@@ -5,8 +5,8 @@
 //! that are installed on the machine then run on the guest's kernel.
 
 use super::guest::MOUNTS;
-use crate::sys::guest::{mount, mount_as};
-use std::io;
+use crate::sys::guest::{add_entropy, mount, mount_as, SEED_BYTES};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Where the machine's root directory lies until it is the guest's.
@@ -18,7 +18,10 @@ const AGENT: &str = "/run/pentathlon-agent";
 /// What a shell would look through, and where programs may write what they need for a while; a
 /// kernel tells process 1 neither.
 const ENVIRONMENT: [(&str, &str); 2] = [
-    ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+    (
+        "PATH",
+        "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    ),
     ("TMPDIR", "/run"),
 ];
 
@@ -44,6 +47,8 @@ pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
             .and_then(|()| mount_as("none", &place, "hostfs", Some(directory), false))
             .map_err(naming(directory))?;
     }
+    // A kernel that does not take them waits for its own, some seconds in 5.10.
+    seed(&format!("{MACHINE}/dev")).ok();
     std::fs::copy(agent, format!("{MACHINE}{AGENT}"))?;
     std::os::unix::fs::chroot(MACHINE)?;
     std::env::set_current_dir("/")?;
@@ -53,6 +58,16 @@ pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
     // Servers ask for the name of their host, and take no empty one.
     std::fs::write("/proc/sys/kernel/hostname", "pentathlon").ok();
     Ok(PathBuf::from(AGENT))
+}
+
+/// Random bytes of the machine, by the guest's device for them, for the guest's own.
+fn seed(devices: &str) -> io::Result<()> {
+    let mut bytes = [0; SEED_BYTES];
+    std::fs::File::open(format!("{devices}/hwrng"))?.read_exact(&mut bytes)?;
+    let random = std::fs::File::options()
+        .write(true)
+        .open(format!("{devices}/random"))?;
+    add_entropy(&random, bytes)
 }
 
 fn naming(directory: &str) -> impl Fn(io::Error) -> io::Error + '_ {

@@ -49,6 +49,36 @@ pub fn load_module(file: &std::fs::File) -> io::Result<()> {
     Ok(())
 }
 
+/// Bytes that [`add_entropy`] hands over, twice what the kernel waits for.
+pub const SEED_BYTES: usize = 64;
+
+/// RNDADDENTROPY, random(4): `_IOW('R', 0x03, int[2])`.
+const ADD_ENTROPY: u32 = 0x4008_5203;
+
+#[repr(C)]
+struct Seed {
+    bits: libc::c_int,
+    size: libc::c_int,
+    bytes: [u8; SEED_BYTES],
+}
+
+/// Gives the kernel random bytes, and credit for all of their bits, so that nobody waits for its
+/// random numbers.
+pub fn add_entropy(random: &std::fs::File, bytes: [u8; SEED_BYTES]) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let seed = Seed {
+        bits: 8 * SEED_BYTES as libc::c_int,
+        size: SEED_BYTES as libc::c_int,
+        bytes,
+    };
+    // SAFETY: the kernel reads the two numbers and as many bytes as the second one says, which are
+    // there until the call returns.
+    match unsafe { libc::ioctl(random.as_raw_fd(), ADD_ENTROPY as _, &raw const seed) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// Makes a file the process's standard input and output, dup2(2).
 pub fn use_as_stdio(file: &std::fs::File) -> io::Result<()> {
     use std::os::fd::AsRawFd;

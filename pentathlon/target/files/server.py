@@ -16,8 +16,8 @@ from pentathlon.target.pair.endpoint import CommandError, Endpoint
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
 """What the line of a log has that tells why its program did not start."""
 
-PATIENCE_S = 20.0
-"""Longest time until a server listens, in seconds."""
+PATIENCE_S, PATIENCE_APART_S = 20.0, 60.0
+"""Longest time until a server listens, in seconds, on this machine's kernel and on a guest's."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Server:
         host.start(job, {"work": "program", "command": command})
         server = cls(host, job, port, log, udp)
         try:
-            deadline = time.monotonic() + PATIENCE_S
+            deadline = time.monotonic() + (PATIENCE_APART_S if host.apart else PATIENCE_S)
             while not server.alive():
                 if time.monotonic() > deadline:
                     raise TargetError(f"{job} does not listen at port {port}: {server.words()}")
