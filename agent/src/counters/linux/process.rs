@@ -4,7 +4,7 @@ use crate::counters::{clock_step, Delta};
 use crate::inventory::linux::layer::Kernel;
 use crate::sys::{kernel, pages, rusage};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub struct Process {
