@@ -238,7 +238,7 @@ class Maker:
         return {"behaves": client, "peer": Peer(behaves=server)}
 
     def layer(self, system: str) -> str:
-        return self.layers.get(system, "uml")
+        return self.layers.get(system, "host" if self.ends else "uml")
 
     def _plan(self) -> Plan:
         names = list(self.factors)

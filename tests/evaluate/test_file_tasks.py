@@ -6,7 +6,7 @@ import pytest
 import synthetic_papers as planted
 from synthetic import Maker, same
 
-from pentathlon.evaluate import evaluate
+from pentathlon.evaluate import evaluate, evaluation
 from pentathlon.evaluate.derived.model import FileTask
 
 FACTORS = {
@@ -33,6 +33,20 @@ def test_every_link_is_a_task_with_a_cell_for_each_pair_of_ends():
     ends = {cell.system: (cell.client, cell.server) for cell in tasks[0].cells}
     assert ends == planted.FILE_ENDS
     assert tasks[0].case_text == "10 MiB document, smb, cold"
+
+
+@pytest.mark.parametrize(
+    ("target", "kernel", "behaves", "told"),
+    [
+        ("netns", None, "own", "own"), ("netns", None, "/somewhere/mine.toml", "mine"),
+        ("uml", "6.1", "own", "uml 6.1"), ("uml", "newest", "xp", "uml newest, xp"),
+        ("uml", "/kernels/uml-6.1/linux", "own", "uml uml-6.1"),
+    ],
+)  # fmt: skip
+def test_an_end_is_told_by_its_behaviour_and_its_kernel(
+    target: str, kernel: str | None, behaves: str, told: str
+):
+    assert evaluation._end(target, kernel, behaves) == told
 
 
 def test_phases_are_told_by_what_differs_from_the_reference():

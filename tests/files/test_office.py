@@ -31,8 +31,11 @@ class Maker:
 
     refusals: dict[str, int]
     made: list[FakeGround] = field(default_factory=list)
+    scratch: Path | None = None
 
-    def __call__(self, link: str, timeout_s: float) -> Any:
+    def __call__(self, link: str, timeout_s: float, scratch: Path) -> Any:
+        assert scratch.is_dir()
+        self.scratch = scratch
         if link == "broken":
             raise TargetError("the link cannot be made")
         if self.refusals.get(link, 0):
@@ -88,3 +91,5 @@ def test_links_are_kept_for_the_next_task_and_ended_with_the_boot(
     assert maker.made[0].stopped and not maker.made[1].stopped
     boot_.stop()
     assert maker.made[1].stopped
+    # The files of the tasks are gone with the boot.
+    assert maker.scratch is not None and not maker.scratch.exists()
