@@ -3,8 +3,8 @@
  *   cc -O2 -static -pthread memory.c -o memory
  *   memory OPERATION WIDTH BYTES THREADS        prints MB/s (random: millions of accesses/s; chase: ns)
  *
- * OPERATION read, write, copy: WIDTH is 64 (AVX-512), 16 (SSE2), 8 (a word at a time), 4, 416 (lmbench's
- * 4 of every 16 bytes) or 801 (sysbench's: a word in each turn of the loop, the block shared by all
+ * OPERATION read, write, copy: WIDTH is 64 (AVX-512), 8 (a word at a time), 4, 416 (lmbench's 4 of every
+ * 16 bytes) or 801 (sysbench's: a word in each turn of the loop, the block shared by all
  * threads, no batch without its end being looked for after every block). `random`: four generators; WIDTH
  * 9: each index is compared with the block's end, as Rust does.
  * `chase`: each load gives the next one's address, through all lines in one random order; WIDTH 4096:
@@ -102,18 +102,6 @@ AVX512 static void pass_512(char *to, char *from, long passes) {
 PASS(pass_8, uint64_t, 8, 16)
 PASS(pass_4, uint32_t, 4, 128)
 PASS(pass_4_of_16, uint32_t, 16, 32)
-
-/* What a compiler makes of sixteen 64-bit stores of one value. */
-static void pass_16(char *to, char *from, long passes) {
-    (void)from;
-    for (; passes > 0; passes--) {
-        __m128i value = _mm_set1_epi64x(passes);
-#pragma GCC unroll 8
-        for (long i = 0; i < bytes; i += 16)
-            _mm_store_si128((__m128i *)(to + i), value);
-        MEMORY;
-    }
-}
 
 /* One word in each turn, not unrolled. */
 static void pass_rolled(char *to, char *from, long passes) {
@@ -229,7 +217,6 @@ static void *work(void *argument) {
                                          : width == 9    ? pass_checked
                                          : random        ? pass_random
                                          : width == 64   ? pass_512
-                                         : width == 16   ? pass_16
                                          : width == 8    ? pass_8
                                          : width == 4    ? pass_4
                                          : width == 801  ? pass_rolled
