@@ -67,7 +67,8 @@ pub fn join(request: &Request) -> Result<Joined, String> {
     let [sent, received] = files;
     let (sent, received) = (sent?, received?);
     let (sent, received) = (mapped(&sent)?, mapped(&received)?);
-    let (sent, received) = (bytes(&sent), bytes(&received));
+    let sent = sent.as_ref().map_or(&[][..], |map| map.bytes());
+    let received = received.as_ref().map_or(&[][..], |map| map.bytes());
     joined(&blocks::blocks(sent)?, &blocks::blocks(received)?, request)
 }
 
@@ -76,10 +77,6 @@ fn mapped(file: &File) -> Result<Option<Map>, String> {
     (length > 0)
         .then(|| Map::new(file, 0, length, false, boundary()).map_err(|e| e.to_string()))
         .transpose()
-}
-
-fn bytes(map: &Option<Map>) -> &[u8] {
-    map.as_ref().map_or(&[], |map| map.bytes())
 }
 
 fn joined(sent: &[Block], received: &[Block], request: &Request) -> Result<Joined, String> {

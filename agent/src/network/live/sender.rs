@@ -10,7 +10,7 @@ use crate::network::records::Recorder;
 use crate::network::send::{Packets, Sent};
 use crate::network::Timer;
 use crate::sys::bpf::{Array, Program};
-use crate::sys::signal;
+use crate::sys::{placement, signal};
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -95,13 +95,16 @@ impl LiveOutlet {
         signal::install(signal::Handler::First)?;
         let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
         let thread = AtomicI32::new(0);
+        let (sending, feeding) = apart(id.flow());
         let outcome = std::thread::scope(|scope| {
             let running = scope.spawn(|| {
+                stay_on(&sending);
                 thread.store(signal::this_thread(), Ordering::Release);
                 let outcome = run_until(&program, &frame, &stop);
                 over.store(true, Ordering::Release);
                 outcome
             });
+            stay_on(&feeding);
             timer.wait_until(start_ns.saturating_sub(1_000_000));
             while timer.now_ns() < end_ns && !feeder.is_done() && !over.load(Ordering::Acquire) {
                 feeder.feed();
@@ -118,6 +121,7 @@ impl LiveOutlet {
             }
             running.join().expect("the thread does not panic")
         });
+        stay_on(&[sending, feeding].concat());
         feeder.drain(clock_offset(timer));
         let mut sent = feeder.sent;
         sent.lost_records = feeder.recorder.finish();
@@ -138,6 +142,26 @@ fn probe() -> io::Result<()> {
     program
         .run_live(&[0; 64], 1, 1)
         .map_err(refused("to run a program on live frames"))
+}
+
+/// One CPU for the program of a flow, which never rests, and all others for what feeds it: a system
+/// that leaves both on one CPU has the program wait for milliseconds. Both are empty where there
+/// is but one CPU, or where nobody tells.
+fn apart(flow: u32) -> (Vec<usize>, Vec<usize>) {
+    let mut others = placement::cpus().unwrap_or_default();
+    if others.len() < 2 {
+        return (Vec::new(), Vec::new());
+    }
+    let own = others.remove(others.len() - 1 - flow as usize % others.len());
+    (vec![own], others)
+}
+
+/// Keeps the calling thread on these CPUs; a system that refuses has it run anywhere, and lateness
+/// tells.
+fn stay_on(cpus: &[usize]) {
+    if !cpus.is_empty() {
+        placement::set_cpus(cpus).ok();
+    }
 }
 
 fn run_until(program: &Program, frame: &[u8], stop: &AtomicBool) -> io::Result<()> {
