@@ -21,7 +21,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Time between the command and the first packet: the threads are all waiting by then.
-const LEAD_NS: u64 = 20_000_000;
+const LEAD_NS: u64 = 50_000_000;
 
 /// Why a command was not obeyed.
 #[derive(Debug)]
