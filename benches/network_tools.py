@@ -211,7 +211,7 @@ def ditg(made: Bed, program: str) -> Tool:
         for log in logs:
             log.unlink(missing_ok=True)
         packets = str(int(rate or 1_000_000))
-        words = ["-a", made.address, "-T", "UDP", "-C", packets, "-c", str(SIZE)]
+        words = ["-poll", "-a", made.address, "-T", "UDP", "-C", packets, "-c", str(SIZE)]
         words += ["-t", str(int(seconds * 1e3)), "-l", str(logs[0]), "-x", str(logs[1])]
         with spending() as spent, serving(made.inside(1, str(place / "ITGRecv"))):
             output(made.inside(0, program, *words), seconds)
