@@ -8,7 +8,7 @@ from typing import Any
 from pentathlon.target.forwarding import beside, search
 from pentathlon.target.forwarding.bed import Bed, Unsupported
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
-from pentathlon.target.forwarding.sweep import Setting, set_up, settings
+from pentathlon.target.forwarding.sweep import TRIES, Setting, set_up, settings
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
 
@@ -85,13 +85,31 @@ def _search(
         if criterion == "no loss":
             without_loss = found.passed if found.failed is not None else 0.0
     for percent in LOADS if without_loss else ():
-        trips = _flow(task, bed, setting, without_loss * percent / 100).trips
+        try:
+            trips = _valid(task, bed, setting, without_loss * percent / 100).trips
+        except InvalidTrial as error:
+            yield task.error("invalid", str(error), {"load_percent": percent, **setting.case})
+            continue
         if trips is None:
             continue
         yield sample("round_trip", "us", "lower", 1e6 * trips.mean, load_percent=percent)
         if "p99" in trips.quantiles:
             value = 1e6 * trips.quantiles["p99"]
             yield sample("round_trip_p99", "us", "lower", value, load_percent=percent)
+
+
+def _valid(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:
+    """A flow whose generator kept its schedule; it is made up to `TRIES` times.
+
+    Raises:
+        InvalidTrial: the last one was invalid too.
+    """
+    for _ in range(TRIES - 1):
+        try:
+            return _flow(task, bed, setting, rate)
+        except InvalidTrial:
+            continue
+    return _flow(task, bed, setting, rate)
 
 
 def _flow(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:

@@ -1,0 +1,70 @@
+"""The search over a forwarder that is a formula; its generator fails where it is told to."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pentathlon.target.forwarding import ndr
+from pentathlon.target.forwarding.flow import Flow, InvalidTrial
+from pentathlon.target.forwarding.sweep import TRIES
+from pentathlon.traffic.metrics import Delay
+
+from .test_bed import SWEEP, task
+
+CAPACITY, HIGHEST = 700.0, 1000.0
+PARAMETERS = SWEEP | {
+    "highest_kpps": HIGHEST / 1e3, "resolution_percent": 1.0, "partial_percent": 0.0, "trials": 1,
+}  # fmt: skip
+
+
+def searched(
+    monkeypatch: pytest.MonkeyPatch, misses: Callable[[float, int], bool]
+) -> list[dict[str, Any]]:
+    """The events of a search; `misses` says whether the n-th flow of a rate misses its schedule."""
+    times: dict[float, int] = {}
+
+    def run_flow(*_: Any, packet_rate: float, **__: Any) -> Flow:
+        times[packet_rate] = times.get(packet_rate, 0) + 1
+        if misses(packet_rate, times[packet_rate]):
+            raise InvalidTrial("late")
+        came = 1000 if packet_rate <= CAPACITY else 900
+        trips = Delay(packet_rate * 1e-6, 0.0, 1.0, {})
+        return Flow(1000, came, packet_rate, packet_rate, trips)
+
+    monkeypatch.setattr(ndr, "run_flow", run_flow)
+    monkeypatch.setattr(ndr, "set_up", lambda *_: None)
+    return list(ndr.run_ndr(task("forwarding.ndr", **PARAMETERS), None))  # type: ignore[arg-type]
+
+
+def of(events: list[dict[str, Any]], indicator: str) -> list[float]:
+    return [e["value"] for e in events if e.get("indicator") == indicator]
+
+
+def test_the_capacity_is_found_and_delays_are_at_its_shares(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events = searched(monkeypatch, lambda *_: False)
+    rate, _ = of(events, "rate")
+    assert CAPACITY - 0.01 * HIGHEST <= rate <= CAPACITY <= of(events, "rate_above")[0]
+    shares = [rate * percent / 100 for percent in ndr.LOADS]
+    assert of(events, "round_trip") == pytest.approx(shares)
+
+
+def test_a_delay_whose_generator_was_late_is_measured_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The search does not come down to this rate.
+    events = searched(monkeypatch, lambda rate, turn: rate < 0.6 * CAPACITY and turn < TRIES)
+    assert len(of(events, "round_trip")) == len(ndr.LOADS)
+    assert not [e for e in events if e["event"] == "error"]
+
+
+def test_a_load_that_is_never_in_time_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = searched(monkeypatch, lambda rate, _: rate < 0.6 * CAPACITY)
+    assert len(of(events, "rate")) == 2
+    assert len(of(events, "round_trip")) == 2
+    wrong = [e for e in events if e["event"] == "error"]
+    assert [(e["kind"], e["reason"], e["case"]["load_percent"]) for e in wrong] == [
+        ("invalid", "late", 50)
+    ]
