@@ -156,6 +156,11 @@ def test_the_agent_tells_the_place_of_damage_too(tmp_path: Path) -> None:
     file.write_bytes(data)
     with pytest.raises(records.RecordsError, match=f"at byte {second} is damaged"):
         by_agent.flow_metrics(agent.locate(), file, nothing, None)
+    # Sequences that no memory would hold.
+    data[2 * second + 23] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(records.RecordsError, match=f"at byte {2 * second} is damaged"):
+        by_agent.flow_metrics(agent.locate(), file, nothing, None)
 
 
 def check(count: int, order: list[int], cuts: list[int]) -> None:

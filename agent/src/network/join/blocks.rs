@@ -50,7 +50,7 @@ impl Block<'_> {
 
     /// The sequence behind the block's last one, where sequences are places in the block.
     pub fn end(&self) -> u64 {
-        self.base_sequence + self.records.len() as u64
+        self.base_sequence.saturating_add(self.records.len() as u64)
     }
 }
 

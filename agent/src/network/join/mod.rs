@@ -86,6 +86,10 @@ fn joined(sent: &[Block], received: &[Block], request: &Request) -> Result<Joine
     {
         return Err("the sender's records are not in the order of their sequences".into());
     }
+    if let Some(last) = sent.last() {
+        // Its sequences say how much memory is needed.
+        last.check()?;
+    }
     let mut delays = Delays::new(sent.last().map_or(0, Block::end));
     let (departures, arrivals) = std::thread::scope(|scope| {
         let departures = scope.spawn(|| departures::departures(sent, &request.late_shares));
