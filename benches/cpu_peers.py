@@ -204,12 +204,11 @@ def rsa_rows(
     return sides, rows
 
 
-def by_zlib_ng(module: Any, verb: str, plain: bytes, packed: bytes) -> Callable[[], object]:
-    return (
-        partial(module.compress, plain, 6)
-        if verb == "compress"
-        else partial(module.decompress, packed)
-    )
+def by_zlib(module: Any, verb: str, plain: bytes, packed: bytes) -> Callable[[], object]:
+    """One call of zlib or of zlib-ng, with all the room that the result needs."""
+    if verb == "compress":
+        return partial(module.compress, plain, 6)
+    return partial(module.decompress, packed, bufsize=len(plain))
 
 
 def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
@@ -224,27 +223,23 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
     file = folder / "text"
     file.write_bytes(plain)
     twin = turns.built("zstandard.c", folder / "zstandard", "-lzstd")
-    works: dict[str, Callable[[], object]] = {
-        "compress": lambda: zlib.compress(plain, 6),
-        "decompress": lambda: zlib.decompress(packed),
-    }
 
     def by_library(which: int) -> float:
         command = [*place.command(), str(twin), str(file), str(which)]
         return number(r"^rate: ([\d.]+)$", turns.said(command))
 
-    for number_, (verb, work) in enumerate(works.items()):
+    for number_, verb in enumerate(("compress", "decompress")):
         by = partial(ours, program, place, f"cpu.{verb}")
         size = {"bytes": SECRET_BYTES}
         sides: dict[str, Measure] = {
             "ours, zlib": partial(by, size | {"file_format": ["zlib"]}),
-            "zlib": partial(best, work, len(plain)),
+            "zlib": partial(best, by_zlib(zlib, verb, plain, packed), len(plain)),
         }
         what = f"file, {verb}, MB/s"
         version = f"zlib-rs and zlib {zlib.ZLIB_RUNTIME_VERSION}: one format, two programs, level 6"
         rows = [Ratio(what, "ours, zlib", "zlib", version)]
         if zlib_ng is not None:
-            sides["zlib-ng"] = partial(best, by_zlib_ng(zlib_ng, verb, plain, packed), len(plain))
+            sides["zlib-ng"] = partial(best, by_zlib(zlib_ng, verb, plain, packed), len(plain))
             remark = f"zlib-rs and zlib-ng {zlib_ng.ZLIBNG_VERSION}, which it is a port of"
             rows.append(Ratio(what, "ours, zlib", "zlib-ng", remark))
         if turns.find("zstd"):
