@@ -15,8 +15,8 @@ hits all alike. Printed are, each beside its target:
 All of them, and the bench itself, go before other programs (nice -20 of their sessions, sched(7)).
 Receivers have a buffer of 8 MiB or of what net.core.rmem_max allows, whichever is less; D-ITG,
 which cannot be told, has net.core.rmem_default. iperf3 sends with `-u -l 64 -b 0`, D-ITG with logs
-at both ends, as our records are, and waiting actively (`-poll`), without which it sends half of
-10,000 packets/s, sockperf in its throughput mode, which does not tell what arrived.
+at both ends, as our records are, once as it comes and once waiting actively (`-poll`), sockperf in
+its throughput mode, which does not tell what arrived.
 Peers are Debian's packages iperf3, d-itg and sockperf, taken from the directory that
 PENTATHLON_PEERS names, or from PATH; what is missing is named. Exit status: 0 compared, 1 no peer
 was found or nothing ran. Needs root.
@@ -28,16 +28,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from network_tools import Bed, Failed, Tool, Turn, bed, tools
+from network_tools import Failed, Tool, Turn, bed, segment_before_the_link, tools
 
 from pentathlon.target.contract import TargetError
 from pentathlon.target.pair.endpoint import CommandError
@@ -49,17 +47,22 @@ PACED = (
     ("live, xdp", 10_000), ("live, xdp", 100_000), ("live, xdp", 1_000_000),
     ("live, xdp", 3_000_000), ("send, blocking", 10_000), ("send, blocking", 100_000),
     ("iperf3", 10_000), ("iperf3", 100_000), ("D-ITG", 10_000),
+    ("D-ITG -poll", 10_000),
 )  # fmt: skip
 """Rates that are asked for, packets/s."""
 
 TARGETS = (
-    ("live frames", ("live",), (("iperf3", 10.0), ("D-ITG", 100.0))),
+    ("live frames", ("live",), (("iperf3", 10.0), ("D-ITG", 100.0), ("D-ITG -poll", 100.0))),
     ("AF_PACKET", ("packet",), (("iperf3", 2.0),)),
-    ("ordinary sockets", ("send", "sendmmsg", "gso"), (("iperf3", 1.0), ("D-ITG", 10.0))),
+    (
+        "ordinary sockets",
+        ("send", "sendmmsg", "gso"),
+        (("iperf3", 1.0), ("D-ITG", 10.0), ("D-ITG -poll", 10.0)),
+    ),
 )
 """Of the lossless rates: the best of these rungs over the peer's."""
 
-PEERS = ("iperf3", "D-ITG")
+PEERS = ("iperf3", "D-ITG", "D-ITG -poll")
 PROBLEMS = (Failed, CommandError, TargetError)
 
 
@@ -117,14 +120,6 @@ def lossless(
         else:
             high = middle
     return best
-
-
-def segment_before_the_link(made: Bed) -> None:
-    """A virtual link that takes super-packets whole would count what no wire carries."""
-    if ethtool := shutil.which("ethtool"):
-        for place, device in enumerate(("pent0", "pent1")):
-            words = [ethtool, "-K", device, "tx-udp-segmentation", "off"]
-            subprocess.run(made.inside(place, *words), capture_output=True, check=False)
 
 
 def print_turns(found: dict[str, Measured]) -> None:

@@ -202,7 +202,7 @@ def iperf3(made: Bed, program: str) -> Tool:
     return Tool("iperf3", run)
 
 
-def ditg(made: Bed, program: str) -> Tool:
+def ditg(made: Bed, program: str, *more: str, name: str = "D-ITG") -> Tool:
     """D-ITG with logs at both ends, read by ITGDec. It has no 'as fast as possible'."""
 
     def run(rate: float, seconds: float) -> Turn:
@@ -211,7 +211,7 @@ def ditg(made: Bed, program: str) -> Tool:
         for log in logs:
             log.unlink(missing_ok=True)
         packets = str(int(rate or 1_000_000))
-        words = ["-poll", "-a", made.address, "-T", "UDP", "-C", packets, "-c", str(SIZE)]
+        words = [*more, "-a", made.address, "-T", "UDP", "-C", packets, "-c", str(SIZE)]
         words += ["-t", str(int(seconds * 1e3)), "-l", str(logs[0]), "-x", str(logs[1])]
         with spending() as spent, serving(made.inside(1, str(place / "ITGRecv"))):
             output(made.inside(0, program, *words), seconds)
@@ -223,7 +223,12 @@ def ditg(made: Bed, program: str) -> Tool:
             taken = number(r"Total time\s*=\s*([\d.]+)", total, "ITGDec")
         return Turn(counts[0], counts[1], taken, spent[0])
 
-    return Tool("D-ITG", run)
+    return Tool(name, run)
+
+
+def ditg_polling(made: Bed, program: str) -> Tool:
+    """D-ITG that waits actively; as it comes, it sends half of 10,000 packets/s."""
+    return ditg(made, program, "-poll", name="D-ITG -poll")
 
 
 def sockperf(made: Bed, program: str) -> Tool:
@@ -314,7 +319,10 @@ def tools(made: Bed) -> list[Tool]:
     """Every rung that works here, and every peer that is installed."""
     found = [ours(made, rung, receiver) for rung, receiver in RUNGS]
     where = os.environ.get("PENTATHLON_PEERS")
-    for program, peer in (("iperf3", iperf3), ("ITGSend", ditg), ("sockperf", sockperf)):
+    peers = (
+        ("iperf3", iperf3), ("ITGSend", ditg), ("ITGSend", ditg_polling), ("sockperf", sockperf)
+    )  # fmt: skip
+    for program, peer in peers:
         path = shutil.which(program, path=where) if where else shutil.which(program)
         if path:
             found.append(peer(made, path))
