@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +111,8 @@ class Behind(Endpoint):
 
 def behind(endpoint: Endpoint, between: Callable[[int], int]) -> Behind:
     """The endpoint, reached through something."""
-    return Behind(endpoint.session, endpoint.addresses, endpoint.refused, endpoint.timer, between)
+    told = {one.name: getattr(endpoint, one.name) for one in fields(Endpoint)}
+    return Behind(**told, between=between)
 
 
 __all__ = ["PARAMETERS", "Behind", "Pair", "Relay", "behind", "task"]
