@@ -222,10 +222,13 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
     packed = zlib.compress(plain, 6)
     file = folder / "text"
     file.write_bytes(plain)
+    by_zlib_too = folder / "text.zlib"
+    by_zlib_too.write_bytes(packed)
     twin = turns.built("zstandard.c", folder / "zstandard", "-lzstd")
+    next_twin = turns.built("zlib.c", folder / "zlib", "-lz-ng")
 
-    def by_library(which: int) -> float:
-        command = [*place.command(), str(twin), str(file), str(which)]
+    def by_library(twin: str | None, *arguments: str | int | Path) -> float:
+        command = [*place.command(), str(twin), str(file), *map(str, arguments)]
         return number(r"^rate: ([\d.]+)$", turns.said(command))
 
     for number_, verb in enumerate(("compress", "decompress")):
@@ -242,12 +245,21 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
             sides["zlib-ng"] = partial(best, by_zlib(zlib_ng, verb, plain, packed), len(plain))
             remark = f"zlib-rs and zlib-ng {zlib_ng.ZLIBNG_VERSION}, which it is a port of"
             rows.append(Ratio(what, "ours, zlib", "zlib-ng", remark))
+        if next_twin is not None:
+            sides["zlib-ng twin"] = partial(by_library, next_twin, number_)
+            remark = "the library called as ours calls its own"
+            rows.append(Ratio(what, "ours, zlib", "zlib-ng twin", remark))
+            if verb == "decompress":
+                sides["zlib's stream"] = partial(by_library, next_twin, 1, by_zlib_too)
+                remark = "that twin, restoring what zlib made as the peer does"
+                rows.append(Ratio(what, "zlib-ng twin", "zlib's stream", remark))
+                rows.append(Ratio(what, "zlib's stream", "zlib-ng", "a new buffer in each call"))
         if turns.find("zstd"):
             sides["zstd -b3"] = partial(zstd, place, file, number_)
             sides["ours, zstd"] = partial(by, size | {"file_format": ["zstd"]})
             rows.append(Ratio(what, "ours, zstd", "zstd -b3", "one format, level and text"))
             if twin is not None:
-                sides["twin"] = partial(by_library, number_)
+                sides["twin"] = partial(by_library, twin, number_)
                 remark = "the peer's library, called as ours calls its own"
                 rows.append(Ratio(what, "twin", "zstd -b3", remark))
                 rows.append(Ratio(what, "ours, zstd", "twin", "two versions of one library"))

@@ -28,301 +28,24 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import turns
+from process_pairs import BUILDS, FASTEST, FILE, HELLO, MAPPED, MAPPED_BYTES, MESSAGES, PAIRS, Pair
 from turns import Measure, Place, Ratio, number
 
 from pentathlon import agent
 
-FILE = "temp"
-"""The file that is opened, by its bare name in every program."""
-MAPPED = "mapped"
-"""The file that the peers map; the agent's own is as long."""
-MAPPED_BYTES = 16 << 20
-"""So long that lat_mmap, which prints whole microseconds, is exact to a few thousandths."""
-TOUCHED = MAPPED_BYTES // 10
-MESSAGES = 500_000
-"""Messages of a run of hackbench."""
-HELLO = Path("/tmp/hello")
-"""The program that lat_proc exec starts; its path is fixed in lat_proc."""
 SHARED = Path("/dev/shm")
+CALLS = tuple(sorted(path.name for path in turns.TWINS.glob("calls*.c")))
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A workload, and the commands that are compared with it by the names of their sides."""
-
-    name: str
-    workload: str
-    others: dict[str, tuple[str, ...]]
-    rows: tuple[tuple[str, str, str], ...]
-    """One side, the other, and the remark."""
-    parameters: dict[str, Any] = field(default_factory=dict)
-    parts: float = 1.0
-    """Operations of the agent's in one of the others': a round trip is two hand-overs."""
-
-
-SAME = "the same calls"
-TWIN = ("ours", "twin", SAME)
-
-
-def only_twin(
-    name: str,
-    workload: str,
-    *twin: str,
-    parameters: dict[str, Any] | None = None,
-    remark: str = SAME,
-) -> Pair:
-    """A workload that no peer measures."""
-    rows = (("ours", "twin", remark),)
-    return Pair(name, workload, {"twin": ("calls", *twin)}, rows, parameters or {})
-
-
-PAIRS = (
-    Pair(
-        "system call",
-        "process.getpid",
-        {
-            "lat_syscall null": ("lat_syscall", "null"),
-            "twin": ("calls", "getpid"),
-            "getppid twin": ("calls-dynamic", "getppid"),
-        },
-        (
-            ("ours", "lat_syscall null", "the peer calls getppid by a shared library"),
-            TWIN,
-            ("getppid twin", "lat_syscall null", "getppid by a shared library"),
-        ),
-    ),
-    Pair(
-        "open and close",
-        "process.open_close",
-        {"lat_syscall open": ("lat_syscall", "open", FILE), "twin": ("calls", "open", FILE)},
-        (("ours", "lat_syscall open", SAME), TWIN),
-        {"flags": "read_only"},
-    ),
-    Pair(
-        "pipe round trip",
-        "process.pipe_round_trip",
-        {
-            "lat_pipe": ("lat_pipe",),
-            "perf bench sched pipe": ("perf", "bench", "sched", "pipe", "-l", "20000"),
-            "twin": ("calls", "pipe"),
-            "dynamic twin": ("calls-dynamic", "pipe"),
-        },
-        (
-            ("ours", "lat_pipe", "the same calls; the peer is linked dynamically"),
-            ("ours", "perf bench sched pipe", "the peer is linked dynamically, and large"),
-            TWIN,
-            ("dynamic twin", "lat_pipe", "the twin linked as the peer is"),
-        ),
-    ),
-    Pair(
-        "fork and exit",
-        "process.fork_wait",
-        {
-            "lat_proc fork": ("lat_proc", "fork"),
-            "twin": ("calls", "fork"),
-            "twin of the agent's size": ("calls", "fork", "MEMORY"),
-            "exit twin": ("calls-dynamic", "fork_handlers"),
-        },
-        (
-            ("ours", "lat_proc fork", "peer: linked dynamically, and the child runs exit handlers"),
-            ("ours", "twin", "ours has more private memory whose page tables are copied"),
-            ("ours", "twin of the agent's size", "as much private memory as the agent has"),
-            ("exit twin", "lat_proc fork", "linked dynamically, with exit handlers"),
-        ),
-    ),
-    Pair(
-        "fork and exec",
-        "process.fork_exec",
-        {
-            "lat_proc exec": ("lat_proc", "exec"),
-            "twin": ("calls", "exec", str(HELLO), "x", "42"),
-            "dynamic twin": ("calls-dynamic", "exec", str(HELLO), "x", "42"),
-        },
-        (
-            ("ours", "lat_proc exec", "the peer is linked dynamically"),
-            TWIN,
-            ("dynamic twin", "lat_proc exec", "the twin linked as the peer is"),
-        ),
-    ),
-    Pair(
-        "exec of the agent, by fork",
-        "process.exec_static",
-        {"twin": ("calls", "exec", "AGENT", "exit", "42")},
-        (("ours", "twin", "the twin's own image is smaller than the agent's"),),
-        {"start": ["fork"]},
-    ),
-    Pair(
-        "exec of the agent, by spawn",
-        "process.exec_static",
-        {"twin": ("calls", "spawn", "AGENT", "exit", "42")},
-        (TWIN,),
-        {"start": ["posix_spawn"]},
-    ),
-    Pair(
-        "signal, install",
-        "process.signal",
-        {
-            "lat_sig install": ("lat_sig", "install"),
-            "twin": ("calls", "install_two"),
-            "one handler twin": ("calls", "install"),
-        },
-        (
-            ("ours", "lat_sig install", "ours: two handlers in turn, the old one compared"),
-            TWIN,
-            ("one handler twin", "lat_sig install", "always the same handler"),
-        ),
-        {"kind": ["install"]},
-    ),
-    Pair(
-        "signal, handle",
-        "process.signal",
-        {
-            "lat_sig catch": ("lat_sig", "catch"),
-            "twin": ("calls", "handle"),
-            "difference twin": ("calls", "handle_less_send"),
-        },
-        (
-            ("ours", "lat_sig catch", "the peer takes off a kill that sends no signal"),
-            TWIN,
-            ("difference twin", "lat_sig catch", "the twin less such a kill"),
-        ),
-        {"kind": ["handle"]},
-    ),
-    only_twin(
-        "signal there and back", "process.signal", "between", parameters={"kind": ["between"]}
-    ),
-    only_twin("futex there and back", "process.futex", "futex"),
-    only_twin("condition there and back", "process.condition", "condition"),
-    only_twin(
-        "thread, create and join",
-        "process.thread",
-        "thread",
-    ),
-    Pair(
-        "mmap, a tenth written",
-        "process.mmap_munmap",
-        {
-            "lat_mmap": ("lat_mmap", str(MAPPED_BYTES), MAPPED),
-            "twin": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED)),
-            "16 KiB twin": ("calls", "map", MAPPED, str(MAPPED_BYTES), str(TOUCHED), "16384"),
-        },
-        (
-            ("ours", "lat_mmap", "the peer writes once in 16 KiB, ours to every page"),
-            TWIN,
-            ("16 KiB twin", "lat_mmap", "one write in 16 KiB"),
-        ),
-        {"backing": ["file"], "bytes": [MAPPED_BYTES], "touched_percent": [10]},
-    ),
-    only_twin(
-        "mmap, anonymous",
-        "process.mmap_munmap",
-        *("map", "-", str(1 << 20), "0"),
-        parameters={"backing": ["anonymous"], "bytes": [1 << 20], "touched_percent": [0]},
-    ),
-    Pair(
-        "page fault",
-        "process.page_fault",
-        {
-            "lat_pagefault": ("lat_pagefault", MAPPED),
-            "twin": ("calls", "fault", "256"),
-            "file twin": ("calls", "fault_file", MAPPED),
-        },
-        (
-            (
-                "ours",
-                "lat_pagefault",
-                "ours: a new page, zeroed; peer: a page of a cached file, "
-                "which the kernel maps with its neighbours",
-            ),
-            TWIN,
-            ("file twin", "lat_pagefault", "a cached file, and what unmapping its pages costs"),
-        ),
-        {"kind": ["minor"]},
-    ),
-    only_twin(
-        "create and delete",
-        "process.create_delete",
-        "create_delete",
-        parameters={"mode": ["default"]},
-    ),
-    Pair(
-        "hand-over by futex",
-        "cpu.scheduling.switch",
-        {"twin": ("calls", "futex"), "parking twin": ("calls", "parked")},
-        (
-            ("ours", "twin", "half a round trip; ours by park and unpark"),
-            ("ours", "parking twin", "half a round trip, by the protocol of park and unpark"),
-        ),
-        {"mechanism": ["futex"]},
-        2.0,
-    ),
-    Pair(
-        "hand-over by pipe",
-        "cpu.scheduling.switch",
-        {
-            "perf bench sched pipe -T": ("perf", "bench", "sched", "pipe", "-T", "-l", "20000"),
-            "twin": ("calls", "pipe_threads"),
-        },
-        (
-            ("ours", "perf bench sched pipe -T", "half a round trip; the peer sends 4 bytes"),
-            ("ours", "twin", "half a round trip"),
-        ),
-        {"mechanism": ["pipe"]},
-        2.0,
-    ),
-    Pair(
-        "two hand-overs by pipe",
-        "cpu.scheduling.switch",
-        {
-            "stress-ng --switch": ("stress-ng", "--switch", "1", "--switch-method", "pipe"),
-            "packet twin": ("calls", "one_way", "4096"),
-        },
-        (
-            ("ours", "stress-ng --switch", "peer: packets one way, each is waited for"),
-            ("packet twin", "stress-ng --switch", "packets one way, the pipe holds one"),
-        ),
-        {"mechanism": ["pipe"]},
-        2.0,
-    ),
-    Pair(
-        "hand-over by pipe",
-        "cpu.scheduling.switch",
-        {
-            "hackbench": ("hackbench", "-p", "-P", "-g", "1", "-f", "1", "-s", "1"),
-            "one way twin": ("calls", "one_way", "0"),
-        },
-        (
-            ("ours", "hackbench", "peer: messages of a byte one way, no switch for each"),
-            ("one way twin", "hackbench", "bytes one way"),
-        ),
-        {"mechanism": ["pipe"]},
-    ),
-    Pair(
-        "context switch",
-        "cpu.scheduling.switch",
-        {
-            "lat_ctx": ("lat_ctx", "-s", "0", "2"),
-            "difference twin": ("calls", "context"),
-        },
-        (
-            ("ours", "lat_ctx", "peer: processes, and the bytes' way through a pipe taken off"),
-            ("difference twin", "lat_ctx", "the twin with processes, less that way"),
-        ),
-        {"mechanism": ["pipe"]},
-    ),
-)
-
-
-def ours(program: Path, pair: Pair, place: Place, scratch: Path) -> float:
-    """Median time per call in ns, as the agent measures it."""
+def ours(program: Path, pair: Pair, place: Place, scratch: Path, *, fastest: bool = False) -> float:
+    """Median (or least) time per call in ns, as the agent measures it."""
     found = turns.samples(program, pair.workload, pair.parameters, place=place, scratch=scratch)
-    return statistics.median(event["value"] for event in found) * pair.parts
+    values = [float(event["value"]) for event in found]
+    return (min(values) if fastest else statistics.median(values)) * pair.parts
 
 
 def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path) -> float:
@@ -411,6 +134,16 @@ def smallest_program(program: Path) -> bytes:
     raise RuntimeError("the agent started no program within 10 s")
 
 
+def built(program: Path, flags: tuple[str, ...]) -> str | None:
+    """Compiles the twins; none where lmbench's library is needed and missing."""
+    libraries = {flag: turns.library(flag) for flag in flags if flag.endswith(".a")}
+    if missing := [name for name, path in libraries.items() if path is None]:
+        print(f"no twin in lmbench's harness: {missing[0]} is missing")
+        return None
+    known = [libraries.get(flag) or flag for flag in flags]
+    return turns.built(CALLS, program, "-pthread", *known)
+
+
 def compare(program: Path, pair: Pair, found: dict[str, str], *, place: Place, rounds: int) -> int:
     """Measures all sides in turn and prints the ratios; returns how many rows."""
     known = {name: command for name, command in pair.others.items() if command[0] in found}
@@ -428,6 +161,8 @@ def compare(program: Path, pair: Pair, found: dict[str, str], *, place: Place, r
         (directory / FILE).touch()
         (directory / MAPPED).write_bytes(bytes(MAPPED_BYTES))
         sides: dict[str, Measure] = {"ours": partial(ours, program, pair, place, directory)}
+        if any(FASTEST in row for row in pair.rows):
+            sides[FASTEST] = partial(ours, program, pair, place, directory, fastest=True)
         for name, command in known.items():
             values = {"AGENT": str(program), "MEMORY": memory}
             words = tuple(values.get(word, word) for word in command)
@@ -465,8 +200,8 @@ def main() -> int:
             for command in pair.others.values()
             if (path := turns.find(command[0]))
         }
-        for name, flags in (("calls", ("-static",)), ("calls-dynamic", ())):
-            if path := turns.built("calls.c", Path(folder) / name, "-pthread", *flags):
+        for name, flags in BUILDS.items():
+            if path := built(Path(folder) / name, flags):
                 found[name] = path
         turns.heading(", ns")
         for pair in pairs:

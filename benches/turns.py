@@ -71,17 +71,26 @@ def find(name: str) -> str | None:
     return shutil.which(name, path=search)
 
 
-def built(source: str, program: Path, *flags: str) -> str | None:
-    """Compiles a twin; none (and a line that says so) where there is no C compiler."""
+def library(name: str) -> str | None:
+    """A peer's library: from PENTATHLON_PEERS, or where Debian's package lmbench puts its own."""
+    own = Path(os.environ.get("PENTATHLON_PEERS", "."))
+    folders = [own, *Path("/usr/lib/lmbench").glob("bin/*")]
+    return next((str(folder / name) for folder in folders if (folder / name).is_file()), None)
+
+
+def built(source: str | Sequence[str], program: Path, *flags: str) -> str | None:
+    """Compiles a twin of one source or several; none (and a line that says so) where that fails."""
+    sources = [source] if isinstance(source, str) else source
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
-        print(f"no twin {source}: a C compiler is needed")
+        print(f"no twin {sources[0]}: a C compiler is needed")
         return None
-    command = [compiler, "-O2", str(TWINS / source), "-o", str(program), *flags]
+    files = [str(TWINS / name) for name in sources]
+    command = [compiler, "-O2", *files, "-o", str(program), *flags]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
         last = run.stderr.strip().splitlines()[-1:]
-        print(f"no twin {source} {' '.join(flags)}: {''.join(last)}")
+        print(f"no twin {sources[0]} {' '.join(flags)}: {''.join(last)}")
         return None
     return str(program)
 
@@ -121,6 +130,7 @@ def events(
     scratch: Path | None = None,
     tries: int = TRIES,
     sample_ms: float = SAMPLE_MS,
+    warmup: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """All events of a run of one workload; `environment` is added to the agent's.
@@ -128,13 +138,15 @@ def events(
     Raises:
         RuntimeError: the agent reported an error.
     """
-    task = {
+    task: dict[str, Any] = {
         "id": workload,
         "parameters": dict(parameters),
         "iterations": tries,
         "sample_ms": sample_ms,
         "timeout_s": 300,
     }
+    if warmup is not None:
+        task["warmup"] = warmup
     request: dict[str, Any] = {"protocol": 1, "workloads": [task]}
     if place is not None:
         request["placement"] = place.placement()

@@ -7,27 +7,28 @@
 #include <stdlib.h>
 #include <time.h>
 
-static double now(void) {
+__attribute__((unused)) static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-static void need(int true_of, const char *what) {
+__attribute__((unused)) static void need(int true_of, const char *what) {
     if (!true_of) {
         perror(what);
         exit(1);
     }
 }
 
-static int by_value(const void *a, const void *b) {
+__attribute__((unused)) static int by_value(const void *a, const void *b) {
     double difference = *(const double *)a - *(const double *)b;
     return (difference > 0) - (difference < 0);
 }
 
-/* Nanoseconds of one operation: the median of `tries` batches of at least `batch_ns`. `work` does
- * so many operations and returns how long they took, in ns. */
-__attribute__((unused)) static double median_ns(double (*work)(long), int tries, double batch_ns) {
+/* Nanoseconds of one operation: the batch at `rank` of `tries` sorted by their time, each of at least
+ * `batch_ns`. `work` does so many operations and returns how long they took, in ns. */
+__attribute__((unused)) static double ranked_ns(double (*work)(long), int tries, double batch_ns,
+                                                int rank) {
     long operations = 1;
     for (;;) {
         double took = work(operations);
@@ -40,7 +41,12 @@ __attribute__((unused)) static double median_ns(double (*work)(long), int tries,
     for (int i = 0; i < tries; i++)
         values[i] = work(operations) / operations;
     qsort(values, tries, sizeof *values, by_value);
-    return tries % 2 ? values[tries / 2] : (values[tries / 2 - 1] + values[tries / 2]) / 2;
+    return values[rank];
+}
+
+/* The median of them: the lower one of two. */
+__attribute__((unused)) static double median_ns(double (*work)(long), int tries, double batch_ns) {
+    return ranked_ns(work, tries, batch_ns, (tries - 1) / 2);
 }
 
 #endif

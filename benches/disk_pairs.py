@@ -1,0 +1,188 @@
+"""What disk_peers.py compares: workloads of the agent, and fio, sysbench and twins beside them.
+
+A peer's job with another name changes exactly one thing that is blamed for a difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+MIB = 1 << 20
+FILE_BYTES = 128 * MIB
+"""Size of the file in all programs."""
+SECONDS = 1.0
+"""Time limit of one pass in all programs."""
+
+
+@dataclass(frozen=True)
+class Fio:
+    """A job of fio's, on a file that it has written and that is on the device."""
+
+    options: tuple[str, ...]
+    half: str = "read"
+    """Which half of the answer: read or write."""
+    passes: int = 3
+    """Passes whose mean is taken, after one that is not counted, as the agent's warm-up; 0: the
+    first one counts, and there is no other."""
+
+
+@dataclass(frozen=True)
+class Sysbench:
+    """Options of sysbench's fileio."""
+
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A program of `twins/` and its arguments; FILE stands for a file as long as fio's."""
+
+    program: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A workload with one indicator, and what measures the same."""
+
+    name: str
+    workload: str
+    indicator: str
+    parameters: dict[str, Any]
+    others: dict[str, Fio | Sysbench | Twin]
+    rows: tuple[tuple[str, str, str], ...]
+    """One side, the other, and the remark."""
+    unit: str = "MB/s"
+
+
+DIRECT = ("--direct=1", "--ioengine=psync")
+QUEUE = ("--direct=1", "--ioengine=io_uring", "--rw=randread", "--bs=4k")
+TOGETHER = (
+    "--iodepth_batch_submit=64",
+    "--iodepth_batch_complete_min=1",
+    "--iodepth_batch_complete_max=64",
+)
+CACHED = ("--ioengine=psync", "--invalidate=0", "--time_based=1", "--rw=read", "--bs=64k")
+CACHED = (*CACHED, "--filesize=64k", f"--runtime={SECONDS:.0f}")
+SYSBENCH = (
+    "--file-num=1",
+    f"--file-total-size={FILE_BYTES}",
+    "--file-block-size=4096",
+    "--file-test-mode=rndrd",
+    "--file-extra-flags=direct",
+    f"--time={SECONDS:.0f}",
+)
+SAME = "the same calls"
+LIMITS = {"file_bytes": FILE_BYTES, "limit_s": SECONDS}
+
+
+def queue(depth: int) -> Pair:
+    """Random reads with `depth` requests under way."""
+    deep = f"--iodepth={depth}"
+    others: dict[str, Fio | Sysbench | Twin] = {
+        "fio": Fio((*QUEUE, deep)),
+        "twin": Twin("queue", ("FILE", str(depth), "together")),
+    }
+    rows = [
+        ("ours", "fio", "io_uring, O_DIRECT, 4 KiB, each block once in a pass"),
+        ("ours", "twin", f"{SAME}; ours also checks a stamp of every block"),
+    ]
+    if depth > 1:
+        others |= {
+            "fio, first pass": Fio((*QUEUE, deep), passes=0),
+            "fio, together": Fio((*QUEUE, deep, *TOGETHER)),
+            "single twin": Twin("queue", ("FILE", str(depth), "single")),
+        }
+        rows += [
+            ("fio, first pass", "fio", "what the first pass after writing costs"),
+            ("ours", "fio, together", "fio calls the kernel once for all that became due, as ours"),
+            ("fio", "single twin", "the twin calls the kernel for each request, as fio does"),
+            ("twin", "single twin", "what this costs"),
+        ]
+    return Pair(
+        f"random read, depth {depth}",
+        "disk.queue",
+        "iops",
+        LIMITS | {"depth": [depth], "operation": ["random_read"]},
+        others,
+        tuple(rows),
+        "1/s",
+    )
+
+
+PAIRS = (
+    Pair(
+        "large random read, direct",
+        "disk.random",
+        "rate",
+        LIMITS | {"block_bytes": MIB},
+        {"fio": Fio((*DIRECT, "--rw=randread", "--bs=1M"))},
+        (
+            (
+                "ours",
+                "fio",
+                "pread, O_DIRECT, 1 MiB, each block once in a pass; ours also checks a stamp in "
+                "every 4 KiB",
+            ),
+        ),
+    ),
+    Pair(
+        "same block, cached",
+        "disk.buffered",
+        "rate",
+        {"file_bytes": MIB, "block_bytes": 65536, "method": "cached", "limit_s": SECONDS},
+        {
+            "fio": Fio(CACHED),
+            "fio, no clock": Fio((*CACHED, "--gtod_reduce=1")),
+            "fio, dropped": Fio((*CACHED, "--gtod_reduce=1", "--invalidate=1")),
+            "twin": Twin("cached", ("own", "1", "dropped", "0")),
+            "kept twin": Twin("cached", ("own", "128", "kept", "0")),
+            "peer's twin": Twin("cached", ("own", "128", "kept", "16")),
+        },
+        (
+            ("ours", "fio", "pread of the same 64 KiB from the cache"),
+            ("ours", "twin", SAME),
+            ("fio", "fio, no clock", "what fio's clock costs"),
+            ("ours", "fio, dropped", "fio without clock drops the pages before it reads, as ours"),
+            ("twin", "kept twin", "pages read in again beside pages as they were written"),
+            ("peer's twin", "kept twin", "a buffer off the boundary of a page"),
+            ("fio, no clock", "peer's twin", "the calls of fio's job"),
+        ),
+    ),
+    Pair(
+        "random read, direct",
+        "disk.access_time",
+        "time",
+        LIMITS,
+        {
+            "fio": Fio((*DIRECT, "--rw=randread", "--bs=4k")),
+            "sysbench": Sysbench(SYSBENCH),
+        },
+        (
+            ("ours", "fio", "pread, O_DIRECT, 4 KiB; ours is 1 / access time"),
+            ("ours", "sysbench", "the peer draws places with repetition and keeps a histogram"),
+        ),
+        "1/s",
+    ),
+    queue(1),
+    queue(16),
+    queue(64),
+    Pair(
+        "fsync",
+        "disk.sync",
+        "rate",
+        {"calls": 1000, "call": ["fsync"], "pattern": ["overwrite"]},
+        {
+            "fio": Fio(
+                (
+                    *("--ioengine=psync", "--rw=write", "--bs=4k", "--fsync=1"),
+                    *("--size=4000k", "--overwrite=1"),
+                ),
+                "write",
+            )
+        },
+        (("ours", "fio", "1000 blocks of 4 KiB over existing ones, fsync after each"),),
+        "1/s",
+    ),
+)

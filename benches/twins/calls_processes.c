@@ -1,0 +1,85 @@
+/* Processes and threads that are started and waited for. */
+#include "calls.h"
+
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *none[] = {NULL};
+
+static void reap(pid_t child, int expected) {
+    int status;
+    need(child > 0 && waitpid(child, &status, 0) == child, "waitpid");
+    if (WEXITSTATUS(status) != expected) {
+        fprintf(stderr, "the child ended with %x\n", status);
+        exit(1);
+    }
+}
+
+static pid_t start_exit(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    return child;
+}
+
+/* As lat_proc's child ends: the C library's handlers run. */
+static pid_t start_handlers(void) {
+    pid_t child = fork();
+    if (child == 0)
+        exit(0);
+    return child;
+}
+
+static pid_t start_exec(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        execve(arguments[0], (char *[]){arguments[0], arguments[1], NULL}, none);
+        _exit(1);
+    }
+    return child;
+}
+
+static pid_t start_spawn(void) {
+    pid_t child = -1;
+    char *argv[] = {arguments[0], arguments[1], NULL};
+    posix_spawn(&child, arguments[0], NULL, NULL, argv, none);
+    return child;
+}
+
+TIMED(fork_exit, reap(start_exit(), 0))
+TIMED(fork_handlers, reap(start_handlers(), 0))
+TIMED(fork_exec, reap(start_exec(), (int)number_of(2)))
+TIMED(spawn, reap(start_spawn(), (int)number_of(2)))
+
+#ifdef LOCAL_BYTES
+/* As much memory for each thread as the agent's threads have. */
+_Thread_local volatile char local_memory[LOCAL_BYTES];
+#endif
+
+static void *inverted(void *value) { return (void *)~(uintptr_t)value; }
+
+static double thread(long operations) {
+    pthread_attr_t attributes;
+    void *result;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 10);
+    double start = now();
+    for (long i = 0; i < operations; i++) {
+        pthread_t made;
+        need(!pthread_create(&made, &attributes, inverted, (void *)i), "pthread_create");
+        pthread_join(made, &result);
+        need(result == (void *)~(uintptr_t)i, "result");
+    }
+    return now() - start;
+}
+
+const struct call process_calls[] = {
+    {"fork", fork_exit, NULL, 0},
+    {"fork_handlers", fork_handlers, NULL, 0},
+    {"exec", fork_exec, NULL, 0},
+    {"spawn", spawn, NULL, 0},
+    {"thread", thread, NULL, 0},
+    {NULL, NULL, NULL, 0},
+};
