@@ -8,6 +8,10 @@ programs themselves add to a request.
     truncate -s 1G /dev/shm/disk && mkfs.ext4 -q /dev/shm/disk
     mount -o loop /dev/shm/disk /mnt && python benches/disk_peers.py --directory /mnt
 
+A loop device answers by threads of the kernel's own: whether one runs on the CPU of the program
+that waits for it decides a rate by more than the programs do. --cpu keeps the programs on one CPU,
+and /sys/devices/virtual/workqueue/cpumask the threads on others.
+
 fio and sysbench are taken from the directory that PENTATHLON_PEERS names, or from PATH; the twins
 need a C compiler. What is missing is named. Exit status: 0 compared, 1 no peer was found or a run
 failed.
@@ -27,15 +31,21 @@ from pathlib import Path
 
 import turns
 from disk_pairs import FILE_BYTES, PAIRS, SECONDS, Fio, Pair, Sysbench, Twin
-from turns import Measure, Ratio, number
+from turns import Measure, Place, Ratio, number
 
 from pentathlon import agent
 
 
-def ours(program: Path, pair: Pair, directory: Path) -> float:
+def ours(program: Path, pair: Pair, place: Place, directory: Path) -> float:
     """The median rate of one run of the agent, after a pass that is not counted."""
     told = turns.events(
-        program, pair.workload, pair.parameters, scratch=directory, tries=3, warmup=1
+        program,
+        pair.workload,
+        pair.parameters,
+        place=place,
+        scratch=directory,
+        tries=3,
+        warmup=1,
     )
     value = statistics.median(
         float(event["value"])
@@ -47,10 +57,10 @@ def ours(program: Path, pair: Pair, directory: Path) -> float:
     return 1e3 / value if pair.indicator == "time" else value
 
 
-def fio(program: str, job: Fio, unit: str, directory: Path) -> float:
+def fio(program: str, job: Fio, unit: str, place: Place, directory: Path) -> float:
     """The rate of a job as fio reports it."""
     file = directory / "fio"
-    common = [program, f"--filename={file}", "--name=peer"]
+    common = [*place.command(), program, f"--filename={file}", "--name=peer"]
     written(program, file)
     limited = "--fsync=1" in job.options or any("runtime=" in option for option in job.options)
     size = [] if any("size=" in option for option in job.options) else [f"--size={FILE_BYTES}"]
@@ -77,38 +87,41 @@ def written(program: str, file: Path) -> None:
     turns.said([program, *name, "--rw=write", "--bs=1M", "--end_fsync=1"])
 
 
-def sysbench(program: str, job: Sysbench, directory: Path) -> float:
+def sysbench(program: str, job: Sysbench, place: Place, directory: Path) -> float:
     """Reads per second of sysbench's fileio."""
     text = ""
     for step in ("prepare", "run", "cleanup"):
-        text += turns.said([program, "fileio", *job.options, step], directory)
+        text += turns.said([*place.command(), program, "fileio", *job.options, step], directory)
         os.sync()
     return number(r"reads/s: +([0-9.]+)", text)
 
 
-def twin(program: str, job: Twin, maker: str, directory: Path) -> float:
+def twin(program: str, job: Twin, maker: str, place: Place, directory: Path) -> float:
     """The rate that a twin reports."""
     file = directory / "twin"
     if "FILE" in job.arguments:
         written(maker, file)
     arguments = [str(file) if word == "FILE" else word for word in job.arguments]
-    rate = number(r"^rate: ([0-9.]+)$", turns.said([program, *arguments], directory))
+    command = [*place.command(), program, *arguments]
+    rate = number(r"^rate: ([0-9.]+)$", turns.said(command, directory))
     file.unlink(missing_ok=True)
     return rate
 
 
-def compare(program: Path, pair: Pair, found: dict[str, str], parent: Path, rounds: int) -> int:
+def compare(
+    program: Path, pair: Pair, found: dict[str, str], *, place: Place, parent: Path, rounds: int
+) -> int:
     """Measures all sides in turn and prints the ratios; returns how many rows."""
     with tempfile.TemporaryDirectory(dir=parent) as folder:
-        place = Path(folder)
-        sides: dict[str, Measure] = {"ours": partial(ours, program, pair, place)}
+        at = (place, Path(folder))
+        sides: dict[str, Measure] = {"ours": partial(ours, program, pair, *at)}
         for name, job in pair.others.items():
             if isinstance(job, Fio) and "fio" in found:
-                sides[name] = partial(fio, found["fio"], job, pair.unit, place)
+                sides[name] = partial(fio, found["fio"], job, pair.unit, *at)
             elif isinstance(job, Sysbench) and "sysbench" in found:
-                sides[name] = partial(sysbench, found["sysbench"], job, place)
+                sides[name] = partial(sysbench, found["sysbench"], job, *at)
             elif isinstance(job, Twin) and job.program in found and "fio" in found:
-                sides[name] = partial(twin, found[job.program], job, found["fio"], place)
+                sides[name] = partial(twin, found[job.program], job, found["fio"], *at)
         rows = [Ratio(f"{pair.name}, {pair.unit}", *row) for row in pair.rows]
         turns.tell(turns.measured(sides, rounds), rows)
     return len(sides) - 1
@@ -119,6 +132,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--cpu", type=int, help="run all programs on this CPU")
     parser.add_argument("--only", nargs="+", help="only pairs whose name contains one of these")
     arguments = parser.parse_args()
     found = {name: path for name in ("fio", "sysbench") if (path := turns.find(name))}
@@ -137,7 +151,14 @@ def main() -> int:
             if arguments.only and not any(text in pair.name for text in arguments.only):
                 continue
             try:
-                compared += compare(program, pair, found, arguments.directory, arguments.rounds)
+                compared += compare(
+                    program,
+                    pair,
+                    found,
+                    place=Place(arguments.cpu),
+                    parent=arguments.directory,
+                    rounds=arguments.rounds,
+                )
             except (RuntimeError, subprocess.SubprocessError) as error:
                 print(f"{pair.name}: {error}", file=sys.stderr)
                 return 1

@@ -6,6 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef LMBENCH
+extern int handle_scheduler(int, int, int);
+extern int benchmp_childid(void);
+#endif
+
 static char *none[] = {NULL};
 
 static void reap(pid_t child, int expected) {
@@ -24,11 +29,16 @@ static pid_t start_exit(void) {
     return child;
 }
 
-/* As lat_proc's child ends: the C library's handlers run. */
+/* As lat_proc's child ends: the C library's handlers run. In lmbench's harness it asks first where it
+ * is to run. */
 static pid_t start_handlers(void) {
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+#ifdef LMBENCH
+        handle_scheduler(benchmp_childid(), 1, 1);
+#endif
         exit(0);
+    }
     return child;
 }
 

@@ -158,6 +158,37 @@ def test_no_limit_is_not_seen(ratio):
     assert sum(one is not None for one in wrong) <= 6
 
 
+@pytest.mark.parametrize("limit", [16 * KIB, 32 * KIB, 64 * KIB])
+@pytest.mark.parametrize("step", [-1.5, 1.0])
+def test_another_level_of_chunks_of_several_limits_hides_no_limit(limit, step):
+    generator = np.random.default_rng(6)
+    chunks = CHUNKS[0] * 2.0 ** np.arange(11)
+    planted_ratio = ratios(chunks, limit) + np.where(chunks >= 4 * limit, step, 0.0)
+    found = [
+        find_limit(chunks, planted_ratio + generator.normal(0.0, 0.1, len(chunks)), 0.1)
+        for _ in range(40)
+    ]
+    hits = [one is not None and one.low <= limit <= one.high for one in found]
+    assert np.mean(hits) >= 0.95
+    assert np.median([one.high / one.low for one in found if one]) <= 4.0
+
+
+@pytest.mark.parametrize(
+    ("told_kib", "advantage", "error"),
+    [
+        (32, [3.7, 3.09, 2.34, 1.74, 1.13, 0.48, 0.71, 0.8, -1.16, -1.48, -1.61, -0.82], 0.13),
+        (128, [3.28, 3.36, 3.34, 2.71, 2.07, 1.61, 1.24, 0.94, 0.93, -1.34, -1.63, -0.01], 0.17),
+    ],
+)
+def test_measured_limits_are_those_that_the_device_had_been_told(told_kib, advantage, error):
+    """ln(sequential / random_unaligned) of disk.order on a loop device over a file in memory whose
+    read_ahead_kb had been set: Linux 6.18, means of four boots, and their error."""
+    kib = np.array([1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, 1024])
+    found = find_limit(kib * float(KIB), np.array(advantage), error)
+    assert found is not None
+    assert found.low <= told_kib * KIB <= found.high <= 4 * found.low
+
+
 def test_the_limit_stands_beside_the_configured_one():
     found = judged(planted.order())
     assert len(found.read_ahead) == 2
