@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -101,13 +102,17 @@ class StopSignals:
     Later ones are ignored: the first one stops the session in an orderly way, which puts the
     machine's settings back and must not be cut short. Inside `shield` the first one waits for the
     end of the shield, so that a boot or a stop is never left half done; a second one does not wait.
+
+    Code that cleans up after `Interrupted` can fail by itself, and its error may then be taken for
+    one of a task and the run go on: the end of the next shield raises `Interrupted` once more.
     """
 
     NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def __init__(self) -> None:
         self._shields = 0
-        self._waiting: Interrupted | None = None
+        self._stop: Interrupted | None = None
+        self._waiting = False
         self._raised = False
 
     def __enter__(self) -> Self:
@@ -126,9 +131,9 @@ class StopSignals:
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self._raised:
             return
-        stop = Interrupted(f"stopped by {signal.Signals(number).name}")
-        if self._shields and self._waiting is None:
-            self._waiting = stop
+        stop = self._stop = self._stop or Interrupted(f"stopped by {signal.Signals(number).name}")
+        if self._shields and not self._waiting:
+            self._waiting = True
             return
         self._raised = True
         raise stop
@@ -141,6 +146,8 @@ class StopSignals:
             yield
         finally:
             self._shields -= 1
-        if self._waiting is not None and not self._shields and not self._raised:
+        # What is raised already is on its way while an exception is being handled.
+        on_its_way = self._raised and sys.exception() is not None
+        if self._stop is not None and not self._shields and not on_its_way:
             self._raised = True
-            raise self._waiting
+            raise self._stop

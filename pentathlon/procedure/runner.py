@@ -177,9 +177,10 @@ class Runner:
         prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
         request = make_request(self.plan, steps, session_id, prepare)
         for event in session.run(request, *limits(steps, prepare)):
-            self._emit(
-                AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
-            )
+            with self._shield():
+                self._emit(
+                    AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
+                )
 
     def _verdict(self, boot: BootState, numbers: list[int]) -> tuple[str, str | None]:
         """Whether the agent, which says that it is done, ran everything that it was asked for."""

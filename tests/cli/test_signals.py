@@ -54,3 +54,21 @@ def test_an_error_inside_a_shield_is_not_hidden() -> None:
     with StopSignals() as signals, pytest.raises(ValueError, match="own"), signals.shield():
         send()
         raise ValueError("own")
+
+
+def test_one_that_cleaning_up_has_hidden_is_raised_once_more() -> None:
+    hidden = []
+    with StopSignals() as signals, pytest.raises(Interrupted, match="SIGTERM"):
+        try:
+            try:
+                send()
+            finally:
+                with signals.shield():  # It is on its way: nothing is raised here.
+                    hidden.append("cleaned up")
+                raise ValueError("the next command fails")
+        except ValueError:
+            hidden.append("taken for a task's")
+        with signals.shield():
+            hidden.append("goes on")
+        hidden.append("never")
+    assert hidden == ["cleaned up", "taken for a task's", "goes on"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from pentathlon.filecapture import pcapng
 from pentathlon.filecapture.summary import Summary, summarise
+from pentathlon.target.contract import TargetError
 from pentathlon.target.files import content, protocols, words
 from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.content import Content
@@ -90,8 +91,11 @@ def run(setup: Setup) -> Done:
         tap.capture(trial, interface)
         try:
             seconds = _perform(setup, family, service)
-        finally:
-            captured = tap.captured(trial)
+        except (TaskFailed, TargetError):
+            # The next capture begins with an empty ring. Whoever stops the study does not wait.
+            tap.captured(trial)
+            raise
+        captured = tap.captured(trial)
         found = summarise(pcapng.read(captured), *ground.addresses, family.name)
         return Done(found, seconds, captured, setup.held, service.name)
     finally:

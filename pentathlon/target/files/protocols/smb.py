@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pwd
 import secrets
@@ -22,6 +23,7 @@ from pentathlon.target.launch import need
 
 SYSTEM_PYTHON: Final = "/usr/bin/python3"
 OPENER: Final = Path(__file__).parent.parent / "open_smb.py"
+LEAST_PATIENCE_S: Final = 20
 
 
 @dataclass
@@ -85,9 +87,20 @@ class Smb(Family):
             [
                 *[str(need("smbclient", "smbclient")), f"--configfile={file}", "-E"],
                 *[f"//{address}/{samba.SHARE}", "-p", str(service.server.port), "-A", str(secret)],
-                *["-m", dialect, "-c", f'prompt off; recurse on; lcd "{setup.into}"; {fetch}'],
+                *["-m", dialect, "-t", str(_patience_s(setup))],
+                *["-c", f'prompt off; recurse on; lcd "{setup.into}"; {fetch}'],
             ]
         )
+
+
+def _patience_s(setup: Setup) -> int:
+    """How long the client waits for an answer: a request can wait for all that was asked before it.
+
+    Samba's own 20 s end a copy whose window holds more than the link carries in that time.
+    """
+    rate = setup.ground.rate_bit_s
+    behind = 0.0 if rate is None else 2 * 8 * setup.held.total / rate
+    return math.ceil(LEAST_PATIENCE_S + behind)
 
 
 @cache
