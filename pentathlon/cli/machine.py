@@ -14,6 +14,7 @@ from pentathlon import agent
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.study.catalog import Workload, parse_catalog
+from pentathlon.study.check import CATALOG
 from pentathlon.study.problems import did_you_mean
 from pentathlon.target import doctor as examiner
 from pentathlon.target import quiet
@@ -72,9 +73,8 @@ def catalog(
         known = parse_catalog(document)
         chosen = None if workload is None else known.workload(workload)
         if workload is not None and chosen is None:
-            raise InputError(
-                f'"{workload}" is no workload of this agent{did_you_mean(workload, known.ids())}'
-            )
+            hint = did_you_mean(workload, known.ids(), CATALOG)
+            raise InputError(f'"{workload}" is no workload of this agent{hint}')
         if as_json:
             print(json.dumps(document if chosen is None else chosen.model_dump(), indent=2))
         elif chosen is not None:

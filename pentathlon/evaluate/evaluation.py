@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 import polars as pl
 
@@ -170,22 +171,37 @@ def _in_memory(plan: Plan) -> set[str]:
 def _ends(plan: Plan, names: Sequence[str]) -> dict[str, tuple[str, str]]:
     """What client and server of each system with two hosts are, in the order of the names."""
     known = {system.name: system for system in plan.study.systems}
-    return {
-        name: (
-            _end(own.target, own.kernel, own.behaves),
-            _end(peer.target or own.target, peer.kernel or own.kernel, peer.behaves),
-        )
-        for name in names
-        if (own := known[name]) and (peer := own.peer) is not None
-    }
+    found = {}
+    for name in names:
+        own = known[name]
+        if (peer := own.peer) is not None:
+            client = plan.targets.get(name, {})
+            # A server that is described apart has another kernel than the client, or another kind.
+            server = client.get("server", client)
+            found[name] = (
+                _end(own.target, client, own.kernel, own.behaves),
+                _end(peer.target or own.target, server, peer.kernel or own.kernel, peer.behaves),
+            )
+    return found
 
 
-def _end(target: str, kernel: str | None, behaves: str) -> str:
-    """One end: how it behaves, and which kernel it has if it is a guest."""
+def _end(target: str, described: Mapping[str, Any], wanted: str | None, behaves: str) -> str:
+    """One end: how it behaves, and which kernel it has if it is a guest.
+
+    Args:
+        described: what its target said of itself when the study was planned.
+        wanted: the kernel as the study has it, such as "newest".
+    """
     behaviour = _stem(behaves)
     if target != "uml":
         return behaviour
-    guest = f"uml {PurePath(kernel or '').parent.name if '/' in (kernel or '') else kernel}"
+    words = ["uml", str(described.get("kernel") or "")]
+    if wanted and "/" in wanted:
+        # Two files may hold kernels of one version.
+        words.append(f"({PurePath(wanted).parent.name})")
+    elif not words[1]:
+        words.append(str(wanted))
+    guest = " ".join(word for word in words if word)
     return guest if behaviour == "own" else f"{guest}, {behaviour}"
 
 

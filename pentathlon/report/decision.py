@@ -97,10 +97,13 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     study = evaluation.study
     by = _by(study.weights)
     if mean.low_percent is None or mean.high_percent is None:
-        return (
-            f"{by}, {system} was {speed_words(mean.mean)} than {study.reference} as a whole, in "
-            f"a single block: whether that would happen again is not known."
-        )
+        again = "in a single block: whether that would happen again is not known."
+        if abs(mean.mean) <= delta_log(study.delta_percent):
+            return (
+                f"{by}, {system} and {study.reference} were within "
+                f"{percent_text(study.delta_percent)} of each other as a whole, {again}"
+            )
+        return f"{by}, {system} was {_than(mean.mean, study.reference)} as a whole, {again}"
     low, high = log_of(mean.low_percent), log_of(mean.high_percent)
     room = delta_log(study.delta_percent)
     if mean.floor_percent is not None and mean.below_floor and (low > 0 or high < 0):

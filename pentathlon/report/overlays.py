@@ -7,6 +7,7 @@ load. `assets/overlays.js` draws what is laid out here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -44,6 +45,9 @@ PANELS: dict[str, tuple[str, bool]] = {
     "competitor_speed": ("", False),
 }
 """Indicator -> the paper's figures of it, and whether its axis is logarithmic."""
+
+SHARES = frozenset({"lost", "cpu_available", "cpu_idle"})
+"""What is a share of a whole, in percent."""
 
 CHANGES: tuple[tuple[str, str, str, Callable[[LoadChange], Mean | None]], ...] = (
     ("throughput", "Throughput, change by the competitor", "%", lambda one: one.throughput),
@@ -136,7 +140,9 @@ def _lines(
                     continue
                 boots = np.array([boot.value for boot in summary.boot_means])
                 load = number(row.case, LOAD) or 0.0
-                points.append([short(load), *_ends(mean_of(boots, level), short)])
+                most = 100.0 if row.indicator in SHARES else math.inf
+                mean = mean_of(boots, level, least=0, most=most)
+                points.append([short(load), *_ends(mean, short)])
             if points:
                 yield [place, which, points]
 

@@ -25,6 +25,9 @@ _WORDS = {
     "string": "text",
 }
 
+CATALOG = '"pentathlon catalog"'
+"""The command that lists workloads, and with one of them its parameters and indicators."""
+
 JOINABLE = ("netns", "uml")
 """Targets whose hosts can be of two kinds, and can have an emulated link between them."""
 
@@ -99,7 +102,7 @@ def _check_weights(study: Study, catalog: Catalog) -> Iterator[Problem]:
     for name in study.weights:
         if name not in areas and catalog.workload(name) is None:
             known = sorted(areas | set(catalog.ids()))
-            text = f'"{name}" is neither an area nor a workload{did_you_mean(name, known)}'
+            text = f'"{name}" is neither an area nor a workload{did_you_mean(name, known, CATALOG)}'
             yield Problem(("weights", name), text)
     used = {
         workload.area
@@ -120,7 +123,9 @@ def _check_declared(study: Study, used: list[Workload]) -> Iterator[Problem]:
     for index, pattern in enumerate(study.evaluation.declared or ()):
         if not any(fnmatchcase(name, pattern) for name in names):
             text = f'"{pattern}" declares nothing that this study measures'
-            yield Problem(("evaluation", "declared", index), text + did_you_mean(pattern, names))
+            yield Problem(
+                ("evaluation", "declared", index), text + did_you_mean(pattern, names, CATALOG)
+            )
 
 
 def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
@@ -172,11 +177,12 @@ def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> I
     if not found:
         if choice.is_pattern:
             hidden = [w.id for w in catalog.workloads if fnmatchcase(w.id, choice.id)]
+            patterns = sorted({f"{w.area}.*" for w in catalog.workloads if not w.test_only})
             text = f'"{choice.id}" matches no workload'
             text += (
                 f"; test-only workloads must be named: {', '.join(hidden)}"
                 if hidden
-                else f"; known: {', '.join(catalog.ids())}"
+                else did_you_mean(choice.id, [*patterns, *catalog.ids()], CATALOG)
             )
             yield Problem(place, text)
         else:
@@ -186,7 +192,8 @@ def _check_choice(choice: WorkloadChoice, path: TomlPath, catalog: Catalog) -> I
 
 
 def _unknown(workload_id: str, catalog: Catalog) -> str:
-    return f'"{workload_id}" is no workload of this agent{did_you_mean(workload_id, catalog.ids())}'
+    hint = did_you_mean(workload_id, catalog.ids(), CATALOG)
+    return f'"{workload_id}" is no workload of this agent{hint}'
 
 
 def _check_parameters(
@@ -200,7 +207,7 @@ def _check_parameters(
             known_names = sorted({p.name for w in workloads for p in w.parameters})
             verb = "has no parameter" if len(workloads) == 1 else "has the parameter"
             text = f'{ids} {verb} "{name}"'
-            text += did_you_mean(name, known_names) if known_names else "; it has none"
+            text += did_you_mean(name, known_names, CATALOG) if known_names else "; it has none"
             yield Problem((*path, name), text)
             continue
         complaint = next((c for known in having if (c := value_problem(known, value))), None)

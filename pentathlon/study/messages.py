@@ -21,6 +21,9 @@ from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 
+KEYS = "docs/study-file.md"
+"""The page that lists the keys of a study file."""
+
 _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     (): Study,
     ("procedure",): Procedure,
@@ -95,7 +98,7 @@ def _sentence(error: ErrorDetails, path: TomlPath) -> str:  # noqa: PLR0911  one
     if "parameters" in path[:-1]:
         return f"{_show(given)} is no value of a parameter; write a number, text, true or a list"
     if kind == "extra_forbidden":
-        return f"unknown key{did_you_mean(str(path[-1]), _keys(path[:-1]))}"
+        return f"unknown key{did_you_mean(str(path[-1]), _keys(path[:-1]), KEYS)}"
     if kind == "missing":
         return f"is missing; add {_EXAMPLES.get(key, key)}"
     if kind == "literal_error":

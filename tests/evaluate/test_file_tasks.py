@@ -8,6 +8,7 @@ from synthetic import Maker, same
 
 from pentathlon.evaluate import evaluate, evaluation
 from pentathlon.evaluate.derived.model import FileTask
+from pentathlon.study.model import Peer
 
 FACTORS = {
     "old": same, "new-client": planted.newer_client, "new-server": same,
@@ -36,17 +37,39 @@ def test_every_link_is_a_task_with_a_cell_for_each_pair_of_ends():
 
 
 @pytest.mark.parametrize(
-    ("target", "kernel", "behaves", "told"),
+    ("target", "was", "kernel", "behaves", "told"),
     [
-        ("netns", None, "own", "own"), ("netns", None, "/somewhere/mine.toml", "mine"),
-        ("uml", "6.1", "own", "uml 6.1"), ("uml", "newest", "xp", "uml newest, xp"),
-        ("uml", "/kernels/uml-6.1/linux", "own", "uml uml-6.1"),
+        ("netns", None, None, "own", "own"),
+        ("netns", None, None, "/somewhere/mine.toml", "mine"),
+        ("uml", "6.1.176", "6.1", "own", "uml 6.1.176"),
+        ("uml", "7.2.7", "newest", "xp", "uml 7.2.7, xp"),
+        ("uml", "6.1.176", "/kernels/mine/linux", "own", "uml 6.1.176 (mine)"),
+        # An old result whose plan does not say it.
+        ("uml", None, "newest", "own", "uml newest"),
     ],
-)  # fmt: skip
-def test_an_end_is_told_by_its_behaviour_and_its_kernel(
-    target: str, kernel: str | None, behaves: str, told: str
+)
+def test_an_end_is_told_by_its_behaviour_and_the_kernel_that_it_had(
+    target: str, was: str | None, kernel: str | None, behaves: str, told: str
 ):
-    assert evaluation._end(target, kernel, behaves) == told
+    described = {} if was is None else {"kernel": was}
+    assert evaluation._end(target, described, kernel, behaves) == told
+
+
+def test_client_and_server_are_told_by_their_own_kernels():
+    made = Maker(factors=FACTORS, chosen=list(planted.file_tasks()), blocks=1).make()
+    name = made.plan.study.systems[0].name
+    peer = Peer(kernel="6.1")
+    own = made.plan.study.systems[0].model_copy(
+        update={"target": "uml", "kernel": "newest", "peer": peer, "behaves": "own"}
+    )
+    study = made.plan.study.model_copy(update={"systems": (own,)})
+    both = {"kernel": "7.2.7", "server": {"kernel": "6.1.176"}}
+    for targets, told in (
+        ({name: both}, ("uml 7.2.7", "uml 6.1.176")),
+        ({name: {"kernel": "7.2.7"}}, ("uml 7.2.7", "uml 7.2.7")),
+    ):
+        plan = made.plan.model_copy(update={"study": study, "targets": targets})
+        assert evaluation._ends(plan, [name]) == {name: told}
 
 
 def test_phases_are_told_by_what_differs_from_the_reference():

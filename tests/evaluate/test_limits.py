@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 import synthetic_papers as planted
 from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
+from pentathlon.evaluate.derived.series import mean_of
 from pentathlon.report import html
 
 
@@ -41,6 +43,22 @@ def test_planted_rates_are_inside_their_intervals(limits):
         else:
             assert one.against.low <= 0.8 <= one.against.high
             assert one.against.high < 0.85
+
+
+def test_no_rate_is_said_to_be_below_zero():
+    # Two boots that differ as much as this leave everything open, but not what cannot be.
+    wide = evaluate(result(blocks=2, noise=60.0, seed=3)).derived.limits
+    assert any(one.passed.low == 0 for one in wide)
+    assert all(0 <= one.passed.low < one.passed.value < one.passed.high for one in wide)
+
+
+def test_an_interval_ends_where_its_values_do_and_is_else_as_it_was():
+    boots = np.array([1.0, 9.0])
+    free, bound = mean_of(boots, 0.05), mean_of(boots, 0.05, least=0, most=100)
+    assert free.low < 0 and bound.low == 0
+    assert (bound.value, bound.high) == (free.value, free.high)
+    shares = mean_of(np.array([90.0, 99.0]), 0.05, least=0, most=100)
+    assert shares.low == mean_of(np.array([90.0, 99.0]), 0.05).low and shares.high == 100
 
 
 def test_one_boot_has_no_interval():

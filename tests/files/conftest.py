@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,6 +108,38 @@ def samples(events: list[Event]) -> dict[str, float]:
             found[event["indicator"]] = event["value"]
     assert found, [event["reason"] for event in events if event["event"] == "error"]
     return found
+
+
+def failure(events: list[Event]) -> str:
+    """The reason of the only error, a sentence; nothing else came of the task."""
+    assert not [event for event in events if event["event"] == "sample"]
+    (error,) = (event for event in events if event["event"] == "error")
+    assert error["kind"] == "failed" and error["case"]["link"] == "test"
+    assert "\n" not in error["reason"]
+    return str(error["reason"])
+
+
+@contextmanager
+def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None]:
+    """Do something once so many bytes have come to the client."""
+    assert bench.ground.link is not None
+    bed = bench.ground.link.bed
+    begun = bed.statistics()["down"]["bytes_out"]
+
+    def wait() -> None:
+        while not over.wait(0.01):
+            if bed.statistics()["down"]["bytes_out"] >= begun + count:
+                what()
+                return
+
+    over = threading.Event()
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def capture(events: list[Event]) -> bytes:

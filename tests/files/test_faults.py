@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,8 +13,9 @@ from pentathlon.target.files import trial
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.content import DOCUMENT
 from pentathlon.target.files.protocols.base import Call, Service
+from pentathlon.target.files.protocols.sftp import Sftp
 from pentathlon.target.files.protocols.smb import Smb, SmbService
-from tests.files.conftest import LAN, WAN, Bench, Benches, samples
+from tests.files.conftest import LAN, WAN, Bench, Benches, after, failure, samples
 
 
 @pytest.fixture
@@ -25,50 +25,24 @@ def wan(benches: Benches) -> Bench:
     return bench
 
 
-def reason(bench: Bench, size: int = 2_000_000) -> str:
+def reason(bench: Bench, protocol: str = "smb", size: int = 2_000_000) -> str:
     """The only error of a copy, and nothing else of it."""
-    events = bench.run("files.copy", document_bytes=[size])
-    assert not [event for event in events if event["event"] == "sample"]
-    (error,) = (event for event in events if event["event"] == "error")
-    assert error["kind"] == "failed" and error["case"]["link"] == "test"
+    said = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[size]))
     # What it left on the link is not for the next task.
     assert bench.grounds.given_up == ["test"]
-    assert "\n" not in error["reason"]
-    return str(error["reason"])
+    return said
 
 
-@contextmanager
-def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None]:
-    """Do something once so many bytes have come to the client."""
-    assert bench.ground.link is not None
-    bed = bench.ground.link.bed
-    begun = bed.statistics()["down"]["bytes_out"]
-
-    def wait() -> None:
-        while not over.wait(0.01):
-            if bed.statistics()["down"]["bytes_out"] >= begun + count:
-                what()
-                return
-
-    over = threading.Event()
-    thread = threading.Thread(target=wait)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
+@pytest.mark.parametrize("protocol", ["smb", "http1.1", "http2", "http3", "sftp", "nfs"])
 def test_a_link_that_is_cut_in_mid_copy(
-    wan: Bench, monkeypatch: pytest.MonkeyPatch, benches: Benches
+    wan: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
     monkeypatch.setattr(trial, "limit_s", lambda ground, held: 2.0)
     assert wan.ground.link is not None
     bed = wan.ground.link.bed
     try:
         with after(wan, 100_000, bed.cut):
-            said = reason(wan)
+            said = reason(wan, protocol)
     finally:
         bed.mend()
     assert said.startswith("the link was cut in mid-task; ") and "of 2,000,000 bytes" in said
@@ -95,6 +69,21 @@ def test_a_wrong_password(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Smb, "call", wrong)
     said = reason(lan)
     assert said.startswith("the server refused the user's name or password (NT_STATUS_")
+    assert said.endswith("; 0 of 2,000,000 bytes had come")
+
+
+def test_a_wrong_key(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
+    lan = benches(LAN)
+    lan.grounds.given_up.clear()
+    right = Sftp.call
+
+    def wrong(self: Sftp, setup: Setup, service: Service) -> Call:
+        (setup.place / "server" / "authorized_keys").write_text("")
+        return right(self, setup, service)
+
+    monkeypatch.setattr(Sftp, "call", wrong)
+    said = reason(lan, "sftp")
+    assert said.startswith("the server refused the user's key (Permission denied")
     assert said.endswith("; 0 of 2,000,000 bytes had come")
 
 

@@ -70,7 +70,15 @@ def test_what_is_not_known_is_said_not_to_be():
     assert "no difference between b and a as a whole was shown" in one.headline
     assert all("better mean" not in text or "decide nothing" in text for text in one.changes)
     one = words((1.5, 1.5, 1.5), blocks=1)
-    assert "single block" in one.headline
+    assert "% faster than a as a whole, in a single block" in one.headline
+    one = words((3.0, 3.0, 3.0), blocks=1)
+    assert "times as fast as a as a whole, in a single block" in one.headline
+
+
+def test_a_difference_below_delta_in_a_single_block_is_none_to_tell():
+    one = words((1.0001, 1.0001, 1.0001), blocks=1, noise=0)
+    assert "b and a were within 1" in one.headline and "faster" not in one.headline
+    assert "in a single block: whether that would happen again is not known" in one.headline
 
 
 @pytest.mark.parametrize("weights", [{}, {"process": 2.0, "memory.read": 0.5}])

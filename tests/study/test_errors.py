@@ -10,9 +10,11 @@ import pytest
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.model import Study
-from pentathlon.study.problems import StudyError
+from pentathlon.study.problems import StudyError, did_you_mean
 
 Complain = Callable[..., list[str]]
+
+NAMES = [f"name.{number}" for number in range(60)]
 
 
 def test_the_good_file_is_good(study: Study) -> None:
@@ -57,7 +59,7 @@ def test_the_good_file_is_good(study: Study) -> None:
             12,
             ["cpu_quota_percent"],
         ),
-        ('"fake.*"', '"fakke.*"', 22, ['"fakke.*" matches no workload', "fake.alpha"]),
+        ('"fake.*"', '"fakke.*"', 22, ['"fakke.*" matches no workload', 'mean "fake.*"?']),
         ('"fake.*"', '"fake.alhpa"', 22, ['"fake.alhpa"', 'did you mean "fake.alpha"?']),
         ('"fake.*"', '"test.*"', 22, ["must be named", "test.fake"]),
         ('"fake.*"', '"fake.*", "other.delta"', 23, ["chosen twice"]),
@@ -128,3 +130,29 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_directory(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="cannot be read: is a directory"):
         load_study(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "said"),
+    [
+        ("alhpa", ["alpha", "beta"], '; did you mean "alpha"?'),
+        ("alxxa", ["alpha", "beta"], '; did you mean "alpha"?'),
+        ("q", ["alpha", "beta"], "; known: alpha, beta"),
+        ("q", [], ""),
+        ("copy", ["files.copy", "cpu.copying", *NAMES], '; did you mean "files.copy"?'),
+        ("copy", ["files.copy", "disk.copy"], '; did you mean "files.copy" or "disk.copy"?'),
+        # Of many, the nearest are told, and where the others stand.
+        ("q", NAMES, "; the list lists them all"),
+        (
+            "nam",
+            NAMES,
+            '; the nearest: "name.0", "name.1" and "name.2"; the list lists them all',
+        ),
+    ],
+)
+def test_an_unknown_name_costs_a_short_sentence(word: str, known: list[str], said: str) -> None:
+    assert did_you_mean(word, known, "the list") == said
+
+
+def test_without_a_place_that_lists_them_all_names_are_told() -> None:
+    assert did_you_mean("q", NAMES) == f"; known: {', '.join(NAMES)}"

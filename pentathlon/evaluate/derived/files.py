@@ -130,7 +130,7 @@ def _mean(known: Mapping[str, Row], indicator: str, system: str, level: float) -
     summary = _summary(known, indicator, system)
     if summary is None:
         return None
-    return mean_of(np.array([boot.value for boot in summary.boot_means]), level)
+    return mean_of(np.array([boot.value for boot in summary.boot_means]), level, least=0)
 
 
 def _ratio(

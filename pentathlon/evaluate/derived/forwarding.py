@@ -30,6 +30,9 @@ from pentathlon.evaluate.model import Row, Scalar
 WORKLOAD = "forwarding.sweep"
 LOAD, COMPETITOR, NONE = "offered_kpps", "competitor", "none"
 
+LOST = (-100.0, 100.0)
+"""Between these lies the difference of two shares, in percentage points."""
+
 Boots = dict[int, dict[float, float]]
 """Block -> load in thousands of packets/s -> mean of the boot."""
 
@@ -138,7 +141,7 @@ def _one(
         }
         against = Against(
             capacity=said.ratio(shared["capacity"], level),
-            lost=said.mean(shared["lost"], level),
+            lost=said.mean(shared["lost"], level, *(2 * end for end in LOST)),
             delay=said.ratio(shared["delay"], level),
         )
     else:
@@ -153,22 +156,22 @@ def _one(
         case_text=case_text(own.setting),
         boots=len(blocks),
         loads=tuple(loads),
-        capacity_alone=said.mean(list(free.values()), level),
-        capacity_beside=said.mean(list(busy.values()), level),
+        capacity_alone=said.mean(list(free.values()), level, 0),
+        capacity_beside=said.mean(list(busy.values()), level, 0),
         capacity=said.ratio(list(capacity.values()), level),
-        lost=said.mean(list(changes["lost"].values()), level),
+        lost=said.mean(list(changes["lost"].values()), level, *LOST),
         delay=said.ratio(list(changes["delay"].values()), level),
         speed=said.mean(
-            [float(np.mean(list(one.values()))) for one in speed.values() if one], level
+            [float(np.mean(list(one.values()))) for one in speed.values() if one], level, 0
         ),
-        slowest=said.mean(list(slowest.values()), level) if each else None,
+        slowest=said.mean(list(slowest.values()), level, 0) if each else None,
         each=tuple(
             LoadChange(
                 load_kpps=load,
                 throughput=said.ratio(
                     [one[load] for one in forwarded.values() if load in one], level
                 ),
-                lost=said.mean([one[load] for one in lost.values() if load in one], level),
+                lost=said.mean([one[load] for one in lost.values() if load in one], level, *LOST),
                 delay=said.ratio([one[load] for one in delay.values() if load in one], level),
             )
             for load in loads

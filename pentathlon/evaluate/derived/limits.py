@@ -39,8 +39,8 @@ def find_limits(rows: Sequence[Row], systems: Sequence[str], level: float) -> tu
                 system=system,
                 criterion=str(row.case.get(CRITERION, "")),
                 case_text=case_text(without(row.case, CRITERION)),
-                passed=said.mean(list(passed.values()), level),
-                failed=said.mean(list(failed.values()), level),
+                passed=said.mean(list(passed.values()), level, 0),
+                failed=said.mean(list(failed.values()), level, 0),
                 against=said.ratio(shared, level),
             )
             first = first or passed

@@ -156,7 +156,7 @@ def _bandwidths(one: Curve, sizes: Values) -> Values:
 def _mean(one: Curve, sizes: Values, level: float) -> Mean | None:
     if not len(one.boots) or not np.isin(one.x, sizes).any():
         return None
-    return mean_of(_bandwidths(one, sizes), level)
+    return mean_of(_bandwidths(one, sizes), level, least=0)
 
 
 def _latency(

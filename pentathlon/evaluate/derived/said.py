@@ -12,9 +12,16 @@ from pentathlon.evaluate.derived.series import mean_of
 from pentathlon.evaluate.display import signed
 
 
-def mean(values: Sequence[float], level: float) -> Mean | None:
-    """The mean of the boots; None without any. `level` is 1 − confidence."""
-    return mean_of(np.array(values), level) if values else None
+def mean(
+    values: Sequence[float], level: float, least: float = -math.inf, most: float = math.inf
+) -> Mean | None:
+    """The mean of the boots; None without any.
+
+    Args:
+        level: 1 − confidence.
+        least, most: as for `mean_of`.
+    """
+    return mean_of(np.array(values), level, least=least, most=most) if values else None
 
 
 def ratio(logs: Sequence[float], level: float) -> Mean | None:

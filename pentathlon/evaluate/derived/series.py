@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -85,8 +86,16 @@ def every(
                 yield system, found
 
 
-def mean_of(values: Values, level: float) -> Mean:
-    """The mean of the boots with its t interval."""
-    several = len(values) > 1
-    low, high = ratio.t_interval(values, level) if several else (None, None)
+def mean_of(
+    values: Values, level: float, *, least: float = -math.inf, most: float = math.inf
+) -> Mean:
+    """The mean of the boots with its t interval.
+
+    Args:
+        least, most: between these the mean lies for certain, as a rate is not below zero. What the
+            interval has beyond them is left out: it holds the truth no less often without it.
+    """
+    if len(values) < 2:
+        return Mean(value=float(np.mean(values)), low=None, high=None, boots=len(values))
+    low, high = (min(max(end, least), most) for end in ratio.t_interval(values, level))
     return Mean(value=float(np.mean(values)), low=low, high=high, boots=len(values))

@@ -74,7 +74,7 @@ def _one(system: str, curve: Curve, level: float) -> OptimumPiece:
         best = int(curve.x[place])
         held = tuple(int(curve.x[one]) for one in kept)
         if seen and int(curve.x[-1]) == total:
-            gain = mean_of(curve.boots[:, -1] / curve.boots[:, place], level)
+            gain = mean_of(curve.boots[:, -1] / curve.boots[:, place], level, least=0)
         words = _words(curve, best, held, level)
     return OptimumPiece(
         system=system,

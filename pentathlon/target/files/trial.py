@@ -26,6 +26,8 @@ SLOWEST_WINDOW = 8192
 """A client that waits a round trip for each of these bytes is still in time."""
 FILE_TRIPS = 100
 """And one that waits so many for each file beside; an open has 70 small reads."""
+LOOK_S = 30.0
+"""Longest time for a look at the client's disk, in seconds."""
 
 
 @dataclass
@@ -141,9 +143,18 @@ def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service, l
     said = words.reason(done, family)
     if said is not None:
         return f"{said}; {so_far}"
+    if done["status"] == 0 and _full(setup):
+        # A write that was cut short by the end of the disk is no error to every client (write(2)).
+        return f"the client's disk is full; {so_far}"
     if done["status"] == 0:
         return f"the client got other files than the server holds; {so_far}"
     return f"the client ended with {done['status']}: {words.last_words(done)}; {so_far}"
+
+
+def _full(setup: Setup) -> bool:
+    """Whether nothing more can be written where the client puts its files (stat(1))."""
+    free = setup.ground.client.perform(["stat", "-f", "-c", "%a", str(setup.into)], LOOK_S)
+    return free["status"] == 0 and free["output"].strip() == "0"
 
 
 def _empty(directory: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -72,6 +73,34 @@ class Ends:
     def mixed(self) -> bool:
         """Whether one is a guest and the other is not."""
         return self.targets[0].kind != self.targets[1].kind
+
+    @property
+    def persistent(self) -> bool:
+        """Whether a boot of either finds what the one before has left."""
+        return any(target.persistent for target in self.targets)
+
+    def renew(
+        self, command: str | None, timeout_s: float, install: int | None
+    ) -> tuple[str, str | None]:
+        """Make both anew, each as its target does (`Target.renew`).
+
+        The command is for the end that is persistent: there is one at most where they differ.
+        """
+        answers = [
+            (target.persistent, target.renew(command, timeout_s, install))
+            for target in dict.fromkeys(self.targets)
+        ]
+        return next((answer for lasts, answer in answers if lasts), answers[0][1])
+
+    def lost(self, install: int) -> bool:
+        """Whether what made this install of one of them was lost with an earlier run."""
+        return any(target.lost(install) for target in self.targets)
+
+    def discard(self) -> None:
+        """Remove what they keep between boots."""
+        with ExitStack() as stack:
+            for target in dict.fromkeys(self.targets):
+                stack.callback(target.discard)
 
     @property
     def joinable(self) -> bool:

@@ -70,7 +70,7 @@ class PairedSpec(PeerSpec, Protocol):
 class PairTarget(Target):
     """A target whose system has a peer."""
 
-    kind = ""  # That of the hosts, set for each object.
+    kind = ""  # These are those of the hosts, set for each object.
     layer = ""
 
     def __init__(
@@ -126,7 +126,9 @@ class PairTarget(Target):
         own = places(inner.cpus, peer_cpus)
         elsewhere = isinstance(inner, SshTarget)
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
-        self.__dict__.update(kind=inner.kind, layer=self.ends.layer)
+        self.__dict__.update(
+            kind=inner.kind, layer=self.ends.layer, persistent=self.ends.persistent
+        )
 
     def describe(self) -> dict[str, Any]:
         own = self.inner.describe()
@@ -158,6 +160,17 @@ class PairTarget(Target):
         self.inner.prepare()
         if not self.ends.alike:
             self.ends.targets[1].prepare()
+
+    def renew(
+        self, command: str | None, timeout_s: float, install: int | None = None
+    ) -> tuple[str, str | None]:
+        return self.ends.renew(command, timeout_s, install)
+
+    def lost(self, install: int) -> bool:
+        return self.ends.lost(install)
+
+    def discard(self) -> None:
+        self.ends.discard()
 
     def boot(self, timeout_s: float) -> Session:
         started = time.monotonic()
