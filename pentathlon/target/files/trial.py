@@ -141,20 +141,19 @@ def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service, l
     if done["timed_out"]:
         return f"the client was not done after {limit:.0f} s; {so_far}"
     said = words.reason(done, family)
+    if said is None and done["status"] == 0:
+        # A write that was cut short by the end of the disk is no error to every client (write(2)).
+        other = "the client got other files than the server holds"
+        said = "the client's disk is full" if _full(setup) else other
     if said is not None:
         return f"{said}; {so_far}"
-    if done["status"] == 0 and _full(setup):
-        # A write that was cut short by the end of the disk is no error to every client (write(2)).
-        return f"the client's disk is full; {so_far}"
-    if done["status"] == 0:
-        return f"the client got other files than the server holds; {so_far}"
     return f"the client ended with {done['status']}: {words.last_words(done)}; {so_far}"
 
 
 def _full(setup: Setup) -> bool:
     """Whether nothing more can be written where the client puts its files (stat(1))."""
     free = setup.ground.client.perform(["stat", "-f", "-c", "%a", str(setup.into)], LOOK_S)
-    return free["status"] == 0 and free["output"].strip() == "0"
+    return bool(free["status"] == 0) and str(free["output"]).strip() == "0"
 
 
 def _empty(directory: Path) -> None:
