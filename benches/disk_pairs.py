@@ -79,27 +79,22 @@ LIMITS = {"file_bytes": FILE_BYTES, "limit_s": SECONDS}
 
 def queue(depth: int) -> Pair:
     """Random reads with `depth` requests under way."""
-    deep = f"--iodepth={depth}"
+    job = (*QUEUE, f"--iodepth={depth}")
     others: dict[str, Fio | Sysbench | Twin] = {
-        "fio": Fio((*QUEUE, deep)),
+        "fio": Fio(job),
         "twin": Twin("queue", ("FILE", str(depth), "together")),
+        "deferred twin": Twin("queue", ("FILE", str(depth), "together", "deferred")),
+        "peer's twin": Twin("queue", ("FILE", str(depth), "single", "deferred")),
     }
     rows = [
         ("ours", "fio", "io_uring, O_DIRECT, 4 KiB, each block once in a pass"),
         ("ours", "twin", f"{SAME}; ours also checks a stamp of every block"),
+        ("twin", "deferred twin", "a ring that interrupts the program when a request is over"),
+        ("fio", "peer's twin", "the kernel called for each request, and a ring as fio's"),
     ]
     if depth > 1:
-        others |= {
-            "fio, first pass": Fio((*QUEUE, deep), passes=0),
-            "fio, together": Fio((*QUEUE, deep, *TOGETHER)),
-            "single twin": Twin("queue", ("FILE", str(depth), "single")),
-        }
-        rows += [
-            ("fio, first pass", "fio", "what the first pass after writing costs"),
-            ("ours", "fio, together", "fio calls the kernel once for all that became due, as ours"),
-            ("fio", "single twin", "the twin calls the kernel for each request, as fio does"),
-            ("twin", "single twin", "what this costs"),
-        ]
+        others["fio, together"] = Fio((*job, *TOGETHER))
+        rows.append(("fio, together", "deferred twin", "one call for all that became due"))
     return Pair(
         f"random read, depth {depth}",
         "disk.queue",
@@ -136,9 +131,9 @@ PAIRS = (
             "fio": Fio(CACHED),
             "fio, no clock": Fio((*CACHED, "--gtod_reduce=1")),
             "fio, dropped": Fio((*CACHED, "--gtod_reduce=1", "--invalidate=1")),
-            "twin": Twin("cached", ("own", "1", "dropped", "0")),
-            "kept twin": Twin("cached", ("own", "128", "kept", "0")),
-            "peer's twin": Twin("cached", ("own", "128", "kept", "16")),
+            "twin": Twin("cached", ("own", "1", "dropped")),
+            "kept twin": Twin("cached", ("own", "128", "kept")),
+            "fio, aligned": Fio((*CACHED, "--gtod_reduce=1", "--iomem_align=4096")),
         },
         (
             ("ours", "fio", "pread of the same 64 KiB from the cache"),
@@ -146,8 +141,8 @@ PAIRS = (
             ("fio", "fio, no clock", "what fio's clock costs"),
             ("ours", "fio, dropped", "fio without clock drops the pages before it reads, as ours"),
             ("twin", "kept twin", "pages read in again beside pages as they were written"),
-            ("peer's twin", "kept twin", "a buffer off the boundary of a page"),
-            ("fio, no clock", "peer's twin", "the calls of fio's job"),
+            ("fio, no clock", "fio, aligned", "a buffer off the boundary of a page"),
+            ("fio, aligned", "kept twin", "the calls of fio's job"),
         ),
     ),
     Pair(

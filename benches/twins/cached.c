@@ -2,11 +2,11 @@
  * and again from the cache.
  *
  *   cc -O2 cached.c -o cached
- *   cached FILE MIB kept|dropped OFFSET      prints MB/s of reads of the first 64 KiB
+ *   cached FILE MIB kept|dropped             prints MB/s of reads of the first 64 KiB
  *
  * The file is written in parts of 1 MiB and on the device before. Its pages stay in the cache as they
- * were written, or are dropped, so that reading brings them back. The buffer begins OFFSET bytes
- * behind the start of a page. The median of 3 times half a second.
+ * were written, or are dropped, so that reading brings them back. The buffer begins at
+ * a page, as the agent's. The median of 3 times half a second.
  */
 #define _GNU_SOURCE
 #include "timing.h"
@@ -19,12 +19,11 @@
 #define PART (1 << 20)
 
 int main(int argc, char **argv) {
-    if (argc != 5)
-        return fprintf(stderr, "usage: cached FILE MIB kept|dropped OFFSET\n"), 2;
+    if (argc != 4)
+        return fprintf(stderr, "usage: cached FILE MIB kept|dropped\n"), 2;
     int file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0644);
-    char *part = aligned_alloc(4096, PART), *memory = aligned_alloc(4096, BLOCK + 4096);
-    need(file >= 0 && part && memory, argv[1]);
-    char *buffer = memory + atol(argv[4]) % 4096;
+    char *part = aligned_alloc(4096, PART), *buffer = aligned_alloc(4096, BLOCK);
+    need(file >= 0 && part && buffer, argv[1]);
     for (int i = 0; i < PART; i++)
         part[i] = (char)(i * 2654435761u >> 24);
     for (long i = 0; i < atol(argv[2]); i++)

@@ -2,18 +2,16 @@
  * workload of the agent in C, or of a peer. Prints microseconds of one operation as lmbench does.
  *
  *   cc -O2 -static-pie -pthread calls*.c -o calls
- *   calls [-N TRIES] [-b US] [-f] [-m KIB] [-c] NAME [ARGUMENT ...]
+ *   calls [-N TRIES] [-b US] [-f] [-m KIB] NAME [ARGUMENT ...]
  *
- * The median of batches of -b us, default ENOUGH of the environment or 5000; -f: the fastest one. What
- * else a program may have that such a call depends on is added one by one: -m so much private memory,
- * -c the process is the copy of another one. With -DLMBENCH and lmbench.a, lmbench's harness takes the
- * time instead.
+ * The median of batches of -b us, default ENOUGH of the environment or 5000; -f: the fastest one. -m:
+ * with so much private memory more. With -DLMBENCH and lmbench.a, lmbench's harness takes the time
+ * instead.
  */
 #include "calls.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 char **arguments;
@@ -35,17 +33,6 @@ static void add_memory(long kib) {
     char *memory = malloc(kib << 10);
     need(memory != NULL, "malloc");
     memset(memory, 1, kib << 10);
-}
-
-/* Goes on in a copy, whose end is waited for. */
-static void go_on_in_copy(void) {
-    int status;
-    pid_t copy = fork();
-    need(copy >= 0, "fork");
-    if (copy == 0)
-        return;
-    need(waitpid(copy, &status, 0) == copy, "waitpid");
-    exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 #ifdef LMBENCH
@@ -87,7 +74,7 @@ int main(int argc, char **argv) {
     const char *enough = getenv("ENOUGH");
     double batch_us = enough ? atof(enough) : 5000;
     int tries = 11, fastest = 0, option;
-    while ((option = getopt(argc, argv, "+N:b:fm:c")) != -1) {
+    while ((option = getopt(argc, argv, "+N:b:fm:")) != -1) {
         if (option == 'N')
             tries = atoi(optarg);
         else if (option == 'b')
@@ -96,13 +83,11 @@ int main(int argc, char **argv) {
             fastest = 1;
         else if (option == 'm')
             add_memory(atol(optarg));
-        else if (option == 'c')
-            go_on_in_copy();
         else
             optind = argc;
     }
     if (optind >= argc || tries < 1)
-        return fprintf(stderr, "usage: calls [-N TRIES] [-b US] [-f] [-m KIB] [-c] "
+        return fprintf(stderr, "usage: calls [-N TRIES] [-b US] [-f] [-m KIB] "
                                "NAME [ARGUMENT ...]\n"),
                2;
     const struct call *one = named(argv[optind]);

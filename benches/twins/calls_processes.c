@@ -1,8 +1,10 @@
 /* Processes and threads that are started and waited for. */
 #include "calls.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,9 @@ extern int benchmp_childid(void);
 
 static char *none[] = {NULL};
 
+/* More than the neighbours that the kernel maps with a page. */
+#define APART (128 << 10)
+
 static void reap(pid_t child, int expected) {
     int status;
     need(child > 0 && waitpid(child, &status, 0) == child, "waitpid");
@@ -22,15 +27,26 @@ static void reap(pid_t child, int expected) {
     }
 }
 
+/* fork [PAGES FILE]: the child reads so many pages of a mapped file, each of which is a page fault,
+ * because a fork does not copy what can be read again. */
 static pid_t start_exit(void) {
+    static volatile char *mapped;
+    if (!mapped && number_of(0)) {
+        int file = open(arguments[1], O_RDONLY);
+        mapped = mmap(NULL, number_of(0) * APART, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+        need(file >= 0 && mapped != MAP_FAILED, arguments[1]);
+    }
     pid_t child = fork();
-    if (child == 0)
+    if (child == 0) {
+        for (long page = 0; page < number_of(0); page++)
+            mapped[page * APART];
         _exit(0);
+    }
     return child;
 }
 
-/* As lat_proc's child ends: the C library's handlers run. In lmbench's harness it asks first where it
- * is to run. */
+/* As lat_proc's child ends: the C library's handlers run. In lmbench's harness a child asks first where
+ * it is to run, which costs it four page faults. */
 static pid_t start_handlers(void) {
     pid_t child = fork();
     if (child == 0) {
@@ -45,6 +61,10 @@ static pid_t start_handlers(void) {
 static pid_t start_exec(void) {
     pid_t child = fork();
     if (child == 0) {
+#ifdef LMBENCH
+        handle_scheduler(benchmp_childid(), 1, 1);
+        close(1);
+#endif
         execve(arguments[0], (char *[]){arguments[0], arguments[1], NULL}, none);
         _exit(1);
     }

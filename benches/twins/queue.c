@@ -2,11 +2,13 @@
  * by io_uring.
  *
  *   cc -O2 queue.c -o queue
- *   queue FILE DEPTH together|single      prints requests per second
+ *   queue FILE DEPTH together|single [deferred]      prints requests per second
  *
  * `together` hands all requests that became due to the kernel with one call and waits in the same, as
  * the agent does; `single` calls the kernel for each request and then to wait, as fio does by default.
- * Every block is read once in a pass; the first pass is not counted; the median of the next three.
+ * `deferred`: what is over is told when the program asks and does not interrupt it, as fio sets up its
+ * ring (IORING_SETUP_DEFER_TASKRUN); the agent sets no flag. Every block is read once in a pass; the
+ * first pass is not counted; the median of the next three.
  */
 #define _GNU_SOURCE
 #include "timing.h"
@@ -89,10 +91,10 @@ static double pass(int file, char *buffers, unsigned depth, const unsigned *orde
 }
 
 int main(int argc, char **argv) {
-    int file = argc == 4 ? open(argv[1], O_RDONLY | O_DIRECT) : -1;
-    unsigned depth = argc == 4 ? (unsigned)atol(argv[2]) : 0;
+    int file = argc >= 4 ? open(argv[1], O_RDONLY | O_DIRECT) : -1;
+    unsigned depth = argc >= 4 ? (unsigned)atol(argv[2]) : 0;
     if (file < 0 || !depth)
-        return fprintf(stderr, "usage: queue FILE DEPTH together|single\n"), 2;
+        return fprintf(stderr, "usage: queue FILE DEPTH together|single [deferred]\n"), 2;
     long blocks = lseek(file, 0, SEEK_END) / BLOCK;
     unsigned *order = malloc(blocks * sizeof *order);
     char *buffers = aligned_alloc(BLOCK, (size_t)depth * BLOCK);
@@ -103,6 +105,8 @@ int main(int argc, char **argv) {
         order[i] = order[other];
         order[other] = (unsigned)i;
     }
+    if (argc > 4 && !strcmp(argv[4], "deferred"))
+        set.flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
     set_up(depth);
     double rates[4];
     for (int i = 0; i < 4; i++)
