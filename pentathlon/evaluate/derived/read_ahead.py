@@ -8,21 +8,23 @@ is a request of its own. So ln(sequential / random) falls over ln c and is level
     y(c) = level + fall(c) for c < R,   y(c) = level for c ≥ R,
 
 with fall(c) = s · (ln R − ln c), which meets the level at R, or with a jump there besides. Chunks
-of several R can have another level again, so one more step is tried beyond R: from a device in
+of several R can have another level again, so up to two steps are tried beyond R: from a device in
 memory that is told to read 32 KiB ahead, Linux 6.18 reads chunks of 64 KiB faster in order than at
 random, and chunks of 128 KiB at a third of the rate. Without a limit in sight the ratio is
 constant, falls along a straight line, or follows ln(1 + k/c), where each random request pays as
 much time again as k bytes take. A limit is seen only with strong
 evidence against all three: a difference of more than 6 in the Bayesian information criterion
-(Schwarz 1978; Raftery 1995). The interval holds every gap of the grid whose fit is no worse than
-Wilks' 95 % bound allows (Wilks 1938); where the limit lies inside its gap is never claimed.
+(Schwarz 1978; Raftery 1995). The interval reaches over every gap of the grid whose fit is no worse
+than Wilks' 95 % bound allows (Wilks 1938); where the limit lies inside its gap is never claimed.
+Where the best curve misses the points by more than their error, the error is made as large (Birge
+1932), and the interval with it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,6 +44,9 @@ NOISE_FLOOR = 0.03
 SMALLEST_FALL = 0.1
 """ln of the least advantage of reading in order that a limit must end: about 10 %."""
 STRONG = 6.0
+MOST_STEPS, STEP = 2, 1.5
+"""Changes of the level beyond the limit, and what each costs besides its two parameters: so much
+that simulated limits, and those that devices had been told, lie in the interval."""
 PLACES = 9
 """Places inside a gap of the grid at which the limit is tried."""
 OVERHEADS = 40
@@ -65,59 +70,80 @@ def find_limit(chunks: Values, advantage: Values, error: float) -> Limit | None:
         error: standard error of one of them.
     """
     x, sigma = np.log(chunks), max(error, NOISE_FLOOR)
-    target = advantage / sigma
-    line = _squares(np.array([np.ones_like(x), x]), target, sigma)[0]
-    flat = _squares(np.array([np.ones_like(x)]), target, sigma)[0]
-    penalty = math.log(len(x))
+    found = _search(x, advantage, sigma)
+    # Where even the best curve misses the points by more than their error, the error is larger
+    # than the boots tell (Birge 1932).
+    misses = math.sqrt(found.squares / max(len(x) - found.parameters, 1))
+    if misses > 1.0:
+        sigma *= misses
+        found = _search(x, advantage, sigma)
+    if _without(x, advantage / sigma) - found.score <= STRONG or found.fall < SMALLEST_FALL:
+        return None
+    return Limit(float(chunks[found.low]), float(chunks[found.high]), found.level)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The best curve with a limit, and the gaps of the grid that hold it: from `low` to `high`."""
+
+    score: float
+    squares: float
+    parameters: int
+    level: float
+    fall: float
+    low: int = 0
+    high: int = 0
+
+
+def _without(x: Values, target: Values) -> float:
+    """Criterion of the best curve without a limit."""
+    one, penalty = np.ones_like(x), math.log(len(x))
+    chunks = np.exp(x)
+    line = _squares(np.array([one, x]), target)[0]
+    flat = _squares(np.array([one]), target)[0]
     overhead = min(
-        _squares(np.array([np.ones_like(x), np.log1p(k / chunks)]), target, sigma)[0]
+        _squares(np.array([one, np.log1p(k / chunks)]), target)[0]
         for k in np.geomspace(chunks[0] / 4, chunks[-1] * 4, OVERHEADS)
     )
-    without = min(flat + penalty, line + 2 * penalty, overhead + 3 * penalty)
-    gaps = [_gap(x, target, sigma, gap, penalty) for gap in range(1, len(x) - 2)]
-    best = min(one[0] for one in gaps)
-    if without - best <= STRONG:
-        return None
-    near = [one[0] <= best + WILKS_95 for one in gaps]
-    place = next(number for number, one in enumerate(gaps) if one[0] == best)
-    low = high = place
-    while low > 0 and near[low - 1]:
-        low -= 1
-    while high + 1 < len(gaps) and near[high + 1]:
-        high += 1
-    level, fall = gaps[place][1]
-    if fall < SMALLEST_FALL:
-        return None
-    return Limit(float(chunks[low + 1]), float(chunks[high + 2]), level)
+    return min(flat + penalty, line + 2 * penalty, overhead + 3 * penalty)
 
 
-def _gap(
-    x: Values, target: Values, sigma: float, gap: int, penalty: float
-) -> tuple[float, tuple[float, float]]:
-    """(criterion, (level, advantage at the smallest chunk above it)) of a limit in one gap.
+def _search(x: Values, advantage: Values, sigma: float) -> _Fit:
+    gaps = [_gap(x, advantage / sigma, gap) for gap in range(1, len(x) - 2)]
+    best = min(gaps, key=lambda one: one.score)
+    near = [number for number, one in enumerate(gaps, 1) if one.score <= best.score + WILKS_95]
+    return replace(
+        best, level=best.level * sigma, fall=best.fall * sigma, low=near[0], high=near[-1] + 1
+    )
+
+
+def _gap(x: Values, target: Values, gap: int) -> _Fit:
+    """The best curve with a limit in one gap, in units of the error.
 
     The fall may not rise with the chunk, nor may the jump: reading ahead never costs more than it
     brings to smaller chunks. Where it would, the part is left out. Beyond the limit the level may
-    change once more, either way.
+    change twice more, either way.
     """
-    best = (math.inf, (0.0, 0.0))
+    best = _Fit(math.inf, 0.0, 0, 0.0, 0.0)
+    penalty = math.log(len(x))
     one, places = np.ones_like(x), np.arange(len(x))
     below = (places <= gap).astype(np.float64)
     beyond = np.array([places >= at for at in range(gap + 2, len(x))], dtype=np.float64)
     for limit in np.linspace(x[gap], x[gap + 1], PLACES):
         fall = np.maximum(0.0, limit - x)
         for parts in ([fall], [below], [fall, below]):
-            design = np.array([one, *parts])
-            step = beyond[_clearest(design, beyond, target)]
-            plain = (2 + len(parts)) * penalty
-            # The step costs its height and its place, and must be clear besides.
-            stepped = plain + 2 * penalty + STRONG
-            for columns, price in ((design, plain), (np.array([*design, step]), stepped)):
-                squares, solved = _squares(columns, target, sigma)
+            columns = np.array([one, *parts])
+            for steps in range(1 + MOST_STEPS):
+                if steps:
+                    columns = np.array([*columns, beyond[_clearest(columns, beyond, target)]])
+                squares, solved = _squares(columns, target)
                 gains = solved[1 : 1 + len(parts)]
-                if squares + price < best[0] and not np.any(gains < 0):
+                # A step costs its height and its place, and must be clear besides.
+                count = 2 + len(parts) + 2 * steps
+                score = squares + count * penalty + steps * STEP
+                if score < best.score and not np.any(gains < 0):
                     gained = sum(a * part[0] for a, part in zip(gains, parts, strict=True))
-                    best = (squares + price, (float(solved[0]), float(gained)))
+                    best = _Fit(score, squares, count, float(solved[0]), float(gained))
     return best
 
 
@@ -130,10 +156,9 @@ def _clearest(design: Values, steps: Values, target: Values) -> int:
     return int(np.argmax((across @ left) ** 2 / lengths))
 
 
-def _squares(design: Values, target: Values, sigma: float) -> tuple[float, Values]:
-    scaled = design.T / sigma
-    solved = np.asarray(np.linalg.lstsq(scaled, target, rcond=None)[0], dtype=np.float64)
-    return float(np.sum((target - scaled @ solved) ** 2)), solved
+def _squares(design: Values, target: Values) -> tuple[float, Values]:
+    solved = np.asarray(np.linalg.lstsq(design.T, target, rcond=None)[0], dtype=np.float64)
+    return float(np.sum((target - solved @ design) ** 2)), solved
 
 
 def find_read_ahead(
