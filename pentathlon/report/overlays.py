@@ -46,8 +46,8 @@ PANELS: dict[str, tuple[str, bool]] = {
 }
 """Indicator -> the paper's figures of it, and whether its axis is logarithmic."""
 
-SHARES = frozenset({"lost", "cpu_available", "cpu_idle"})
-"""What is a share of a whole, in percent."""
+SHARES = frozenset({"lost"})
+"""What is counted as a share of a whole, in percent, so that it is never more than 100."""
 
 CHANGES: tuple[tuple[str, str, str, Callable[[LoadChange], Mean | None]], ...] = (
     ("throughput", "Throughput, change by the competitor", "%", lambda one: one.throughput),
