@@ -10,6 +10,7 @@ use crate::network::receive::{self, Received};
 use crate::network::records::{Kind, Recorder, Writer};
 use crate::network::send::{self, Sent};
 use crate::network::Timer;
+use crate::sys::placement;
 use serde_json::{json, Value};
 use std::collections::HashMap;
 use std::io;
@@ -81,6 +82,27 @@ struct Receiving {
     writer: Writer,
     /// Of the kernel's times.
     stamps: Option<Writer>,
+}
+
+/// Keeps this thread, and those that it starts, on some CPUs while it lives.
+struct Away {
+    before: Vec<usize>,
+}
+
+impl Away {
+    fn on(cpus: &[usize]) -> Self {
+        let before = placement::cpus().unwrap_or_default();
+        placement::set_cpus(cpus).ok();
+        Self { before }
+    }
+}
+
+impl Drop for Away {
+    fn drop(&mut self) {
+        if !self.before.is_empty() {
+            placement::set_cpus(&self.before).ok();
+        }
+    }
 }
 
 impl Trials {
@@ -223,6 +245,12 @@ impl Trials {
             let back = back.map_err(|e| format!("flow {}: {e}", flow.flow))?;
             outlets.push((flow.clone(), outlet, back));
         }
+        let cpus = outlets.iter().find_map(|(_, outlet, _)| outlet.cpus());
+        // A CPU that sends without rest takes the frames on to a receiver of the same machine as well,
+        // until another one sends through the same interface, and then has to do it: so the clock is
+        // asked for by that CPU, and all else is left to others.
+        let own = cpus.map(|(own, _)| own.to_vec());
+        let _away = cpus.map(|(_, others)| Away::on(others));
         let peer = SocketAddr::new(send.exchange.address, send.exchange.port);
         let (recorder, exchange_writer) = self.recorder(&send.trial, 0, Kind::Exchange)?;
         let mut asker = Asker::open(session, peer, &self.timer, recorder)
@@ -233,7 +261,12 @@ impl Trials {
             .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
         let before = Reading::now();
         let ended = Arc::clone(&over);
-        let asking = std::thread::spawn(move || asker.run(&ended).map(|()| asker));
+        let asking = std::thread::spawn(move || {
+            if let Some(own) = own {
+                placement::set_cpus(&own).ok();
+            }
+            asker.run(&ended).map(|()| asker)
+        });
         #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
         let mut departures: Vec<(u32, Departing, Writer)> = Vec::new();
         let start_ns = self.timer.now_ns() + LEAD_NS;

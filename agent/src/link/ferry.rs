@@ -26,6 +26,9 @@ const SLOTS: usize = 8192;
 const HANDFUL: usize = 64;
 /// How often a thread with nothing to do looks whether it has been told something.
 const IDLE_NS: u64 = 10_000_000;
+/// How long after a frame a thread that spins without rest still does: other links are in use while
+/// nothing comes here.
+const AWAKE_NS: u64 = 500_000_000;
 /// A frame older than this has a wrong time: the clock was set between its arrival and now.
 const OLDEST_NS: u64 = 1_000_000_000;
 
@@ -249,9 +252,12 @@ impl Ferry {
             .map(|next| next.saturating_sub(self.lead_ns));
         let now_ns = self.now();
         let left_ns = next_ns.map_or(IDLE_NS, |next| next.saturating_sub(now_ns).min(IDLE_NS));
-        if left_ns > self.spin_ns {
+        let came_ns = self.ends.iter().map(|end| end.last_ns).max().unwrap_or(0);
+        let idle = next_ns.is_none() && now_ns > came_ns + AWAKE_NS;
+        let spin_ns = if idle { 0 } else { self.spin_ns };
+        if left_ns > spin_ns {
             let [first, second] = &self.ends;
-            let limit = Duration::from_nanos(left_ns - self.spin_ns);
+            let limit = Duration::from_nanos(left_ns - spin_ns);
             self.sleeps += 1;
             wait::readable([first.ring.as_fd(), second.ring.as_fd()], limit)?;
             return Ok(());

@@ -86,9 +86,11 @@ impl Outlet {
                 Ok(Self::Xsk(socket, outlet))
             }
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Live) => {
-                Ok(Self::Live(LiveOutlet::open(socket.into(), &flow.size)?))
-            }
+            (Protocol::Udp, Rung::Live) => Ok(Self::Live(LiveOutlet::open(
+                socket.into(),
+                flow.flow,
+                &flow.size,
+            )?)),
             #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Pktgen) => {
                 Ok(Self::Pktgen(PktgenOutlet::open(socket.into(), flow)?))
@@ -114,6 +116,17 @@ impl Outlet {
             #[cfg(target_os = "linux")]
             Self::Pktgen(_) => return Err(unsupported("the rung 'pktgen' hears no echoes")),
         })
+    }
+
+    /// The CPU that does nothing but send the flow, and the others; none where any may.
+    pub fn cpus(&self) -> Option<(&[usize], &[usize])> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Live(live) if !live.cpus.own.is_empty() => {
+                Some((&live.cpus.own, &live.cpus.others))
+            }
+            _ => None,
+        }
     }
 
     /// Packets that are handed over together, at most.

@@ -37,6 +37,7 @@ pub enum Width {
 pub enum Operation {
     Add = 0x00,
     Sub = 0x10,
+    Or = 0x40,
     And = 0x50,
     ShiftLeft = 0x60,
     ShiftRight = 0x70,

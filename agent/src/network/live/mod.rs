@@ -9,7 +9,7 @@ mod sender;
 
 pub(in crate::network) use receiver::interface_of;
 pub use receiver::{open_for_frames, XdpInlet};
-pub use sender::LiveOutlet;
+pub use sender::{Cpus, LiveOutlet};
 
 use super::outlet::unsupported;
 use super::Timer;

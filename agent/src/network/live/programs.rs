@@ -24,11 +24,14 @@ pub mod sending {
     pub const OFFSET: usize = 2;
     /// No packet leaves later than this, ns on the kernel's clock.
     pub const END: usize = 3;
-    pub const WORDS: u32 = 4;
-    /// A slot: when the packet is due, or 0 for at once; when it was sent. Kernel's clock.
-    pub const DUE: usize = 0;
-    pub const LEFT: usize = 1;
-    pub const SLOT_WORDS: u32 = 2;
+    /// How often the program ran, and when it last looked at the clock; its own.
+    pub const RUNS: usize = 4;
+    pub const NOW: usize = 5;
+    pub const WORDS: u32 = 6;
+    /// The clock is looked at in every so many runs, and whenever a packet seems to be early: it takes a
+    /// sixth of a packet's time. The kernel runs its batches, which are multiples of this, without
+    /// a pause, so a packet that is late by then has a time less than a microsecond old.
+    pub const LOOK: i32 = 8;
 }
 
 /// Words of the receiver's state.
@@ -36,20 +39,26 @@ pub mod receiving {
     pub const CAME: usize = 0;
     pub const FOREIGN: usize = 1;
     pub const WORDS: u32 = 2;
-    /// A slot: time on the kernel's clock; sequence; both lengths; its number from 1, written last.
+    /// A slot: time on the kernel's clock; the rest, which is 0 while the slot is written.
     pub const TIME: usize = 0;
-    pub const SEQUENCE: usize = 1;
-    /// Payload bytes as UDP tells, and as our header tells in the 16 bits above.
-    pub const LENGTHS: usize = 2;
-    pub const TURN: usize = 3;
-    pub const SLOT_WORDS: u32 = 4;
+    pub const REST: usize = 1;
+    pub const SLOT_WORDS: u32 = 2;
+    /// The rest, from below: payload bytes as UDP tells; whether our header tells others; the
+    /// round of the ring from 1, 15 bits of it; 32 bits of the sequence.
+    pub const CUT: u32 = 16;
+    pub const ROUND: u32 = 17;
+    pub const ROUNDS: u64 = 0x7fff;
+    pub const SEQUENCE: u32 = 32;
 }
 
 /// What the sending program is assembled from.
 pub struct Sending<'a> {
     pub state: i32,
-    pub slots: i32,
-    /// Slots less one; a power of two less one.
+    /// When each packet is due, or 0 for at once, and when it was sent: one value of words for
+    /// each, on the kernel's clock. Apart, so that no line of memory is written by both sides.
+    pub due: i32,
+    pub left: i32,
+    /// Words less one; a power of two less one.
     pub mask: u32,
     pub interface: u32,
     pub id: Id,
@@ -88,6 +97,16 @@ fn slot(code: &mut Assembler, number: Register, mask: u32, map: i32, missing: &'
     code.jump_if(Equal, R0, 0, missing);
 }
 
+/// The address of word `number & mask` of an array of one value, in `to`.
+fn element(code: &mut Assembler, to: Register, spare: Register, number: Register, of: (i32, u32)) {
+    let (array, mask) = of;
+    code.set(spare, number);
+    code.compute(Operation::And, spare, mask as i32);
+    code.compute(Operation::ShiftLeft, spare, 3);
+    code.set_value(to, array);
+    code.compute(Operation::Add, to, spare);
+}
+
 /// `register ^= register >> bits`.
 fn fold(code: &mut Assembler, register: Register, spare: Register) {
     for bits in [32, 16, 8] {
@@ -96,6 +115,13 @@ fn fold(code: &mut Assembler, register: Register, spare: Register) {
         code.compute(Operation::Xor, register, spare);
     }
     code.compute(Operation::And, register, 0xff);
+}
+
+/// The time, in R8 and in the state, which R7 points to. Calls a function: R1 to R5 are lost.
+fn look(code: &mut Assembler) {
+    code.call(Helper::KtimeGetNs);
+    code.set(R8, R0);
+    code.store(Double, R7, word(sending::NOW), R8);
 }
 
 /// Sends the next packet if it is due; else the frame is dropped and comes again at once, so the
@@ -117,26 +143,39 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
 
     code.set(R6, R1);
     code.set_value(R7, of.state);
-    code.call(Helper::KtimeGetNs);
-    code.set(R8, R0);
+    code.load(Double, R8, R7, word(sending::NOW));
+    code.load(Double, R1, R7, word(sending::RUNS));
+    code.set(R2, R1);
+    code.compute(Operation::Add, R2, 1);
+    code.store(Double, R7, word(sending::RUNS), R2);
+    code.compute(Operation::And, R1, sending::LOOK - 1);
+    code.jump_if(NotEqual, R1, 0, "looked");
+    look(&mut code);
+    code.label("looked");
     code.load(Double, R1, R7, word(sending::END));
     code.jump_if(GreaterOrEqual, R8, R1, "drop");
     code.load(Double, R9, R7, word(sending::SENT));
     code.load(Double, R1, R7, word(sending::PLANNED));
     code.jump_if(GreaterOrEqual, R9, R1, "drop");
-    slot(&mut code, R9, of.mask, of.slots, "drop");
-    code.load(Double, R1, R0, word(sending::DUE));
+    element(&mut code, R2, R1, R9, (of.due, of.mask));
+    code.load(Double, R1, R2, 0);
     code.jump_if(NotEqual, R1, 0, "paced");
     code.set(R1, R8);
     code.label("paced");
+    code.jump_if(GreaterOrEqual, R8, R1, "due");
+    code.store(Double, R10, -8, R1);
+    look(&mut code);
+    code.load(Double, R1, R10, -8);
     code.jump_if(Greater, R1, R8, "drop");
+    code.label("due");
     // The frame is as long as it was given, which the kernel's checker wants to see.
     code.load(Word, R4, R6, 0);
     code.load(Word, R5, R6, 4);
     code.set(R3, R4);
     code.compute(Operation::Add, R3, (headers + HEADER) as i32);
     code.jump_if(Greater, R3, R5, "drop");
-    code.store(Double, R0, word(sending::LEFT), R8);
+    element(&mut code, R2, R3, R9, (of.left, of.mask));
+    code.store(Double, R2, 0, R8);
     code.set(R3, R9);
     code.compute(Operation::Add, R3, 1);
     code.store(Double, R7, word(sending::SENT), R3);
@@ -272,25 +311,33 @@ pub fn receiver(of: &Receiving) -> Vec<u8> {
     code.jump_if(NotEqual, R1, 0xa5, "foreign");
     code.load(Byte, R1, R4, ours + 30);
     code.jump_if(NotEqual, R1, i32::from(Kind::Data.number()), "foreign");
-    code.big_endian(R9, 64);
-    code.load(Half, R8, R4, ours + 28);
+    code.load(Half, R8, R4, udp + 4);
     code.big_endian(R8, 16);
-    code.compute(Operation::ShiftLeft, R8, 16);
-    code.load(Half, R1, R4, udp + 4);
+    code.compute(Operation::Sub, R8, 8);
+    code.compute(Operation::And, R8, 0xffff);
+    code.load(Half, R1, R4, ours + 28);
     code.big_endian(R1, 16);
-    code.compute(Operation::Sub, R1, 8);
-    code.compute(Operation::And, R1, 0xffff);
-    code.compute(Operation::Add, R8, R1);
+    code.jump_if(Equal, R1, R8, "whole");
+    code.compute(Operation::Or, R8, 1 << receiving::CUT);
+    code.label("whole");
+    // The lower half of a number in network order is its last 4 bytes.
+    code.compute(Operation::ShiftRight, R9, 32);
+    code.big_endian(R9, 32);
+    code.compute(Operation::ShiftLeft, R9, receiving::SEQUENCE as i32);
+    code.compute(Operation::Or, R8, R9);
     code.set(R6, 1);
     code.fetch_add(R7, word(receiving::CAME), R6);
     slot(&mut code, R6, of.mask, of.slots, "take");
     code.set(R7, R0);
-    code.call(Helper::KtimeGetNs);
-    code.store(Double, R7, word(receiving::TIME), R0);
-    code.store(Double, R7, word(receiving::SEQUENCE), R9);
-    code.store(Double, R7, word(receiving::LENGTHS), R8);
+    code.compute(Operation::ShiftRight, R6, of.mask.count_ones() as i32);
     code.compute(Operation::Add, R6, 1);
-    code.store(Double, R7, word(receiving::TURN), R6);
+    code.compute(Operation::And, R6, receiving::ROUNDS as i32);
+    code.compute(Operation::ShiftLeft, R6, receiving::ROUND as i32);
+    code.compute(Operation::Or, R8, R6);
+    code.call(Helper::KtimeGetNs);
+    code.store(Double, R7, word(receiving::REST), 0);
+    code.store(Double, R7, word(receiving::TIME), R0);
+    code.store(Double, R7, word(receiving::REST), R8);
     code.label("take");
     code.set(R0, XDP_DROP);
     code.exit();

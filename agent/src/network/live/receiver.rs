@@ -79,6 +79,10 @@ impl XdpInlet {
     }
 }
 
+fn round_of(rest: u64) -> u64 {
+    rest >> receiving::ROUND & receiving::ROUNDS
+}
+
 impl Receiver {
     /// Receives until `over`.
     pub(in crate::network) fn program(
@@ -90,27 +94,31 @@ impl Receiver {
         let mut passed = vec![0; crate::network::packet::LONGEST + 1];
         inlet.socket.set_nonblocking(true)?;
         let (state, slots) = (inlet.state.words(), inlet.slots.words());
-        let mut read = 0;
+        let (mut read, mut sequence) = (0, 0_u64);
         loop {
             let last = over.load(Ordering::Acquire);
             let offset = clock_offset(&self.timer);
             let until = state[receiving::CAME].load(Ordering::Acquire);
             while read < until {
                 let at = (read % u64::from(SLOTS)) as usize * receiving::SLOT_WORDS as usize;
-                let turn = slots[at + receiving::TURN].load(Ordering::Acquire);
-                if turn <= read && !last {
-                    break; // The program has not finished this one.
+                let round = read / u64::from(SLOTS) + 1;
+                let rest = slots[at + receiving::REST].load(Ordering::Acquire);
+                let ahead = round_of(rest).wrapping_sub(round) & receiving::ROUNDS;
+                let unfinished = rest == 0 || ahead > receiving::ROUNDS / 2;
+                if unfinished && !last {
+                    break; // The program has not written this one yet.
                 }
                 let time = slots[at + receiving::TIME].load(Ordering::Relaxed);
-                let sequence = slots[at + receiving::SEQUENCE].load(Ordering::Relaxed);
-                let lengths = slots[at + receiving::LENGTHS].load(Ordering::Relaxed);
                 std::sync::atomic::fence(Ordering::Acquire);
-                let still = slots[at + receiving::TURN].load(Ordering::Relaxed);
+                let still = slots[at + receiving::REST].load(Ordering::Relaxed);
                 read += 1;
-                if turn == read && still == read {
-                    let length = lengths as u16;
-                    let cut = (lengths >> 16) as u16 != length;
-                    self.write_down(time.wrapping_sub(offset), sequence, length, cut);
+                if ahead == 0 && !unfinished && still == rest {
+                    let low = (rest >> receiving::SEQUENCE) as u32;
+                    // The nearest number to the last one with these lower bits.
+                    let step = low.wrapping_sub(sequence as u32) as i32;
+                    sequence = sequence.wrapping_add_signed(i64::from(step));
+                    let cut = rest >> receiving::CUT & 1 == 1;
+                    self.write_down(time.wrapping_sub(offset), sequence, rest as u16, cut);
                 } else {
                     // A later packet has taken the slot: this one came, but is not written down.
                     self.lose(1);

@@ -33,10 +33,21 @@ pub struct LiveOutlet {
     pub socket: UdpSocket,
     link: Link,
     length: usize,
+    /// The CPU that the program of the flow runs on, and those for everything else.
+    pub cpus: Cpus,
+}
+
+/// One CPU for the program of a flow, which never rests, and all others for what feeds it and for what
+/// writes down: a system that leaves them on one CPU has the program wait for milliseconds. Both are
+/// empty where there is but one CPU, or where nobody tells.
+#[derive(Debug, Clone, Default)]
+pub struct Cpus {
+    pub own: Vec<usize>,
+    pub others: Vec<usize>,
 }
 
 impl LiveOutlet {
-    pub fn open(socket: UdpSocket, size: &Model) -> io::Result<Self> {
+    pub fn open(socket: UdpSocket, flow: u32, size: &Model) -> io::Result<Self> {
         check_order_of_bytes()?;
         probe()?;
         let Model::Constant { value } = *size else {
@@ -49,6 +60,7 @@ impl LiveOutlet {
             socket,
             link,
             length: (value.round() as usize).max(HEADER),
+            cpus: apart(flow),
         })
     }
 
@@ -67,10 +79,12 @@ impl LiveOutlet {
         let mut frame = vec![0; template.headers() + self.length];
         frame[template.headers() + HEADER..].fill_with(&mut fill);
         let state = Array::new(1, sending::WORDS).map_err(refused("a shared map"))?;
-        let slots = Array::new(SLOTS, sending::SLOT_WORDS).map_err(refused("a shared map"))?;
+        let due = Array::new(1, SLOTS).map_err(refused("a shared map"))?;
+        let left = Array::new(1, SLOTS).map_err(refused("a shared map"))?;
         let program = Program::load(&programs::sender(&programs::Sending {
             state: state.number(),
-            slots: slots.number(),
+            due: due.number(),
+            left: left.number(),
             mask: SLOTS - 1,
             interface: self.link.interface,
             id,
@@ -80,7 +94,8 @@ impl LiveOutlet {
         .map_err(refused("the sending program"))?;
         let mut feeder = Feeder {
             state: &state,
-            slots: &slots,
+            due: &due,
+            left: &left,
             packets,
             dues: vec![None; SLOTS as usize],
             planned: 0,
@@ -95,16 +110,16 @@ impl LiveOutlet {
         signal::install(signal::Handler::First)?;
         let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
         let thread = AtomicI32::new(0);
-        let (sending, feeding) = apart(id.flow());
+        let Cpus { own, others } = &self.cpus;
         let outcome = std::thread::scope(|scope| {
             let running = scope.spawn(|| {
-                stay_on(&sending);
+                stay_on(own);
                 thread.store(signal::this_thread(), Ordering::Release);
                 let outcome = run_until(&program, &frame, &stop);
                 over.store(true, Ordering::Release);
                 outcome
             });
-            stay_on(&feeding);
+            stay_on(others);
             timer.wait_until(start_ns.saturating_sub(1_000_000));
             while timer.now_ns() < end_ns && !feeder.is_done() && !over.load(Ordering::Acquire) {
                 feeder.feed();
@@ -121,7 +136,6 @@ impl LiveOutlet {
             }
             running.join().expect("the thread does not panic")
         });
-        stay_on(&[sending, feeding].concat());
         feeder.drain(clock_offset(timer));
         let mut sent = feeder.sent;
         sent.lost_records = feeder.recorder.finish();
@@ -144,16 +158,16 @@ fn probe() -> io::Result<()> {
         .map_err(refused("to run a program on live frames"))
 }
 
-/// One CPU for the program of a flow, which never rests, and all others for what feeds it: a system
-/// that leaves both on one CPU has the program wait for milliseconds. Both are empty where there
-/// is but one CPU, or where nobody tells.
-fn apart(flow: u32) -> (Vec<usize>, Vec<usize>) {
+fn apart(flow: u32) -> Cpus {
     let mut others = placement::cpus().unwrap_or_default();
     if others.len() < 2 {
-        return (Vec::new(), Vec::new());
+        return Cpus::default();
     }
     let own = others.remove(others.len() - 1 - flow as usize % others.len());
-    (vec![own], others)
+    Cpus {
+        own: vec![own],
+        others,
+    }
 }
 
 /// Keeps the calling thread on these CPUs; a system that refuses has it run anywhere, and lateness
@@ -176,7 +190,8 @@ fn run_until(program: &Program, frame: &[u8], stop: &AtomicBool) -> io::Result<(
 
 struct Feeder<'a> {
     state: &'a Array,
-    slots: &'a Array,
+    due: &'a Array,
+    left: &'a Array,
     packets: Packets,
     /// When each planned packet is due, ns on the endpoint's clock; none for at once.
     dues: Vec<Option<u64>>,
@@ -203,10 +218,9 @@ impl Feeder<'_> {
                 break;
             };
             let index = (self.planned % u64::from(SLOTS)) as usize;
-            let at = index * sending::SLOT_WORDS as usize;
             let in_kernel = due.map_or(0, |due| due.wrapping_add(offset));
             self.dues[index] = due;
-            self.slots.words()[at + sending::DUE].store(in_kernel, Ordering::Relaxed);
+            self.due.words()[index].store(in_kernel, Ordering::Relaxed);
             self.planned += 1;
         }
         state[sending::PLANNED].store(self.planned, Ordering::Release);
@@ -216,8 +230,7 @@ impl Feeder<'_> {
         let until = self.state.words()[sending::SENT].load(Ordering::Acquire);
         while self.written < until {
             let index = (self.written % u64::from(SLOTS)) as usize;
-            let at = index * sending::SLOT_WORDS as usize + sending::LEFT;
-            let left = self.slots.words()[at].load(Ordering::Relaxed);
+            let left = self.left.words()[index].load(Ordering::Relaxed);
             let left = left.wrapping_sub(offset);
             let due = self.dues[index].unwrap_or(left);
             // The clocks' difference was another when the due time was handed over: a packet can
