@@ -186,9 +186,11 @@ def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list
         )
     missing = sum(one.weight for one in whole.left_out)
     if missing > 0.0005:
+        count = len(whole.left_out)
+        rows = "1 row is" if count == 1 else f"{count} rows are"
         told.append(
-            f"Rows with {percent_text(missing * 100)} of the weight are in no mean, because they "
-            f"were not measured or cannot be compared ({len(whole.left_out)} rows)."
+            f"{rows} in no mean, with {percent_text(missing * 100)} of the weight, because not "
+            "measured on both sides or not comparable."
         )
     return told
 
