@@ -55,7 +55,7 @@ def test_median_interval_agrees_with_scipy():
 
 
 @given(samples)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_sign_flips_by_brute_force(values):
     sample = np.array(values)
     observed = abs(sample.sum()) * (1 - 1e-12)
@@ -120,7 +120,7 @@ def test_fieller_is_unbounded_where_the_denominator_may_be_zero():
 
 
 @given(samples, samples)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_probability_faster_is_the_mann_whitney_statistic(one, other):
     x, y = np.array(one), np.array(other)
     share = stats.mannwhitneyu(x, y).statistic / (len(x) * len(y))

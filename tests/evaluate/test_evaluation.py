@@ -118,7 +118,7 @@ def test_the_order_of_samples_does_not_matter():
         assert one.comparisons[0].effect.mean == pytest.approx(other.comparisons[0].effect.mean)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.floats(0.01, 1000.0))
 def test_the_unit_does_not_matter(factor):
     result = two(1.05)

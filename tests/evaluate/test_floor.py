@@ -155,7 +155,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text('abc-_ é."', min_size=1), values, max_size=4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_toml_that_is_written_reads_back(document):
     assert tomllib.loads(to_toml(document)) == document
 

@@ -32,7 +32,7 @@ def test_known_shares(given_scores, share):
 
 
 @given(scores)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_formula_agrees_with_drawn_weights(given_scores):
     generator = np.random.default_rng(5)
     drawn = generator.dirichlet(np.ones(len(given_scores)), 20_000)
@@ -69,7 +69,7 @@ def least(weights, given_scores):
 
 
 @given(scores, st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_smallest_change_is_that_of_a_linear_program(given_scores, seed):
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(given_scores)))
     assume(abs(float(np.dot(weights, given_scores))) > 1e-3)
@@ -88,7 +88,7 @@ def test_a_winner_everywhere_cannot_be_unseated():
 
 
 @given(scores, st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_at_the_turning_share_both_are_equal(given_scores, seed):
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(given_scores)))
     assume((weights < 0.999).all())

@@ -164,9 +164,7 @@ def test_a_failure_keeps_the_journal_and_a_second_try_works(state: Path, tmp_pat
 
 
 @given(cut=st.integers(0, 400), count=st.integers(1, 4))
-@hypothesis_settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_journal_cut_anywhere_puts_back_its_whole_lines(
     state: Path, tmp_path: Path, cut: int, count: int
 ) -> None:
