@@ -166,11 +166,23 @@ static void unpark(int other) {
         syscall(SYS_futex, &words[other], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-static void hand_over(int me) {
+static void hand_over(unsigned me) {
     while (__atomic_load_n(&whose, __ATOMIC_ACQUIRE) != me)
         park(me);
     __atomic_store_n(&whose, !me, __ATOMIC_RELEASE);
     unpark(!me);
+}
+
+/* Half of the turns are those of a thread that answers for ever. A process runs one call, so one
+   thread is enough. */
+static double with_answers(void *(*answer)(void *), void (*turn_of)(unsigned), long operations) {
+    static pthread_t thread;
+    if (!thread)
+        pthread_create(&thread, NULL, answer, NULL);
+    double start = now();
+    for (long i = 0; i < operations; i++)
+        turn_of(0);
+    return now() - start;
 }
 
 static void *answer_parked(void *unused) {
@@ -180,13 +192,7 @@ static void *answer_parked(void *unused) {
 }
 
 static double parked(long operations) {
-    static pthread_t thread;
-    if (!thread)
-        pthread_create(&thread, NULL, answer_parked, NULL);
-    double start = now();
-    for (long i = 0; i < operations; i++)
-        hand_over(0);
-    return now() - start;
+    return with_answers(answer_parked, hand_over, operations);
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -209,13 +215,7 @@ static void *answer_condition(void *unused) {
 }
 
 static double condition(long operations) {
-    static pthread_t thread;
-    if (!thread)
-        pthread_create(&thread, NULL, answer_condition, NULL);
-    double start = now();
-    for (long i = 0; i < operations; i++)
-        take(0);
-    return now() - start;
+    return with_answers(answer_condition, take, operations);
 }
 
 const struct call handover_calls[] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -15,10 +16,13 @@ import pytest
 from pentathlon import agent
 from pentathlon.link.profile import parse_profile
 from pentathlon.target.contract import TargetError, TargetUnavailable
+from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.driver import run_link
 from pentathlon.target.files.ground import Ground
 from pentathlon.target.files.protocols import family, smb
+from pentathlon.target.files.protocols.base import Call, Service
+from pentathlon.target.files.protocols.smb import Smb, SmbService
 from pentathlon.target.link.bed import open_link
 from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.link.use import LinkInUse
@@ -140,6 +144,18 @@ def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None
     finally:
         over.set()
         thread.join()
+
+
+def wrong_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every client of SMB log on with another password than its user's."""
+    right = Smb.call
+
+    def wrong(self: Smb, setup: Setup, service: Service) -> Call:
+        assert isinstance(service, SmbService)
+        login = dataclasses.replace(service.login, password="not this one")
+        return right(self, setup, dataclasses.replace(service, login=login))
+
+    monkeypatch.setattr(Smb, "call", wrong)
 
 
 def capture(events: list[Event]) -> bytes:

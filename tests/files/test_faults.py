@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,7 @@ from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.content import DOCUMENT
 from pentathlon.target.files.protocols.base import Call, Service
 from pentathlon.target.files.protocols.sftp import Sftp
-from pentathlon.target.files.protocols.smb import Smb, SmbService
-from tests.files.conftest import LAN, WAN, Bench, Benches, after, failure, samples
+from tests.files.conftest import LAN, WAN, Bench, Benches, after, failure, samples, wrong_password
 
 
 @pytest.fixture
@@ -59,14 +57,7 @@ def test_a_server_that_is_killed_in_mid_copy(wan: Bench) -> None:
 def test_a_wrong_password(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
     lan = benches(LAN)
     lan.grounds.given_up.clear()
-    right = Smb.call
-
-    def wrong(self: Smb, setup: Setup, service: Service) -> Call:
-        assert isinstance(service, SmbService)
-        login = dataclasses.replace(service.login, password="not this one")
-        return right(self, setup, dataclasses.replace(service, login=login))
-
-    monkeypatch.setattr(Smb, "call", wrong)
+    wrong_password(monkeypatch)
     said = reason(lan)
     assert said.startswith("the server refused the user's name or password (NT_STATUS_")
     assert said.endswith("; 0 of 2,000,000 bytes had come")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,12 +14,9 @@ from pentathlon.filecapture.summary import summarise
 from pentathlon.study.model import Peer, System
 from pentathlon.target import TargetError, make_target
 from pentathlon.target.files import trial
-from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.ground import CABLE, Ground, grounds
 from pentathlon.target.files.office import Office
-from pentathlon.target.files.protocols.base import Call, Service
-from pentathlon.target.files.protocols.smb import Smb, SmbService
 from pentathlon.target.link import use
 from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.pair.target import PairTarget
@@ -36,6 +32,7 @@ from tests.files.conftest import (
     lacking,
     no_namespaces,
     samples,
+    wrong_password,
 )
 
 HERE = kernels.available()
@@ -139,14 +136,7 @@ def test_a_guest_whose_disk_is_full_costs_one_sentence(
 def test_a_guest_whose_user_is_refused_costs_one_sentence(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = Smb.call
-
-    def wrong(self: Smb, setup: Setup, service: Service) -> Call:
-        assert isinstance(service, SmbService)
-        login = dataclasses.replace(service.login, password="not this one")
-        return right(self, setup, dataclasses.replace(service, login=login))
-
-    monkeypatch.setattr(Smb, "call", wrong)
+    wrong_password(monkeypatch)
     said = failure(bench.run("files.copy"))
     assert said.startswith("the server refused the user's name or password (NT_STATUS_")
 
