@@ -54,7 +54,7 @@ from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.whole.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.whole.sensitivity import best_shares
 from pentathlon.evaluate.wording import CONTEXT, wording
-from pentathlon.study.model import Study
+from pentathlon.study.model import KERNELS, Study
 from pentathlon.study.plan import Plan
 
 AllSeries = Mapping[tuple[str, str], Series]
@@ -193,9 +193,9 @@ def _end(target: str, described: Mapping[str, Any], wanted: str | None, behaves:
         wanted: the kernel as the study has it, such as "newest".
     """
     behaviour = _stem(behaves)
-    if target != "uml":
+    if target not in KERNELS:
         return behaviour
-    words = ["uml", str(described.get("kernel") or "")]
+    words = [target, str(described.get("kernel") or "")]
     if wanted and "/" in wanted:
         # Two files may hold kernels of one version.
         words.append(f"({PurePath(wanted).parent.name})")

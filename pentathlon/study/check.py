@@ -8,7 +8,7 @@ from typing import Any
 
 from pentathlon.link.profile import ProfileError, load_profile
 from pentathlon.study.catalog import Catalog, Parameter, Workload
-from pentathlon.study.model import Peer, Study, System, WorkloadChoice
+from pentathlon.study.model import KERNELS, Peer, Study, System, WorkloadChoice
 from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 
@@ -28,7 +28,7 @@ _WORDS = {
 CATALOG = '"pentathlon catalog"'
 """The command that lists workloads, and with one of them its parameters and indicators."""
 
-JOINABLE = ("netns", "uml")
+JOINABLE = ("netns", *KERNELS)
 """Targets whose hosts can be of two kinds, and can have an emulated link between them."""
 
 FILES, LINKS, CABLE = "files", "links", "none"
@@ -149,9 +149,11 @@ def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]
     if peer.target is not None and system.target not in JOINABLE:
         text = f'a system of the target "{system.target}" has a peer of its own kind; leave it out'
         yield Problem((*path, "target"), text)
-    if peer.kernel is not None and kind != "uml":
-        yield Problem((*path, "kernel"), f'is for a peer of the target "uml"; this one is "{kind}"')
-    if kind == "uml" and peer.kernel is None and system.kernel is None:
+    if peer.kernel is not None and kind not in KERNELS:
+        text = f'is for a peer of the target {listing(KERNELS)}; this one is "{kind}"'
+        yield Problem((*path, "kernel"), text)
+    own = system.kernel if kind == system.target else None
+    if kind in KERNELS and peer.kernel is None and own is None:
         yield Problem((*path, "kernel"), 'is missing; add kernel = "6.1"')
     if peer.link is not None:
         yield from _check_link(system, peer.link, (*path, "link"))
@@ -161,7 +163,7 @@ def _check_link(system: System, link: str, path: TomlPath) -> Iterator[Problem]:
     """A profile that cannot be used, or a system that cannot have one."""
     if system.target not in JOINABLE:
         text = (
-            'a link is emulated between hosts of the targets "netns" and "uml", not '
+            f"a link is emulated between hosts of the targets {listing(JOINABLE, 'and')}, not "
             f'"{system.target}"'
         )
         yield Problem(path, text)

@@ -18,7 +18,7 @@ from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
-from pentathlon.study.model import LOCAL_TARGETS, Study, System, parse_scheduler
+from pentathlon.study.model import KERNELS, LOCAL_TARGETS, Study, System, parse_scheduler
 from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
 
 MAX_BYTES = 4 << 20
@@ -213,8 +213,8 @@ def _duplicates(table: str, names: list[str]) -> list[Problem]:
 
 
 KEY_TARGETS: dict[str, tuple[str, ...]] = {
-    "kernel": ("uml", "qemu"),
-    "memory": ("uml", "qemu"),
+    "kernel": KERNELS,
+    "memory": KERNELS,
     "uml_args": ("uml",),
     "accelerator": ("qemu",),
     "ssh": ("ssh",),

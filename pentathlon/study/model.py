@@ -21,6 +21,9 @@ from pentathlon.study.table import Table
 TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor", "qemu", "ssh", "wine"]
 """The kinds of target that a system can name."""
 
+KERNELS = ("uml", "qemu")
+"""Targets that have a kernel of their own, which the study names."""
+
 Policy: TypeAlias = Literal["other", "batch", "idle", "fifo", "rr"]
 """Linux scheduling policies, as sched(7) names them."""
 
@@ -88,15 +91,15 @@ class Settings(Table):
 class Peer(Table):
     """The second host of a system, for the workloads between hosts (`[system.peer]`)."""
 
-    target: Literal["netns", "uml"] | None = None
+    target: Literal["netns", "uml", "qemu"] | None = None
     """Its kind, where that is another one than the system's (docs/targets.md)."""
     kernel: str | None = None
-    """`uml`: its kernel; None: the system's."""
+    """`uml`, `qemu`: its kernel; None: the system's, where that is of its kind."""
     cpus: tuple[int, ...] | None = None
     """CPUs that its agent may run on, negative ones counted from the last; None means any."""
     link: str | None = None
-    """`netns`, `uml`: profile of the link between both hosts, a name or the path of a file; None: a
-    plain cable."""
+    """`netns`, `uml`, `qemu`: profile of the link between both hosts, a name or the path of a file;
+    None: a plain cable."""
     behaves: str = "own"
     """How it behaves as a server of files (docs/files.md)."""
 

@@ -123,7 +123,9 @@ def _runsc(log: Callable[[str], None]) -> str:
 
 
 def _qemu(name: str, log: Callable[[str], None]) -> str:
-    kernel = qemu_kernels.present(name) or qemu_kernels.fetch(name, log)
+    kernel = qemu_kernels.present(name)
+    if kernel is None or qemu_kernels.lacks(kernel, qemu_kernels.PARTS):
+        kernel = qemu_kernels.fetch(name, log)
     return f"kernel {kernel.release} in {kernel.path}"
 
 

@@ -50,6 +50,7 @@ class Launch:
         placement: the request's `placement`, where the request itself says nothing.
         scratch: the request's `scratch`, where the request itself says nothing.
         files: descriptors that the system gets, by the same numbers.
+        beside: processes of the session that serve the system.
     """
 
     command: Sequence[str]
@@ -58,6 +59,7 @@ class Launch:
     placement: dict[str, Any] = field(default_factory=dict)
     scratch: str | None = None
     files: Sequence[int] = ()
+    beside: Sequence[subprocess.Popen[bytes]] = ()
 
 
 class ProcessSession(Session):
@@ -338,6 +340,9 @@ class ProcessSession(Session):
             if self._process.stdout is not None:
                 self._process.stdout.close()
             self._wait(EXIT_GRACE_S)
+            for server in self._launch.beside:
+                # They have ended; the kernel keeps their places until somebody asks.
+                server.poll()
             if left:
                 raise TargetError(
                     f'system "{self.name}": processes {left} do not end even after SIGKILL'

@@ -15,11 +15,13 @@ import pytest
 
 from pentathlon import agent
 from pentathlon.link.profile import parse_profile
+from pentathlon.study.model import System
+from pentathlon.target import make_target
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.driver import run_link
-from pentathlon.target.files.ground import Ground
+from pentathlon.target.files.ground import Ground, grounds
 from pentathlon.target.files.protocols import family, smb
 from pentathlon.target.files.protocols.base import Call, Service
 from pentathlon.target.files.protocols.smb import Smb, SmbService
@@ -27,6 +29,7 @@ from pentathlon.target.link.bed import open_link
 from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.link.use import LinkInUse
 from pentathlon.target.netns import probe
+from pentathlon.target.pair.target import PairTarget
 from pentathlon.target.pair.trial import Task
 
 WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
@@ -45,6 +48,13 @@ def no_namespaces() -> str | None:
     except TargetError as error:
         return str(error)
     return None
+
+
+def ground_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Ground:
+    """Both ends of a link, guests among them, each ready within so many seconds."""
+    target = make_target(system, agent.locate(), place)
+    assert isinstance(target, PairTarget)
+    return grounds(target.ends)(link, timeout_s, place)
 
 
 def lacking(workload: str, protocols: list[str]) -> str | None:

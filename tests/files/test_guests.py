@@ -29,6 +29,7 @@ from tests.files.conftest import (
     after,
     capture,
     failure,
+    ground_of,
     lacking,
     no_namespaces,
     samples,
@@ -36,12 +37,6 @@ from tests.files.conftest import (
 )
 
 HERE = kernels.available()
-
-
-def guests(place: Path, link: str, system: System) -> Ground:
-    target = make_target(system, agent.locate(), place)
-    assert isinstance(target, PairTarget)
-    return grounds(target.ends)(link, 60.0, place)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +54,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
         try:
-            ground = guests(place, str(profile), system)
+            ground = ground_of(place, str(profile), system)
         except TargetError as error:
             pytest.skip(str(error))
     yield Bench(Grounds(ground), place)
@@ -213,7 +208,7 @@ def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:
         name="mixed", target="netns", peer=Peer(target="uml", kernel=str(HERE[-1].path))
     )
     try:
-        ground = guests(tmp_path, CABLE, system)
+        ground = ground_of(tmp_path, CABLE, system)
     except TargetError as error:
         pytest.skip(str(error))
     try:

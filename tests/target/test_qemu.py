@@ -1,18 +1,29 @@
 """Virtual machines of QEMU: every kernel that was fetched, with the real agent."""
 
+import json
 import lzma
+import os
 import shutil
 import signal
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pentathlon.target import Session, TargetError, TargetUnavailable, make_target, processes
-from pentathlon.target.qemu import initramfs, kernels, modules
-from pentathlon.target.qemu.target import KvmTarget, QemuTarget, version
+from pentathlon.target import (
+    Session,
+    TargetError,
+    TargetUnavailable,
+    doctor,
+    make_target,
+    processes,
+)
+from pentathlon.target.cache import RECORD
+from pentathlon.target.qemu import initramfs, kernels, modules, shares
+from pentathlon.target.qemu.target import Card, KvmTarget, QemuTarget, version
 from pentathlon.target.session import ProcessSession
 
 from .conftest import FakeSettings, FakeSystem, burst, descendants, large, spin
@@ -217,3 +228,76 @@ def test_the_archive_is_what_cpio_says(tmp_path: Path) -> None:
         ["cpio", "-itv", "--quiet"], input=archive, capture_output=True, check=True
     )
     assert b"5,   1" in listed.stdout and b"dev/console" in listed.stdout
+
+
+def fetched(cache: Path, parts: list[str]) -> kernels.Kernel:
+    """A kernel in an empty cache, for which these modules were looked for."""
+    place = cache / "pentathlon" / "kernels" / "qemu-6.1"
+    (place / "modules").mkdir(parents=True)
+    (place / "vmlinuz").write_bytes(b"a kernel")
+    (place / RECORD).write_text(json.dumps({"release": "6.1.0-1-amd64", "parts": parts}))
+    found = kernels.present("6.1")
+    assert found is not None
+    return found
+
+
+def test_a_kernel_that_was_fetched_with_fewer_modules_is_completed_before_it_serves_files(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kernel = fetched(tmp_path, ["virtio_net"])
+    assert kernels.lacks(kernel, modules.FILES) and not kernels.lacks(kernel, ["virtio_net"])
+    made = make_target(FakeSystem(target="qemu", kernel="6.1"), tmp_path / "agent", state)
+    assert isinstance(made, QemuTarget)
+    monkeypatch.setattr(made, "_prepared", lambda: kernel)
+    monkeypatch.setattr(shares, "check", lambda: None)
+    with pytest.raises(TargetUnavailable, match="without the modules by which it sees") as caught:
+        made.start(1.0, None, [Card(0, "02:00:00:00:00:00")], [tmp_path])
+    assert caught.value.remedy == 'pentathlon doctor --install --only "qemu 6.1"'
+    again: list[str] = []
+    monkeypatch.setattr(kernels, "fetch", lambda name, log: again.append(name) or kernel)
+    doctor._qemu("6.1", again.append)
+    assert again == ["6.1"]
+
+
+def test_a_kernel_of_ones_own_has_built_in_what_it_needs(tmp_path: Path) -> None:
+    assert not kernels.lacks(kernels.resolve(str(kernel_file(tmp_path))), modules.FILES)
+
+
+def test_a_program_that_is_to_write_nothing_can_write_nowhere(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounts of one's own need root")
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    script = f"""
+        mount -t tmpfs tmpfs {inner} || exit 9
+        {sys.executable} -I {shares.READ_ONLY} /bin/sh -c \
+            'touch {inner}/a; touch {tmp_path}/b; exit 7'
+        echo $?; touch {inner}/c && touch {tmp_path}/d && ls {inner}
+    """
+    command = ["unshare", "--mount", "/bin/sh", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["7", "c"]
+    assert done.stderr.count("Read-only file system") == 2
+    assert (tmp_path / "d").exists() and not (tmp_path / "b").exists()
+
+
+def test_a_server_of_directories_that_is_missing_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "PROGRAM", tmp_path / "virtiofsd")
+    with pytest.raises(TargetUnavailable, match="virtiofsd is not installed") as caught:
+        shares.check()
+    assert caught.value.remedy == "sudo apt-get install qemu-system-common"
+
+
+@one_kernel
+def test_the_servers_of_directories_end_with_their_machine(
+    kernel: str, real_agent: Path, state: Path, tmp_path: Path
+) -> None:
+    made = target(kernel, real_agent, state)
+    if kernels.lacks(kernels.resolve(kernel), modules.FILES) or os.geteuid() != 0:
+        pytest.skip("the kernel lacks modules, or this user may make no mounts")
+    with Path(os.devnull).open() as no_tap, pytest.raises(TargetError, match="TUNGETIFF"):
+        made.start(60.0, None, [Card(no_tap.fileno(), "02:00:00:00:00:00")], [tmp_path])
+    assert not descendants()

@@ -1,8 +1,8 @@
-//! The programs of the machine that a guest of user-mode Linux runs on, for the guest.
+//! The programs of the machine that a guest runs on, for the guest.
 //!
-//! The guest sees the machine's own root directory through hostfs, read-only, with file systems of
-//! its own where a system keeps what is written, and starts its agent there. Servers and clients
-//! that are installed on the machine then run on the guest's kernel.
+//! The guest sees the machine's own root directory, read-only, with file systems of its own where a
+//! system keeps what is written, and starts its agent there. Servers and clients that are installed
+//! on the machine then run on the guest's kernel.
 
 use super::guest::MOUNTS;
 use crate::sys::guest::{add_entropy, mount, mount_as, SEED_BYTES};
@@ -11,6 +11,12 @@ use std::path::{Path, PathBuf};
 
 /// Where the machine's root directory lies until it is the guest's.
 const MACHINE: &str = "/machine";
+
+/// Tag of the device that shows it to a virtual machine (pentathlon/target/qemu/shares.py).
+const MACHINE_TAG: &str = "machine";
+
+/// Tags of those that show what is writable, with a number behind: a tag has no room for a path.
+const WRITABLE_TAG: &str = "writable";
 
 /// The agent's place in it, on a file system in memory.
 const AGENT: &str = "/run/pentathlon-agent";
@@ -33,7 +39,7 @@ const KEPT: &str = "/tmp";
 /// The directories `writable` of the machine may be written to; all others may only be read.
 pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
     std::fs::create_dir_all(MACHINE)?;
-    mount_as("none", MACHINE, "hostfs", None, true).map_err(naming(MACHINE))?;
+    show(None, MACHINE, MACHINE_TAG, true).map_err(naming(MACHINE))?;
     for (source, directory, kind) in MOUNTS {
         if directory == KEPT {
             continue;
@@ -41,10 +47,11 @@ pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
         // As in the guest's first root: what the kernel lacks is left out.
         mount(source, &format!("{MACHINE}{directory}"), kind).ok();
     }
-    for directory in writable {
+    for (number, directory) in writable.iter().enumerate() {
         let place = format!("{MACHINE}{directory}");
+        let tag = format!("{WRITABLE_TAG}{number}");
         std::fs::create_dir_all(&place)
-            .and_then(|()| mount_as("none", &place, "hostfs", Some(directory), false))
+            .and_then(|()| show(Some(directory), &place, &tag, false))
             .map_err(naming(directory))?;
     }
     // A kernel that does not take them waits for its own, some seconds in 5.10.
@@ -58,6 +65,19 @@ pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
     // Servers ask for the name of their host, and take no empty one.
     std::fs::write("/proc/sys/kernel/hostname", "pentathlon").ok();
     Ok(PathBuf::from(AGENT))
+}
+
+/// Mounts a directory of the machine, its root if none is named. User-mode Linux is a process of the
+/// machine and opens its files (hostfs); a virtual machine has a device for each directory
+/// (virtiofs), known by its tag.
+fn show(directory: Option<&str>, place: &str, tag: &str, read_only: bool) -> io::Result<()> {
+    match mount_as("none", place, "hostfs", directory, read_only) {
+        // The kernel does not know this file system, mount(2).
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {
+            mount_as(tag, place, "virtiofs", None, read_only)
+        }
+        done => done,
+    }
 }
 
 /// Random bytes of the machine, by the guest's device for them, for the guest's own.

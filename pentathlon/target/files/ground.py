@@ -20,7 +20,7 @@ from pentathlon.target.link.bed import (
     SEND_CHECKSUM,
     SIDES,
 )
-from pentathlon.target.link.behind import DEVICE, put_behind
+from pentathlon.target.link.behind import put_behind
 from pentathlon.target.link.namespaces import Namespace
 from pentathlon.target.link.use import LinkInUse, link_maker
 from pentathlon.target.pair import hosts
@@ -88,7 +88,7 @@ class Ground:
         refused = {one["setting"]: one["reason"] for one in answer["refused"]}
         by_route = values.get(CONGESTION) if CONGESTION in refused else None
         own = INTERFACE["client" if end == "client" else "server"]
-        if self._route(host, DEVICE if host.apart else own, by_route):
+        if self._route(host, host.device or own, by_route):
             refused.pop(CONGESTION, None)
         return [f"{end}: {name}: {reason}" for name, reason in refused.items()]
 
@@ -103,7 +103,7 @@ class Ground:
         words = [str(need("ip", "iproute2")), "route", "change", network, "dev", interface]
         words += ["proto", "kernel", "scope", "link", "src", host.addresses[4]]
         words += ["congctl", congestion] if congestion else []
-        return bool(host.perform(words, 10.0)["status"] == 0)
+        return bool(host.perform(words, 10.0 * host.slow)["status"] == 0)
 
     def was_cut(self) -> bool:
         """Whether the link has lost packets because it was cut."""

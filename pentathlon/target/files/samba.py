@@ -80,15 +80,15 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
     host, directory = setup.ground.server, setup.place / "server"
     state = _state(setup)
     kept = [str(state / name) for name in KEPT]
-    host.perform(["rm", "-rf", *kept], 30.0)
-    made = host.perform(["mkdir", "-p", "-m", "755", *kept], 30.0)
+    host.perform(["rm", "-rf", *kept], 30.0 * host.slow)
+    made = host.perform(["mkdir", "-p", "-m", "755", *kept], 30.0 * host.slow)
     if made["status"] != 0:
         raise TargetError(f"the file server's directories cannot be made: {_said(made)}")
     file = directory / "smb.conf"
     file.write_text(configuration(setup, generation))
     added = host.perform(
         [str(need("pdbedit", "samba")), f"--configfile={file}", "-a", "-t", "-u", login.user],
-        30.0, input=f"{login.password}\n{login.password}\n",
+        30.0 * host.slow, input=f"{login.password}\n{login.password}\n",
     )  # fmt: skip
     if added["status"] != 0:
         raise TargetError(f"the user of the file server cannot be made: {_said(added)}")

@@ -59,7 +59,8 @@ class Server:
         host.start(job, {"work": "program", "command": command})
         server = cls(host, job, port, log, udp)
         try:
-            deadline = time.monotonic() + (PATIENCE_APART_S if host.apart else PATIENCE_S)
+            patience_s = (PATIENCE_APART_S if host.apart else PATIENCE_S) * host.slow
+            deadline = time.monotonic() + patience_s
             while not server.alive():
                 if time.monotonic() > deadline:
                     raise TargetError(f"{job} does not listen at port {port}: {server.words()}")
@@ -109,7 +110,8 @@ def _sockets(host: Endpoint, names: tuple[str, ...]) -> list[str]:
     """The lines of a host's tables of sockets, without their titles."""
     if host.apart:
         # One of them may not be there: a kernel can lack IPv6.
-        said = host.perform(["cat", *(f"/proc/net/{name}" for name in names)], PATIENCE_S)
+        files = [f"/proc/net/{name}" for name in names]
+        said = host.perform(["cat", *files], PATIENCE_S * host.slow)
         lines = said["output"].splitlines()
     else:
         lines = []

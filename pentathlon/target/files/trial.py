@@ -106,10 +106,11 @@ def run(setup: Setup) -> Done:
 
 def limit_s(ground: Ground, held: Content) -> float:
     """The longest time that a task may take, in seconds."""
+    patience_s = PATIENCE_S * max(ground.client.slow, ground.server.slow)
     if ground.rate_bit_s is None or ground.round_trip_s is None:
-        return PATIENCE_S
+        return patience_s
     trips = held.total / SLOWEST_WINDOW + FILE_TRIPS * len(held.names)
-    return PATIENCE_S + 4 * (8 * held.total / ground.rate_bit_s + trips * ground.round_trip_s)
+    return patience_s + 4 * (8 * held.total / ground.rate_bit_s + trips * ground.round_trip_s)
 
 
 def _perform(setup: Setup, family: Family, service: Service) -> float:
@@ -152,7 +153,8 @@ def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service, l
 
 def _full(setup: Setup) -> bool:
     """Whether nothing more can be written where the client puts its files (stat(1))."""
-    free = setup.ground.client.perform(["stat", "-f", "-c", "%a", str(setup.into)], LOOK_S)
+    client = setup.ground.client
+    free = client.perform(["stat", "-f", "-c", "%a", str(setup.into)], LOOK_S * client.slow)
     return bool(free["status"] == 0) and str(free["output"]).strip() == "0"
 
 

@@ -26,7 +26,7 @@ from pentathlon.target.forwarding.links import (
 )  # fmt: skip
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
-from pentathlon.target.qemu.target import QemuTarget
+from pentathlon.target.qemu.target import Card, QemuTarget
 from pentathlon.target.session import ProcessSession
 from pentathlon.target.ssh.target import SshTarget
 from pentathlon.target.uml.target import UmlTarget
@@ -72,7 +72,8 @@ def qemu_bed(target: QemuTarget, peer: Sequence[int] | None) -> BedMaker:
             pid, generator = made.generator(target, cpus[1], timeout_s)
             made.files = taps(pid, GENERATOR)
             refused = prepare_generator(pid, GENERATOR, cpus[1])
-            session = target.start(timeout_s, cpus[0], made.files)
+            cards = [Card(f, f"02:00:00:00:00:{n:02x}") for n, f in enumerate(made.files)]
+            session = target.start(timeout_s, cpus[0], cards)
             forwarder = made.forwarder(session, QEMU_DEVICES, timeout_s)
         return Bed(
             generator, forwarder, *QEMU_DEVICES, None, cpus[1],

@@ -1,8 +1,10 @@
 """A guest at an end of a link: its frames enter and leave the link at a namespace's interface.
 
 The namespace keeps the interface and loses its addresses, so its own system has no part in what
-passes. A packet socket (packet(7)) on the interface is the cable of the guest's vector device
-(kernel documentation, virt/uml). Packets are captured at the interface, by this machine's kernel.
+passes. For user-mode Linux a packet socket (packet(7)) on the interface is the cable of the guest's
+vector device (kernel documentation, virt/uml). QEMU takes no packet socket: the other end of a
+virtual machine's network card is a TAP device, and a bridge joins it to the interface. Packets are
+captured at the interface, by this machine's kernel.
 """
 
 from __future__ import annotations
@@ -12,13 +14,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pentathlon.target.contract import TargetError
-from pentathlon.target.forwarding.links import ip, packet_sockets, within
+from pentathlon.target.forwarding.links import ip, packet_sockets, taps, within
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.pair.ends import Guest
+from pentathlon.target.qemu.target import Card
 from pentathlon.target.uml.target import UmlTarget
 
-DEVICE = "vec0"
-"""The guest's interface."""
+VECTOR, ETHERNET = "vec0", "eth0"
+"""The guest's interface, in user-mode Linux and in a virtual machine."""
+
+TAP, BRIDGE = "ptap", "pbridge"
+
+TAP_PACKETS = 10_000
+"""Room before a virtual machine that is slow to take its packets: a burst of a large window."""
 
 OWN_MAC = "02:00:5e:00:53:fe"
 """Of the namespace's interface, once a guest is behind it: nobody speaks to it."""
@@ -29,7 +38,7 @@ QUIET = 'f=/proc/sys/net/ipv6/conf/$0/disable_ipv6; [ ! -e "$f" ] || echo 1 > "$
 def put_behind(
     end: Endpoint,
     interface: str,
-    target: UmlTarget,
+    target: Guest,
     mac: str,
     *,
     cpus: Sequence[int],
@@ -52,24 +61,49 @@ def put_behind(
     within(pid, ["/bin/sh", "-c", QUIET, interface])
     within(pid, [ip(), "addr", "flush", "dev", interface])
     within(pid, [ip(), "link", "set", interface, "address", OWN_MAC])
-    files = packet_sockets(pid, [interface])
+    if isinstance(target, UmlTarget):
+        device, files = VECTOR, packet_sockets(pid, [interface])
+    else:
+        device, files = ETHERNET, [_tap(pid, interface, mtu)]
     try:
-        device = f"{DEVICE}:transport=fd,fd={files[0]},mac={mac},mtu={mtu}"
-        guest = Endpoint(
-            target.start(timeout_s, cpus, device, files, writable), end.addresses, apart=True
-        )
+        if isinstance(target, UmlTarget):
+            vector = f"{device}:transport=fd,fd={files[0]},mac={mac},mtu={mtu}"
+            session = target.start(timeout_s, cpus, vector, files, writable)
+        else:
+            session = target.start(timeout_s, cpus, [Card(files[0], mac, mtu)], writable)
     finally:
         for file in files:
             os.close(file)
+    guest = Endpoint(session, end.addresses, apart=True, device=device, slow=target.slow)
     try:
         guest.open(timeout_s)
-        guest.address(DEVICE, [f"{a}/{hosts.PREFIXES[v]}" for v, a in guest.addresses.items()])
+        guest.address(device, [f"{a}/{hosts.PREFIXES[v]}" for v, a in guest.addresses.items()])
         if 4 in guest.refused:
             raise TargetError(f"the guest takes no address: {guest.refused[4]}")
     except BaseException:
         guest.session.stop()
         raise
     return guest
+
+
+def _tap(pid: int, interface: str, mtu: int) -> int:
+    """A TAP device on a bridge with the interface of a namespace."""
+    (file,) = taps(pid, [TAP])
+    try:
+        # A bridge that looks into group messages would keep some for itself.
+        made = ["link", "add", BRIDGE, "type", "bridge", "mcast_snooping", "0"]
+        within(pid, [ip(), *made])
+        room = ["mtu", str(mtu), "txqueuelen", str(TAP_PACKETS)]
+        within(pid, [ip(), "link", "set", TAP, *room])
+        for port in (interface, TAP):
+            within(pid, [ip(), "link", "set", port, "master", BRIDGE])
+        for device in (BRIDGE, TAP):
+            within(pid, ["/bin/sh", "-c", QUIET, device])
+            within(pid, [ip(), "link", "set", device, "up"])
+    except BaseException:
+        os.close(file)
+        raise
+    return file
 
 
 def knows(guest: Endpoint, far: Sequence[str], mac: str) -> None:
@@ -83,7 +117,7 @@ def knows(guest: Endpoint, far: Sequence[str], mac: str) -> None:
         version = 6 if ":" in address else 4
         if version in guest.refused:
             continue
-        words = ["neigh", "replace", address, "lladdr", mac, "dev", DEVICE, "nud", "permanent"]
-        done = guest.perform([ip(), *words], 10.0)
+        words = ["neigh", "replace", address, "lladdr", mac, "dev", guest.device]
+        done = guest.perform([ip(), *words, "nud", "permanent"], 10.0 * guest.slow)
         if done["status"] != 0:
             raise TargetError(f"the guest's neighbour cannot be named: {done['error'].strip()}")

@@ -21,7 +21,7 @@ from pentathlon.target.link.bed import (
 )
 from pentathlon.target.link.behind import knows, put_behind
 from pentathlon.target.link.calibrate import Calibration, LinkRefused, calibrate
-from pentathlon.target.pair.ends import Ends
+from pentathlon.target.pair.ends import JOINABLE, Ends
 from pentathlon.target.pair.trial import Task
 
 
@@ -91,7 +91,7 @@ def link_maker(ends: Ends, name: str) -> LinkMaker:
     if not ends.joinable:
         raise TargetError(
             f'system "{system.name}" has a link between its hosts, which targets of the kind '
-            f'"{system.kind}" cannot have; use "netns" or "uml"'
+            f'"{system.kind}" cannot have; a link joins {", ".join(JOINABLE)}'
         )
     try:
         profile = load_profile(name)

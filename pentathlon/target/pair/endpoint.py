@@ -32,6 +32,8 @@ class Endpoint:
         refused: IP version -> why the host has no address of it.
         timer: the counter behind its times, as it tells (docs/protocol.md); None: it has not.
         apart: its kernel is not this machine's, so that this machine's /proc does not show it.
+        device: its own name for its interface on the link, where it is apart.
+        slow: how many times as long as elsewhere its programs may take to start and to answer.
     """
 
     session: ProcessSession
@@ -39,6 +41,8 @@ class Endpoint:
     refused: dict[int, str] = field(default_factory=dict)
     timer: Counter | None = None
     apart: bool = False
+    device: str = ""
+    slow: int = 1
 
     def open(self, timeout_s: float) -> None:
         """Wait until the agent takes commands.

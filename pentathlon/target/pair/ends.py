@@ -6,15 +6,21 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from pentathlon.target.contract import SettingsSpec, SystemSpec, Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
 from pentathlon.target.local import LocalTarget
+from pentathlon.target.qemu.target import QemuTarget
 from pentathlon.target.uml.target import UmlTarget
 
-JOINABLE = ("netns", "uml")
+GUESTS = ("uml", "qemu")
+"""Kinds of hosts that have a kernel of their own, which the study names."""
+
+JOINABLE = ("netns", *GUESTS)
 """Kinds of hosts that an emulated link can join."""
+
+Guest: TypeAlias = UmlTarget | QemuTarget
 
 MakeTarget = Callable[[SystemSpec, Path, Path], Target]
 
@@ -44,6 +50,7 @@ class _Peer:
     scratch: str | None
     settings: SettingsSpec
     uml_args: Sequence[str]
+    accelerator: str | None
 
 
 @dataclass(frozen=True)
@@ -117,10 +124,10 @@ class Ends:
         target = self.targets[number]
         return target if isinstance(target, LocalTarget) else None
 
-    def guest(self, number: int) -> UmlTarget | None:
+    def guest(self, number: int) -> Guest | None:
         """The target of the first or second host, if it is a guest."""
         target = self.targets[number]
-        return target if isinstance(target, UmlTarget) else None
+        return target if isinstance(target, Guest) else None
 
     def guest_cpus(self, number: int, taken: Sequence[int] = ()) -> tuple[int, ...]:
         """The CPU of a guest: the one that the study names, or one that nothing else has.
@@ -156,17 +163,18 @@ def ends_of(inner: Target, peer: PeerSpec, make: MakeTarget) -> Ends:
     if inner.kind not in JOINABLE or kind not in JOINABLE:
         raise TargetError(
             f'system "{inner.name}": [system.peer] is of the kind "{kind}" and the system of the '
-            f'kind "{inner.kind}"; hosts of two kinds or kernels are {" and ".join(JOINABLE)} only'
+            f'kind "{inner.kind}"; hosts of two kinds or kernels are {", ".join(JOINABLE)} only'
         )
-    if kind != "uml" and peer.kernel is not None:
+    if kind not in GUESTS and peer.kernel is not None:
         raise TargetError(
             f'system "{inner.name}": [system.peer] names a kernel, which the target "{kind}" does '
             "not have; leave it out"
         )
-    guests = kind == inner.kind == "uml"
+    alike = kind == inner.kind
     other = _Peer(
-        inner.name, kind, (peer.kernel or own.kernel) if kind == "uml" else None,
-        own.memory if guests else None, peer.cpus, None, _NoSettings(),
-        getattr(own, "uml_args", ()) if guests else (),
+        inner.name, kind, peer.kernel or (own.kernel if alike else None),
+        own.memory if alike else None, peer.cpus, None, _NoSettings(),
+        getattr(own, "uml_args", ()) if alike else (),
+        getattr(own, "accelerator", None) if alike else None,
     )  # fmt: skip
     return Ends((inner, make(other, inner.agent_path, inner.state_dir)), cpus)

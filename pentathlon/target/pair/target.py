@@ -22,7 +22,7 @@ from pentathlon.target.link.use import LinkInUse, LinkMaker, link_maker, refused
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
-from pentathlon.target.pair.ends import MakeTarget, PeerSpec, ends_of
+from pentathlon.target.pair.ends import JOINABLE, MakeTarget, PeerSpec, ends_of
 from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.pair.trial import Task
 from pentathlon.target.qemu.target import QemuTarget
@@ -44,10 +44,10 @@ THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
 
 NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns", "uml" and "wine"'
 NO_CABLE = (
-    "traffic between a guest and a namespace is measured over an emulated link: name one as "
-    '"link" of [system.peer]'
+    "traffic between hosts of two kinds or virtual machines is measured over an emulated link: "
+    'name one as "link" of [system.peer]'
 )
-NO_OFFICE = 'file services are measured on the targets "netns" and "uml"'
+NO_OFFICE = f"file services are measured on the targets {', '.join(JOINABLE)}"
 NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
 
 
@@ -93,7 +93,7 @@ class PairTarget(Target):
         if self.ends.mixed:
             pass
         elif isinstance(inner, UmlTarget):
-            both = [guest for number in (0, 1) if (guest := self.ends.guest(number))]
+            both = [target for target in self.ends.targets if isinstance(target, UmlTarget)]
             where = (self.ends.guest_cpus(0), self.ends.guest_cpus(1))
             self.make = hosts.uml_hosts(both, where)
         elif isinstance(inner, WineTarget):
@@ -104,8 +104,8 @@ class PairTarget(Target):
         elif not isinstance(inner, QemuTarget | SshTarget):
             raise TargetError(
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
-                'cannot have; use "local", "netns", "uml" or "wine", or for forwarding "qemu" '
-                'or "ssh"'
+                'cannot have; use "local", "netns", "uml", "qemu" or "wine", or for forwarding '
+                '"ssh"'
             )
         self.link: LinkMaker | None = None
         if peer.link is not None:
@@ -176,7 +176,7 @@ class PairTarget(Target):
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
         session = PairSession(self.name, first, self.make, self.bed, timeout_s)
-        session.lacking = NO_CABLE if self.ends.mixed else NO_PAIR
+        session.lacking = NO_CABLE if self.ends.joinable else NO_PAIR
         session.make_link = self.link
         session.office = self.office.boot(timeout_s) if self.office else None
         session.boot_seconds = time.monotonic() - started

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ FLAVOURS: dict[str, str] = {"": "amd64", "rt": "rt-amd64", "cloud": "cloud-amd64
 DEFAULT = ("6.1-cloud", "6.12-cloud")
 """What `doctor --install` fetches where nothing is named: the small flavour, some 30 MB each."""
 
-PARTS = (*modules.CHANNEL, *modules.DISK, *modules.NETWORK)
+PARTS = (*modules.CHANNEL, *modules.DISK, *modules.NETWORK, *modules.FILES)
 """Modules that are kept of a package's thousands."""
 
 Log = Callable[[str], None]
@@ -47,7 +47,7 @@ class Kernel:
             for a kernel of the user's own.
         path: the file.
         modules: directory of its modules, or None.
-        record: package, version, suite and digests.
+        record: package, version, suite, digests and the modules that were looked for.
     """
 
     release: str
@@ -77,6 +77,14 @@ def present(name: str) -> Kernel | None:
     return kernel if kernel.path.is_file() else None
 
 
+def lacks(kernel: Kernel, wanted: Iterable[str]) -> bool:
+    """Whether the kernel was fetched when some of these modules were not kept yet.
+
+    What a fetched kernel has none of is built in, or Debian's does not have it.
+    """
+    return kernel.modules is not None and not set(wanted) <= set(kernel.record.get("parts", ()))
+
+
 def resolve(wanted: str) -> Kernel:
     """The kernel that a study means: a name such as "6.1-rt", or a file.
 
@@ -95,11 +103,13 @@ def resolve(wanted: str) -> Kernel:
         )
     kernel = present(wanted)
     if kernel is None:
-        raise TargetUnavailable(
-            f"the kernel {wanted} has not been fetched",
-            f'pentathlon doctor --install --only "qemu {wanted}"',
-        )
+        raise TargetUnavailable(f"the kernel {wanted} has not been fetched", remedy(wanted))
     return kernel
+
+
+def remedy(name: str) -> str:
+    """The command that fetches the kernel of a name, or completes it."""
+    return f'pentathlon doctor --install --only "qemu {name}"'
 
 
 def fetch(name: str, log: Log) -> Kernel:
@@ -135,6 +145,7 @@ def fetch(name: str, log: Log) -> Kernel:
         record = package.record() | {
             "release": kernel.name.removeprefix("vmlinuz-"),
             "sha256": sha256(kernel),
+            "parts": sorted(set(PARTS)),
         }
         (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
         if place.exists():

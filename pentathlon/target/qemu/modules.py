@@ -20,6 +20,9 @@ CHANNEL = ("virtio_pci", "virtio_console")
 NETWORK = ("virtio_pci", "virtio_net")
 """A network card."""
 
+FILES = ("virtio_pci", "virtiofs")
+"""Directories of the machine that the guest runs on."""
+
 DISK = ("virtio_blk", "crc32c_generic", "ext4")
 """A disk, and its file system; ext4 asks for crc32c by a name that only modprobe(8) resolves."""
 

@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from pentathlon.target.contract import (
     TargetUnavailable,
 )
 from pentathlon.target.installs import KeepingTarget
-from pentathlon.target.qemu import initramfs, kernels, modules
+from pentathlon.target.qemu import initramfs, kernels, modules, shares
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.undo import UndoJournal
 
@@ -41,12 +42,37 @@ NOTES_TCG = [
 ]
 
 
+@dataclass(frozen=True)
+class Card:
+    """A network card of a virtual machine.
+
+    Attributes:
+        file: an open TAP device, its other end.
+        mac: its hardware address.
+        mtu: the longest packet, in bytes; None: the guest's choice.
+    """
+
+    file: int
+    mac: str
+    mtu: int | None = None
+
+    def words(self, place: int) -> list[str]:
+        """QEMU's words for the device."""
+        mtu = f",host_mtu={self.mtu}" if self.mtu else ""
+        return [
+            *["-netdev", f"tap,id=net{place},fd={self.file}"],
+            *["-device", f"virtio-net-pci,netdev=net{place},mac={self.mac}{mtu}"],
+        ]
+
+
 class QemuTarget(KeepingTarget):
     """A kernel of Debian, or of the user's own, in a virtual machine whose CPU is translated."""
 
     kind: ClassVar[str] = "qemu"
     layer: ClassVar[str] = "tcg"
     persistent: ClassVar[bool] = False
+    slow: ClassVar[int] = 4
+    """How many times as long as elsewhere its programs may take to start and to answer."""
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
@@ -103,26 +129,42 @@ class QemuTarget(KeepingTarget):
         """Words for the accelerator and the CPU."""
         return ["-accel", "tcg,thread=multi", "-cpu", "max"]
 
-    def command(self, kernel: Path, archive: Path, cards: Sequence[int] = ()) -> list[str]:
+    def command(
+        self,
+        kernel: Path,
+        archive: Path,
+        cards: Sequence[Card] = (),
+        shared: Sequence[shares.Share] = (),
+        writable: Sequence[Path] = (),
+    ) -> list[str]:
         """The command line of the virtual machine (qemu(1)).
 
         Args:
-            cards: TAP devices, each the other end of a network card; the guest is then one host of
-                several, and its agent serves an endpoint's commands.
+            cards: its network cards. If it has one, the guest is one host of several, and its
+                agent serves an endpoint's commands.
+            shared: directories of this machine as they are served.
+            writable: those of them that the guest may write to. If there is one, the agent starts
+                in this machine's root directory.
         """
         # On a busy machine emulated interrupts of the timer come late, which the kernel takes for a
         # broken timer and stops; it need not test this one.
         words = "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check "
         words += f"rdinit=/{guest.AGENT} -- init" + (" endpoint" if cards else "")
+        words += "".join(f" {directory}" for directory in writable)
+        # The servers of directories read and write the guest's memory.
+        memory = f"memory-backend-memfd,id=memory,size={self.memory},share=on"
         return [
             *[str(launch.need(PROGRAM, PACKAGE)), "-nodefaults", "-no-user-config", "-no-reboot"],
-            *["-display", "none", "-machine", "q35", *self.accelerator()],
+            *["-display", "none", "-machine", "q35" + (",memory-backend=memory" if shared else "")],
+            *(["-object", memory] if shared else []),
+            *self.accelerator(),
             *["-smp", str(len(self.cpus or (0,))), "-m", self.memory],
             *["-kernel", str(kernel), "-initrd", str(archive), "-append", words],
             *["-chardev", "stdio,id=agent,signal=off", "-device", "virtio-serial-pci"],
             *["-device", f"virtserialport,chardev=agent,name={PORT}"],
             *["-chardev", "file,id=log,path=/dev/fd/2", "-serial", "chardev:log"],
-            *(word for place, end in enumerate(cards) for word in _card(place, end)),
+            *(word for place, card in enumerate(cards) for word in card.words(place)),
+            *(word for share in shared for word in share.words()),
         ]
 
     def make_files(self, own: Path) -> None:
@@ -133,30 +175,49 @@ class QemuTarget(KeepingTarget):
         return self.start(timeout_s, self.cpus)
 
     def start(
-        self, timeout_s: float, where: Sequence[int] | None, cards: Sequence[int] = ()
+        self,
+        timeout_s: float,
+        where: Sequence[int] | None,
+        cards: Sequence[Card] = (),
+        writable: Sequence[Path] = (),
     ) -> ProcessSession:
-        """Boot a virtual machine on the CPUs `where`; `cards` as for `command`.
+        """Boot a virtual machine on the CPUs `where`; `cards` and `writable` as for `command`.
 
         Raises:
             TargetError: as for `boot`.
         """
         kernel = self._prepared()
+        if writable:
+            shares.check()
+            if kernels.lacks(kernel, modules.FILES):
+                raise TargetUnavailable(
+                    f"the kernel {self.wanted} was fetched without the modules by which it sees "
+                    "this machine's files",
+                    kernels.remedy(self.wanted),
+                )
         journal = UndoJournal(self.state_dir)
         session: ProcessSession | None = None
+        shared: list[shares.Share] = []
         try:
             own = launch.scratch_directory(None, journal)
+            if writable:
+                shared = shares.serve(own, journal, writable, where)
             # Hosts that are joined need more modules; their boots keep nothing between them.
             archive = own / ARCHIVE if cards else self.files(own) / ARCHIVE
             if cards:
-                wanted = (*modules.CHANNEL, *modules.NETWORK)
+                wanted = (*modules.CHANNEL, *modules.NETWORK, *(modules.FILES if writable else ()))
                 archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
-            command = self.command(kernel.path, archive, cards)
+            command = self.command(kernel.path, archive, cards, shared, writable)
             session = ProcessSession(
                 self.name,
                 Launch(
                     command=launch.wrap(command, cpus=where, powerless=True),
                     scratch=self.scratch,
-                    files=cards,
+                    files=[
+                        *(card.file for card in cards),
+                        *(share.connection.fileno() for share in shared),
+                    ],
+                    beside=[share.server for share in shared],
                 ),
                 journal,
             )
@@ -168,12 +229,16 @@ class QemuTarget(KeepingTarget):
             else:
                 journal.undo()
             raise
+        finally:
+            for share in shared:
+                share.connection.close()
 
 
 class KvmTarget(QemuTarget):
     """The same machine on the processor itself, where the kernel lets this user have it."""
 
     layer: ClassVar[str] = "kvm"
+    slow: ClassVar[int] = 1
 
     def notes(self) -> list[str]:
         return [*NOTES, "the processor runs the guest itself (KVM); traps cost microseconds"]
@@ -191,15 +256,6 @@ class KvmTarget(QemuTarget):
 
     def accelerator(self) -> list[str]:
         return ["-accel", "kvm", "-cpu", "host"]
-
-
-def _card(place: int, end: int) -> list[str]:
-    """Words for a network card whose other end is an open TAP device."""
-    mac = f"02:00:00:00:00:{place:02x}"
-    return [
-        *["-netdev", f"tap,id=net{place},fd={end}"],
-        *["-device", f"virtio-net-pci,netdev=net{place},mac={mac}"],
-    ]
 
 
 def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> QemuTarget:

@@ -51,6 +51,8 @@ class UmlTarget(KeepingTarget):
     kind: ClassVar[str] = "uml"
     layer: ClassVar[str] = "uml"
     persistent: ClassVar[bool] = False
+    slow: ClassVar[int] = 1
+    """As a virtual machine's (`QemuTarget`)."""
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
