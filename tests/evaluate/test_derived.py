@@ -13,7 +13,7 @@ from synthetic import KIB, MIB, Maker, same
 
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.derived.derive import configured
-from pentathlon.evaluate.derived.read_ahead import find_limit
+from pentathlon.evaluate.derived.read_ahead import find_limit, standard_error
 from pentathlon.evaluate.derived.sub_looping import best_set
 from pentathlon.evaluate.facts import Inventory
 from pentathlon.study.plan import Step
@@ -188,6 +188,16 @@ def test_measured_limits_are_those_that_the_device_had_been_told(told_kib, advan
     found = find_limit(kib * float(KIB), np.array(advantage), error)
     assert found is not None
     assert found.low <= told_kib * KIB <= found.high <= 4 * found.low
+
+
+def test_what_shifts_a_whole_boot_is_no_error_of_the_curve():
+    generator = np.random.default_rng(8)
+    shifts = np.array([[0.0], [0.7], [-0.4], [0.2]])
+    assert standard_error(ratios(CHUNKS, 64 * KIB) + shifts) == pytest.approx(0.0, abs=1e-12)
+    found = [
+        standard_error(shifts + generator.normal(0.0, 0.1, (4, len(CHUNKS)))) for _ in range(200)
+    ]
+    assert np.sqrt(np.mean(np.square(found))) == pytest.approx(0.05, rel=0.05)
 
 
 def test_the_limit_stands_beside_the_configured_one():

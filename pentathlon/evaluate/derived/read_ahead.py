@@ -199,9 +199,7 @@ def _one(system: str, ordered: Curve, random: Curve, claimed: int | None) -> Rea
     limit = None
     enough = len(chunks) >= FEWEST_POINTS and boots >= FEWEST_BOOTS
     if enough:
-        spread = np.std(advantage, axis=0, ddof=1)
-        error = float(np.sqrt(np.mean(spread**2) / boots))
-        limit = find_limit(chunks, np.mean(advantage, axis=0), error)
+        limit = find_limit(chunks, np.mean(advantage, axis=0), standard_error(advantage))
     outcome, words = _outcome(limit, claimed, chunks, enough, boots)
     return ReadAhead(
         system=system,
@@ -219,6 +217,15 @@ def _one(system: str, ordered: Curve, random: Curve, claimed: int | None) -> Rea
         outcome=outcome,
         words=words,
     )
+
+
+def standard_error(advantage: Values) -> float:
+    """Error of the mean of boots x chunks at one chunk, without what shifts a whole boot: the level
+    is free in every curve that is tried, with a limit or without."""
+    boots, chunks = advantage.shape
+    shifted = advantage - np.mean(advantage, axis=1, keepdims=True)
+    squares = np.sum((shifted - np.mean(shifted, axis=0)) ** 2)
+    return float(np.sqrt(squares / ((boots - 1) * (chunks - 1)) / boots))
 
 
 def _picked(one: Curve, chunks: Values, blocks: Sequence[int]) -> Values:
