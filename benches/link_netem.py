@@ -5,92 +5,64 @@
 For each profile and engine: client and server in two namespaces, 200 sparse probes in each
 direction for the delay and a train at 1.25 times the rate for the rate, three times in turn.
 Printed are what the profile asks for, the medians of what both engines gave, and ours over
-netem's. The CPU time is that of the whole machine, so run it on one that does nothing else.
+netem's. Where this machine's kernel has no netem, that of a kernel of user-mode Linux is taken. The
+CPU time is that of the whole machine, so run it on one that does nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from pentathlon import agent
-from pentathlon.link import netem
 from pentathlon.link.probes import delays, rate_kbit
-from pentathlon.link.profile import HEADER_BYTES, Profile, load_profile
-from pentathlon.target import launch
-from pentathlon.target.files.ground import without_offload
-from pentathlon.target.forwarding.links import within
-from pentathlon.target.link import namespaces
-from pentathlon.target.link.bed import INTERFACE, SIDES, LinkBed, Side, open_link
+from pentathlon.link.profile import HEADER_BYTES, load_profile
+from pentathlon.target.link.bed import EngineName, LinkBed, open_link
 from pentathlon.target.link.calibrate import HEADERS, OFFERED, RECEIVER, SENDER, SMALL, exchange
-from pentathlon.target.link.namespaces import Namespace
-from pentathlon.target.pair import hosts
-from pentathlon.target.pair.endpoint import Endpoint
+from pentathlon.target.link.netem_engine import lacking
 
 PROFILES = ("wan-10m-50ms", "wan-512k-300ms", "lan-100m-5ms")
 ROUNDS = 3
 PROBES, PERIOD_MS = 200, 5.0
 TRAIN_S, TRAIN_PACKETS = 1.0, 80
 
-Figures = dict[str, float]
-
-
-@dataclass
-class Between:
-    """Two namespaces with netem on both interfaces; what `exchange` needs of a `LinkBed`."""
-
-    profile: Profile
-    ends: tuple[Endpoint, Endpoint]
-
-    def host(self, side: Side) -> Endpoint:
-        return self.ends[SIDES.index(side)]
+Figures = dict[str, float | None]
 
 
 def main() -> None:
     names = sys.argv[1:] or PROFILES
     if os.geteuid() != 0:
         sys.exit("root is needed, for network namespaces and packet rings")
-    if lack := no_netem():
-        print(f"netem cannot be tried here: {lack}")
-        return
+    other: EngineName = "netem"
+    if lack := lacking():
+        print(f"{lack}; netem is that of a guest, whose work costs more CPU time")
+        other = "netem-uml"
     print(f"{'profile':18}{'figure':22}{'asked':>10}{'ours':>10}{'netem':>10}{'ratio':>8}")
+    engines: tuple[EngineName, EngineName] = ("agent", other)
     for name in names:
         profile = load_profile(name)
-        ours: list[Figures] = []
-        theirs: list[Figures] = []
+        found: dict[EngineName, list[Figures]] = {engine: [] for engine in engines}
         for _ in range(ROUNDS):
-            with open_link(agent.locate(), profile) as bed:
-                ours.append(measure(bed))
-            with by_netem(profile) as between:
-                theirs.append(measure(cast(LinkBed, between)))
-        for figure, asked in wanted(profile).items():
-            own, other = (statistics.median(one[figure] for one in all_) for all_ in (ours, theirs))
-            text = "" if asked is None else f"{asked:,.2f}"
-            share = own / other if other else float("nan")
-            print(f"{name:18}{figure:22}{text:>10}{own:>10,.2f}{other:>10,.2f}{share:>8.3f}")
+            for engine in engines:
+                with open_link(agent.locate(), profile, engine=engine) as bed:
+                    found[engine].append(measure(bed))
+                    asked = wanted(bed)
+        for figure, aim in asked.items():
+            own, others = (
+                statistics.median(one[figure] or 0.0 for one in found[engine]) for engine in engines
+            )
+            text = "" if aim is None else f"{aim:,.2f}"
+            share = own / others if others else float("nan")
+            print(f"{name:18}{figure:22}{text:>10}{own:>10,.2f}{others:>10,.2f}{share:>8.3f}")
 
 
-def no_netem() -> str | None:
-    """Why the kernel's emulator cannot be had; None if it can."""
-    tc = str(launch.need("tc", "iproute2"))
-    words = ["unshare", "--net", tc, "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=20)
-    said = done.stderr.strip().splitlines() or ["tc gave no reason"]
-    return None if done.returncode == 0 else f"{said[-1]} (the kernel needs sch_netem)"
-
-
-def wanted(profile: Profile) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
+def wanted(bed: LinkBed) -> Figures:
+    """What the profile asks for; None where it says nothing."""
+    found: Figures = {}
     for direction in SENDER:
-        way = profile.way(direction)
+        way = bed.profile.way(direction)
         found[f"{direction} delay, ms"] = way.delay_ms
         if way.rate_kbit is not None:
             found[f"{direction} rate, kbit/s"] = way.rate_kbit
@@ -129,26 +101,6 @@ def busy_s() -> float:
         int, Path("/proc/stat").read_text().split()[1:8]
     )
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def by_netem(profile: Profile) -> Iterator[Between]:
-    """Two namespaces whose outgoing packets netem keeps."""
-    with tempfile.TemporaryDirectory() as place:
-        wanted_ends = [
-            Namespace(side, own) for side, own in zip(SIDES, hosts.ADDRESSES, strict=True)
-        ]
-        made = namespaces.start(agent.locate(), wanted_ends, Path(place), 30.0)
-        try:
-            hosts.join_by_veth(made[0].session.pid, made[1].session.pid)
-            tc = str(launch.need("tc", "iproute2"))
-            for side, host, direction in zip(SIDES, made, SENDER, strict=True):
-                without_offload(host, INTERFACE[side])
-                for words in netem.commands(profile, profile.way(direction), INTERFACE[side]):
-                    within(host.session.pid, [tc, *words])
-            yield Between(profile, (made[0], made[1]))
-        finally:
-            hosts.stop(made)
 
 
 if __name__ == "__main__":

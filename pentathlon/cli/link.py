@@ -12,7 +12,7 @@ from pentathlon import agent
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.link.profile import DIRECTIONS, ProfileError, Way, load_profile, names
-from pentathlon.target.link.bed import open_link
+from pentathlon.target.link.bed import EngineName, open_link
 from pentathlon.target.link.calibrate import ATTEMPTS, Calibration, LinkRefused
 from pentathlon.target.link.calibrate import calibrate as measure
 
@@ -38,6 +38,8 @@ Examples:
     pentathlon link calibrate mine.toml --json
 
     pentathlon link calibrate all
+
+    pentathlon link calibrate wan-10m-50ms --engine netem
 """
 
 app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -79,6 +81,9 @@ def calibrate(
     ],
     *,
     seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
+    engine: Annotated[
+        EngineName, typer.Option(help="What emulates it: the agent, or the kernel's netem.")
+    ] = "agent",
     attempts: Annotated[int, typer.Option(min=1, help="Attempts before it is refused.")] = ATTEMPTS,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -90,7 +95,7 @@ def calibrate(
         refused = False
         found: list[dict[str, Any]] = []
         for one in chosen:
-            with open_link(agent.locate(), one, seed=seed) as bed:
+            with open_link(agent.locate(), one, seed=seed, engine=engine) as bed:
                 try:
                     calibration = measure(bed, attempts)
                     complaint = None
@@ -121,12 +126,14 @@ def _show(found: Calibration) -> None:
         out.print(" ".join(parts), markup=False, highlight=False, soft_wrap=True)
     if not found.ways:
         return
-    late = found.lateness_us
-    out.print(
-        f"{found.profile}: passed attempt {len(found.attempts)}; "
-        f"the emulator took {found.cpu_percent:.1f} % of a CPU, handed frames over "
-        f"{late['p50']:.0f} µs late (median; 99 %: {late['p99']:.0f} µs)"
-        if not found.attempts[-1]
-        else f"{found.profile}: REFUSED after {len(found.attempts)} attempts",
-        markup=False, highlight=False, soft_wrap=True,
-    )  # fmt: skip
+    if found.attempts[-1]:
+        text = f"{found.profile}: REFUSED after {len(found.attempts)} attempts"
+    else:
+        text = f"{found.profile}: passed attempt {len(found.attempts)}, by {found.engine}"
+        if found.cpu_percent is not None:
+            late = found.lateness_us
+            text += (
+                f"; the emulator took {found.cpu_percent:.1f} % of a CPU, handed frames over "
+                f"{late['p50']:.0f} µs late (median; 99 %: {late['p99']:.0f} µs)"
+            )
+    out.print(text, markup=False, highlight=False, soft_wrap=True)

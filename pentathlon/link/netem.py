@@ -2,7 +2,8 @@
 
 It does what ours does, with these differences: it loses, reorders and duplicates before the queue
 of its rate, so a lost packet takes no time on the line; its queue counts packets, delayed ones
-too, and drops at its tail. What a profile asks for and netem cannot do is refused, not left out.
+too, and drops at its tail; its random numbers have no seed (tc(8) before 6.6 knows none). What a
+profile asks for and netem cannot do is refused, not left out.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class NotNetem(ValueError):
     """netem cannot do this; the text says what."""
 
 
-def commands(profile: Profile, way: Way, interface: str, seed: int = 0) -> list[list[str]]:
+def commands(profile: Profile, way: Way, interface: str) -> list[list[str]]:
     """What makes the interface's outgoing packets cross one direction of the link.
 
     The words behind `tc`. A table of the jitter (`table`) must lie where tc finds it: in the
@@ -37,7 +38,6 @@ def commands(profile: Profile, way: Way, interface: str, seed: int = 0) -> list[
         profile: the link.
         way: one direction of it.
         interface: where the packets leave.
-        seed: of the random numbers; 0: netem's own. Kernels before 6.6 do not take one.
 
     Raises:
         NotNetem: the profile asks for what netem cannot do.
@@ -51,12 +51,11 @@ def commands(profile: Profile, way: Way, interface: str, seed: int = 0) -> list[
         if not way.delay_ms:
             raise NotNetem("netem reorders only what it delays, and the profile has no delay")
         words += ["reorder", _percent(way.reorder)]
-    if seed:
-        words += ["seed", str(seed)]
     netem = ["netem", "limit", str(_limit(profile, way)), *words]
     add = ["qdisc", "add", "dev", interface]
     if way.rate_kbit is not None and way.burst_bytes:
-        # The line comes before the way: packets leave the bucket into netem.
+        # netem holds the packets until they may have their tokens; with a constant delay it is the
+        # same whether the line comes before the way or behind it.
         return [
             [*add, "root", "handle", "1:", *_bucket(profile, way)],
             [*add, "parent", "1:1", "handle", "10:", *netem],

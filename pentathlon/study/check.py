@@ -155,6 +155,9 @@ def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]
     own = system.kernel if kind == system.target else None
     if kind in KERNELS and peer.kernel is None and own is None:
         yield Problem((*path, "kernel"), 'is missing; add kernel = "6.1"')
+    if peer.link_engine != "agent" and system.target not in JOINABLE:
+        text = f'a system of the target "{system.target}" has no emulated links; leave it out'
+        yield Problem((*path, "link_engine"), text)
     if peer.link is not None:
         yield from _check_link(system, peer.link, (*path, "link"))
 

@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from pentathlon.study.model import (
     Evaluation,
+    Peer,
     Procedure,
     Settings,
     Study,
@@ -32,6 +33,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("evaluation",): Evaluation,
     ("system",): System,
     ("system", "settings"): Settings,
+    ("system", "peer"): Peer,
     ("system", "ssh"): Ssh,
     ("system", "steps"): PreparationStep,
     ("suite",): Suite,

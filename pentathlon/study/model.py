@@ -100,6 +100,8 @@ class Peer(Table):
     link: str | None = None
     """`netns`, `uml`, `qemu`: profile of the link between both hosts, a name or the path of a file;
     None: a plain cable."""
+    link_engine: Literal["agent", "netem", "netem-uml"] = "agent"
+    """`netns`, `uml`, `qemu`: what emulates links between both hosts (docs/link.md)."""
     behaves: str = "own"
     """How it behaves as a server of files (docs/files.md)."""
 

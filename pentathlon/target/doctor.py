@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pentathlon import agent
 from pentathlon.target import putback, runsc, undo
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
 from pentathlon.target.files.protocols import FAMILIES
+from pentathlon.target.plain import PlainSystem
 from pentathlon.target.probes import Finding, helpers, machine_settings
 from pentathlon.target.qemu import kernels as qemu_kernels
 from pentathlon.target.qemu.target import PACKAGE as QEMU_PACKAGE
@@ -22,25 +21,6 @@ from pentathlon.target.wine import program as wine
 
 BOOT_S = 60.0
 """Longest time of a trial boot, in seconds."""
-
-
-@dataclass(frozen=True)
-class _NoSettings:
-    def changed(self) -> dict[str, Any]:
-        return {}
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """A system with nothing but its kind, for a trial boot."""
-
-    name: str
-    target: str
-    kernel: str | None = None
-    memory: str | None = None
-    cpus: Sequence[int] | None = None
-    scratch: str | None = None
-    settings: _NoSettings = _NoSettings()
 
 
 def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
@@ -161,21 +141,21 @@ def _agent() -> Iterator[Finding]:
 
 
 def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
-    yield _target(_Trial("local", "local"), file, quick, state)
-    yield _target(_Trial("netns", "netns"), file, quick, state)
+    yield _target(PlainSystem("local", "local"), file, quick, state)
+    yield _target(PlainSystem("netns", "netns"), file, quick, state)
     named = []
     for series in kernels.SUITES:
         kernel = fetch.present(series)
         if kernel is not None:
             named.append(kernel.path)
         wanted = str(kernel.path) if kernel else series
-        yield _target(_Trial(f"uml {series}", "uml", kernel=wanted), file, quick, state)
+        yield _target(PlainSystem(f"uml {series}", "uml", kernel=wanted), file, quick, state)
     for kernel in kernels.available():
         if kernel.path not in named:
             name = f"uml {kernel.version}"
-            yield _target(_Trial(name, "uml", kernel=str(kernel.path)), file, quick, state)
-    yield _target(_Trial("gvisor", "gvisor"), file, quick, state)
-    yield _target(_Trial("wine", "wine"), file, quick, state)
+            yield _target(PlainSystem(name, "uml", kernel=str(kernel.path)), file, quick, state)
+    yield _target(PlainSystem("gvisor", "gvisor"), file, quick, state)
+    yield _target(PlainSystem("wine", "wine"), file, quick, state)
     yield from _qemu_targets(file, quick, state)
 
 
@@ -187,10 +167,10 @@ def _qemu_targets(file: Path | None, quick: bool, state: Path) -> Iterator[Findi
         return
     here = [name for name in qemu_kernels.known() if qemu_kernels.present(name)]
     for name in here or qemu_kernels.DEFAULT[:1]:
-        yield _target(_Trial(f"qemu {name}", "qemu", kernel=name), file, quick, state)
+        yield _target(PlainSystem(f"qemu {name}", "qemu", kernel=name), file, quick, state)
 
 
-def _target(system: _Trial, file: Path | None, quick: bool, state: Path) -> Finding:
+def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) -> Finding:
     if file is None:
         return Finding("target", system.name, False, "the agent is missing", "pip install .")
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pentathlon.target import cgroup, netns, packages, putback, settings
 from pentathlon.target.contract import TargetError, TargetUnavailable
+from pentathlon.target.link.netem_engine import lacking as netem_lacking
 from pentathlon.target.tools import on_path
 from pentathlon.target.uml import shim
 from pentathlon.target.uml.target import SHARED_MEMORY
@@ -107,6 +108,13 @@ def helpers() -> Iterator[Finding]:
     yield _wrapper()
     yield _counters()
     yield _links()
+    if os.geteuid() == 0:
+        lack = netem_lacking()
+        other = 'link_engine = "netem-uml", or sudo modprobe sch_netem'
+        yield Finding(
+            "helper", "links by netem", lack is None, lack or "link_engine = \"netem\"",
+            other if lack else None,
+        )  # fmt: skip
 
 
 def _links() -> Finding:

@@ -69,10 +69,13 @@ def test_a_link_that_there_is_not_is_told_before_anything_runs() -> None:
     ("system", "peer", "wrong"),
     [
         ('target = "local"', 'target = "uml"', "has a peer of its own kind"),
+        ('target = "local"', 'link_engine = "netem"', "has no emulated links"),
+        ('target = "netns"', 'link_engine = "neten"', '"neten" is not known; use "agent", "netem"'),
+        ('target = "netns"', 'link_engin = "netem"', 'did you mean "link_engine"'),
         ('target = "netns"', 'kernel = "6.1"', 'is for a peer of the target "uml"'),
         ('target = "netns"', 'target = "uml"', r'is missing; add kernel = "6.1"'),
         ('target = "uml"\nkernel = "6.1"', 'target = "netns"\nkernel = "6.1"', "is for a peer"),
-        ('target = "gvisor"', 'link = "wan-10m-50ms"', 'the targets "netns" and "uml", not'),
+        ('target = "gvisor"', 'link = "wan-10m-50ms"', '"uml" and "qemu", not "gvisor"'),
     ],
 )
 def test_a_peer_that_cannot_be_is_told_before_anything_runs(

@@ -10,6 +10,7 @@ import pytest
 
 from pentathlon import agent
 from pentathlon.target import TargetError, TargetUnavailable, doctor, probes, putback, runsc
+from pentathlon.target.plain import PlainSystem
 from pentathlon.target.uml import fetch, kernels
 from pentathlon.target.undo import UndoJournal
 
@@ -55,7 +56,7 @@ def test_without_an_agent_no_target_works(state: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.usefixtures("empty")
 def test_a_trial_boot_is_a_real_one(real_agent: Path, scripted: Path, state: Path) -> None:
-    trial = doctor._Trial("local", "local")
+    trial = PlainSystem("local", "local")
     good = doctor._target(trial, real_agent, quick=False, state=state)
     assert good.works
     assert "booted in" in good.detail

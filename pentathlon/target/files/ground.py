@@ -19,6 +19,7 @@ from pentathlon.target.link.bed import (
     SEGMENT_ANY,
     SEND_CHECKSUM,
     SIDES,
+    EngineName,
 )
 from pentathlon.target.link.behind import put_behind
 from pentathlon.target.link.namespaces import Namespace
@@ -133,13 +134,17 @@ class GroundMaker(Protocol):
     def __call__(self, link: str, timeout_s: float, scratch: Path) -> Ground: ...
 
 
-def grounds(ends: Ends) -> GroundMaker:
-    """Client and server are namespaces of this machine, or guests behind them."""
+def grounds(ends: Ends, engine: EngineName = "agent") -> GroundMaker:
+    """Client and server are namespaces of this machine, or guests behind them.
+
+    Args:
+        engine: what emulates the links.
+    """
 
     def make(link: str, timeout_s: float, scratch: Path) -> Ground:
         if link == CABLE:
             return _cable(ends, timeout_s, scratch)
-        made = link_maker(ends, link)(timeout_s, [scratch])
+        made = link_maker(ends, link, engine)(timeout_s, [scratch])
         bed = made.bed
         return Ground(
             bed.system("client"), bed.system("server"), made, (bed.client, bed.server)

@@ -10,19 +10,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from pentathlon.link import request
 from pentathlon.link.profile import DIRECTIONS, Profile
 from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
 from pentathlon.target.cpus import AVAILABLE
 from pentathlon.target.forwarding import inside as script
-from pentathlon.target.link import namespaces
-from pentathlon.target.link.namespaces import Namespace
+from pentathlon.target.link import namespaces, netem_engine
+from pentathlon.target.link.engine import SPIN_US, AgentEngine, Engine
+from pentathlon.target.link.namespaces import QUIET, Namespace
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
@@ -39,13 +40,11 @@ INNER = ("plink0", "plink1")
 
 MAC: dict[Side, str] = {"client": "02:00:5e:00:53:01", "server": "02:00:5e:00:53:02"}
 
-JOB = "link"
+EngineName = Literal["agent", "netem", "netem-uml"]
+"""The agent's emulator, netem of this machine's kernel, or that of a kernel of user-mode Linux."""
 
 SEND_CHECKSUM, SEGMENT, SEGMENT_ANY, GATHER = 0x17, 0x1F, 0x24, 0x2C
 """Codes of linux/ethtool.h: ETHTOOL_STXCSUM, STSO, SGSO and SGRO."""
-
-SPIN_US = 60
-"""How long before a frame is due the emulator stops sleeping, µs."""
 
 SPIN_ALWAYS_KBIT = 300_000
 """From this rate on it never sleeps while a frame is on its way: it would wake too late."""
@@ -62,7 +61,8 @@ class LinkBed:
         profile: the link.
         client, server: the namespaces at its ends; any process can be started beside their agents
             (`inside`).
-        emulator: carries the frames.
+        emulator: the namespace between them.
+        engine: carries the frames there.
         guests: guests that have taken the place of a namespace as host (`behind.put_behind`).
         lead_ns: by how much frames are handed over before they are due, so that they come when
             they are due.
@@ -72,12 +72,10 @@ class LinkBed:
     client: Endpoint
     server: Endpoint
     emulator: Endpoint
+    engine: Engine
     seed: int
     lead_ns: int = 0
-    spin_us: int = SPIN_US
     guests: dict[Side, Endpoint] = field(default_factory=dict)
-    final: dict[str, Any] = field(default_factory=dict)
-    _running: bool = False
 
     def host(self, side: Side) -> Endpoint:
         """The namespace at an end."""
@@ -102,45 +100,32 @@ class LinkBed:
         Raises:
             TargetError: the emulator cannot.
         """
-        work = {
-            "work": "emulate", "interfaces": list(INNER), "ways": request.ways(self.profile),
-            "seed": self.seed, "spin_us": self.spin_us, "lead_ns": self.lead_ns,
-        }  # fmt: skip
-        self.emulator.start(JOB, work)
-        self._running = True
-
-    def close(self) -> dict[str, Any]:
-        """Take the link out of use; its statistics."""
-        self._running = False
-        stopped = self.emulator.finish_job(JOB)
-        self.final = named(stopped["yields"][0])
-        return self.final
+        self.engine.open(self.profile, self.seed, self.lead_ns)
 
     def reopen(self, lead_ns: int) -> None:
         """Put the link into use anew, with another lead."""
-        self.close()
+        self.engine.close()
         self.lead_ns = lead_ns
         self.open()
 
     def statistics(self) -> dict[str, Any]:
         """What happened on the link since it was opened (docs/link.md)."""
-        return self._order("statistics")
+        return self.engine.statistics()
 
     def cut(self) -> None:
         """Cut the link: what is on it and what comes is lost until it is mended."""
-        self._order("cut")
+        self.engine.cut()
 
     def mend(self) -> None:
         """Join it again."""
-        self._order("mend")
-
-    def _order(self, order: str) -> dict[str, Any]:
-        return named(self.emulator.tell({"do": "order", "job": JOB, "order": order}, "line"))
+        self.engine.mend()
 
     def stop(self) -> None:
         """End the link and both hosts."""
-        self._running = False
-        hosts.stop([*self.guests.values(), self.emulator, self.client, self.server])
+        with ExitStack() as last:
+            last.callback(hosts.stop, [self.emulator, self.client, self.server])
+            last.callback(self.engine.stop)
+            last.callback(hosts.stop, list(self.guests.values()))
 
     def __enter__(self) -> Self:
         return self
@@ -154,12 +139,6 @@ class LinkBed:
         self.stop()
 
 
-def named(event: dict[str, Any]) -> dict[str, Any]:
-    """The emulator's statistics with the names of the directions."""
-    kept = {key: value for key, value in event.items() if key not in {"event", "t_ns", "ways"}}
-    return kept | dict(zip(DIRECTIONS, event["ways"], strict=True))
-
-
 def open_link(
     agent: Path,
     profile: Profile,
@@ -169,6 +148,7 @@ def open_link(
     timeout_s: float = 30.0,
     targets: tuple[LocalTarget | None, LocalTarget | None] = (None, None),
     cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None] | None = None,
+    engine: EngineName = "agent",
 ) -> LinkBed:
     """Make both hosts and the link between them, and put it into use.
 
@@ -180,6 +160,7 @@ def open_link(
         timeout_s: longest time for each agent to start.
         targets: those whose settings hold for client and server; None: none are made.
         cpus: CPUs of client and server, None for any.
+        engine: what carries the frames.
 
     Raises:
         TargetError: it cannot be made; the reason is one sentence.
@@ -198,14 +179,39 @@ def open_link(
     try:
         emulator, client, server = made
         _join(emulator.session.pid, (client.session.pid, server.session.pid), profile.mtu_bytes)
-        bed = LinkBed(profile, client, server, emulator, seed)
-        if spins and len(AVAILABLE) > 1:
-            bed.spin_us = 1_000_000
-        bed.open()
+        carrier = _engine(engine, emulator, profile, agent, state_dir=state, timeout_s=timeout_s)
+        try:
+            bed = LinkBed(profile, client, server, emulator, carrier, seed)
+            bed.open()
+        except BaseException:
+            carrier.stop()
+            raise
     except BaseException:
         hosts.stop(made)
         raise
     return bed
+
+
+def _engine(
+    name: EngineName,
+    emulator: Endpoint,
+    profile: Profile,
+    agent: Path,
+    *,
+    state_dir: Path,
+    timeout_s: float,
+) -> Engine:
+    spins = has_own_cpu(profile)
+    if name == "netem":
+        return netem_engine.in_namespace(emulator, INNER, state_dir)
+    if name == "netem-uml":
+        target = netem_engine.guest_target(agent, state_dir)
+        cpus = places(spins)[0] or (max(AVAILABLE),)
+        return netem_engine.in_guest(
+            emulator, INNER, target, mtu=profile.mtu_bytes, cpus=cpus, timeout_s=timeout_s
+        )
+    never_sleeps = spins and len(AVAILABLE) > 1
+    return AgentEngine(emulator, INNER, 1_000_000 if never_sleeps else SPIN_US)
 
 
 def has_own_cpu(profile: Profile) -> bool:
@@ -254,11 +260,6 @@ def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:
         for address in far.values():
             neighbour = [address, "lladdr", MAC[other_side], "dev", INTERFACE[side]]
             _run(pid, [ip, "neigh", "replace", *neighbour, "nud", "permanent"])
-
-
-QUIET = """
-f=/proc/sys/net/ipv6/conf/$0/disable_ipv6; [ ! -e "$f" ] || echo 1 > "$f"
-"""
 
 
 def _enter(pid: int) -> list[str]:

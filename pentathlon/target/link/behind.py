@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pentathlon.target.contract import TargetError
 from pentathlon.target.forwarding.links import ip, packet_sockets, taps, within
+from pentathlon.target.link.namespaces import QUIET
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.pair.ends import Guest
@@ -31,8 +32,6 @@ TAP_PACKETS = 10_000
 
 OWN_MAC = "02:00:5e:00:53:fe"
 """Of the namespace's interface, once a guest is behind it: nobody speaks to it."""
-
-QUIET = 'f=/proc/sys/net/ipv6/conf/$0/disable_ipv6; [ ! -e "$f" ] || echo 1 > "$f"'
 
 
 def put_behind(

@@ -65,8 +65,10 @@ class Calibration:
         ways: direction -> figures asked for and measured, of the last attempt.
         attempts: the faults of each attempt; the last has none if the link passed.
         lead_us: by how much frames are handed over before they are due.
-        cpu_percent: share of one CPU that the emulator took during the last attempt.
-        lateness_us: how late it handed frames over then: median and 99 % point.
+        engine: what carries the frames.
+        cpu_percent: share of one CPU that the emulator took during the last attempt; None: its
+            engine does not count it.
+        lateness_us: how late it handed frames over then: median and 99 % point; empty likewise.
     """
 
     profile: str
@@ -74,7 +76,7 @@ class Calibration:
     ways: dict[str, Any] = field(default_factory=dict)
     attempts: list[list[str]] = field(default_factory=list)
     lead_us: float = 0.0
-    cpu_percent: float = 0.0
+    cpu_percent: float | None = None
     lateness_us: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def calibrate(bed: LinkBed, attempts: int = ATTEMPTS) -> Calibration:
         LinkRefused: it failed every attempt.
         TargetError: it could not be measured at all.
     """
-    found = Calibration(bed.profile.name, "pentathlon")
+    found = Calibration(bed.profile.name, bed.engine.name)
     for _ in range(attempts):
         if not found.attempts:
             _set_lead(bed)
@@ -137,6 +139,7 @@ def _attempt(bed: LinkBed, found: Calibration) -> list[str]:
         other = sum(
             after[direction]["drops"][cause] - before[direction]["drops"][cause]
             for cause in ("ring", "refused", "mtu", "cut")
+            if cause in after[direction]["drops"]
         )
         verdict: Verdict = judge(
             way, Measured(rates[direction], delay[direction], sent, came, intended, other)
@@ -144,12 +147,20 @@ def _attempt(bed: LinkBed, found: Calibration) -> list[str]:
         found.ways[direction] = verdict.figures
         faults += [f"{direction}: {fault}" for fault in verdict.faults]
     found.lead_us = bed.lead_ns / 1e3
-    elapsed = after["elapsed_ns"] - before["elapsed_ns"]
-    found.cpu_percent = 100 * (after["cpu_ns"] - before["cpu_ns"]) / elapsed
-    found.lateness_us = {
-        name: _late(after, share) / 1e3 for name, share in (("p50", 0.5), ("p99", 0.99))
-    }
+    if after["cpu_ns"] is not None:
+        elapsed = after["elapsed_ns"] - before["elapsed_ns"]
+        found.cpu_percent = 100 * (after["cpu_ns"] - before["cpu_ns"]) / elapsed
+        found.lateness_us = {
+            name: _late(after, share) / 1e3 for name, share in (("p50", 0.5), ("p99", 0.99))
+        }
     return faults
+
+
+def _lost(statistics: dict[str, Any], direction: Direction) -> int:
+    """Frames lost on purpose. Where an engine does not count them apart from those that found no
+    room: all of both, which is the same for sparse probes."""
+    drops = statistics[direction]["drops"]
+    return int(drops["loss"] if "loss" in drops else drops["loss_or_queue"])
 
 
 def _late(statistics: dict[str, Any], share: float) -> float:
@@ -193,13 +204,15 @@ def _rate(bed: LinkBed, direction: Direction) -> float | None:
         "size_bytes": payload,
         "period_ns": round(frame_ms * 1e6 / OFFERED),
     }
-    before = bed.statistics()[direction]
+    before = bed.statistics()
     found = exchange(bed, {SENDER[direction]: train})
-    after = bed.statistics()[direction]
+    after = bed.statistics()
     came = found[RECEIVER[direction]]["came"]
-    lost = after["drops"]["loss"] - before["drops"]["loss"]
-    # What is lost on the line took its time there all the same.
-    whole: float = (len(came) + lost) / max(len(came), 1)
+    whole = 1.0
+    if bed.engine.loses_on_line:
+        lost = _lost(after, direction) - _lost(before, direction)
+        # What is lost on the line took its time there all the same.
+        whole = (len(came) + lost) / max(len(came), 1)
     size = bed.profile.mtu_bytes + HEADER_BYTES + way.overhead_bytes
     return rate_kbit(came, size) * whole
 
@@ -219,7 +232,7 @@ def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
     for direction in DIRECTIONS:
         sent = found[SENDER[direction]]["sent"]
         came = len({row[0] for row in found[RECEIVER[direction]]["came"]})
-        intended = after[direction]["drops"]["loss"] - before[direction]["drops"]["loss"]
+        intended = _lost(after, direction) - _lost(before, direction)
         result[direction] = sent, came, intended
     return result
 

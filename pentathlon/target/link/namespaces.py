@@ -17,6 +17,9 @@ from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.undo import UndoJournal
 
+QUIET = 'f=/proc/sys/net/ipv6/conf/$0/disable_ipv6; [ ! -e "$f" ] || echo 1 > "$f"'
+"""For sh(1): an interface, its argument, whose system must not speak on the line by itself."""
+
 
 @dataclass(frozen=True)
 class Namespace:

@@ -14,6 +14,7 @@ from pentathlon.target.link.bed import (
     INTERFACE,
     MAC,
     SIDES,
+    EngineName,
     LinkBed,
     has_own_cpu,
     open_link,
@@ -79,7 +80,7 @@ class LinkMaker(Protocol):
     def __call__(self, timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse: ...
 
 
-def link_maker(ends: Ends, name: str) -> LinkMaker:
+def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker:
     """What makes the link `name` between two hosts, and measures it.
 
     It is measured between the namespaces at its ends; a guest is put behind one afterwards.
@@ -104,6 +105,7 @@ def link_maker(ends: Ends, name: str) -> LinkMaker:
             system.agent_path, profile, state_dir=system.state_dir, timeout_s=timeout_s,
             targets=local,
             cpus=(ends.cpus[0] if local[0] else None, ends.cpus[1] if local[1] else None),
+            engine=engine,
         )  # fmt: skip
         try:
             calibration = calibrate(bed)
@@ -132,13 +134,17 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     What is a greatest value or a momentary one (`queue`, `latest`) is that of the second look.
     """
     found: dict[str, Any] = {
-        key: after[key] - before[key] for key in ("elapsed_ns", "cpu_ns", "clock_set")
+        key: None if after[key] is None else after[key] - before[key]
+        for key in ("elapsed_ns", "cpu_ns", "clock_set")
     }
     for direction in DIRECTIONS:
         old, new = before[direction], after[direction]
         way = {key: value - old[key] for key, value in new.items() if isinstance(value, int)}
         way["drops"] = {cause: count - old["drops"][cause] for cause, count in new["drops"].items()}
         way["queue"] = new["queue"]
+        found[direction] = way
+        if "lateness_ns" not in new:
+            continue
         earlier = dict(old["lateness_ns"]["buckets"])
         counts = (
             (value, count - earlier.get(value, 0)) for value, count in new["lateness_ns"]["buckets"]
@@ -147,5 +153,4 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
             "latest": new["lateness_ns"]["latest"],
             "buckets": [[value, count] for value, count in counts if count],
         }
-        found[direction] = way
     return found

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 from pentathlon.target.contract import SettingsSpec, SystemSpec, Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
 from pentathlon.target.local import LocalTarget
+from pentathlon.target.plain import NoSettings
 from pentathlon.target.qemu.target import QemuTarget
 from pentathlon.target.uml.target import UmlTarget
 
@@ -51,12 +52,6 @@ class _Peer:
     settings: SettingsSpec
     uml_args: Sequence[str]
     accelerator: str | None
-
-
-@dataclass(frozen=True)
-class _NoSettings:
-    def changed(self) -> dict[str, str]:
-        return {}
 
 
 @dataclass(frozen=True)
@@ -173,7 +168,7 @@ def ends_of(inner: Target, peer: PeerSpec, make: MakeTarget) -> Ends:
     alike = kind == inner.kind
     other = _Peer(
         inner.name, kind, peer.kernel or (own.kernel if alike else None),
-        own.memory if alike else None, peer.cpus, None, _NoSettings(),
+        own.memory if alike else None, peer.cpus, None, NoSettings(),
         getattr(own, "uml_args", ()) if alike else (),
         getattr(own, "accelerator", None) if alike else None,
     )  # fmt: skip

@@ -17,6 +17,7 @@ from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, r
 from pentathlon.target.forwarding.guests import qemu_bed, ssh_bed, uml_bed
 from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
+from pentathlon.target.link.bed import EngineName
 from pentathlon.target.link.calibrate import LinkRefused
 from pentathlon.target.link.use import LinkInUse, LinkMaker, link_maker, refused_event
 from pentathlon.target.local import LocalTarget
@@ -64,6 +65,9 @@ class PairedSpec(PeerSpec, Protocol):
     def link(self) -> str | None: ...
 
     @property
+    def link_engine(self) -> EngineName: ...
+
+    @property
     def behaves(self) -> str: ...
 
 
@@ -107,9 +111,10 @@ class PairTarget(Target):
                 'cannot have; use "local", "netns", "uml", "qemu" or "wine", or for forwarding '
                 '"ssh"'
             )
+        self.link_engine = peer.link_engine
         self.link: LinkMaker | None = None
         if peer.link is not None:
-            self.link = link_maker(self.ends, peer.link)
+            self.link = link_maker(self.ends, peer.link, peer.link_engine)
         self.bed: BedMaker | None = None
         if isinstance(inner, UmlTarget):
             self.bed = uml_bed(inner, peer_cpus)
@@ -122,7 +127,9 @@ class PairTarget(Target):
         self.behaviours = (behaviour(behaves), behaviour(peer.behaves))
         self.office: Office | None = None
         if self.ends.joinable:
-            self.office = Office(grounds(self.ends), self.behaviours, inner.state_dir)
+            self.office = Office(
+                grounds(self.ends, peer.link_engine), self.behaviours, inner.state_dir
+            )
         own = places(inner.cpus, peer_cpus)
         elsewhere = isinstance(inner, SshTarget)
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
@@ -133,6 +140,8 @@ class PairTarget(Target):
     def describe(self) -> dict[str, Any]:
         own = self.inner.describe()
         remarks = [f"forwarding: {remark}" for remark in self.forwarding_remarks]
+        if self.link_engine != "agent":
+            remarks.append(f'links are emulated by the engine "{self.link_engine}"')
         ends = {
             end: known.described()
             for end, known in zip(("client", "server"), self.behaviours, strict=True)

@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,9 @@ NETWORK = (
 )  # fmt: skip
 """Protocols that Debian's kernels have as modules, and what SCTP asks for by names that only
 modprobe(8) resolves. Guests that are hosts of a test load those that there are."""
+
+EMULATION = ("bridge", "sch_netem", "sch_tbf")
+"""What emulates a link (tc-netem(8)). A guest that is a host of a test does not load it."""
 
 Log = Callable[[str], None]
 
@@ -57,7 +60,7 @@ def fetch(series: str, log: Log) -> kernels.Kernel:
         unpack(package, fresh / "package")
         kernel = fresh / "linux"
         (fresh / "package" / "usr" / "bin" / kernels.INSTALLED).rename(kernel)
-        kept = modules.collect(fresh / "package", NETWORK)
+        kept = modules.collect(fresh / "package", (*NETWORK, *EMULATION))
         (fresh / "modules").mkdir()
         for module, code in kept.items():
             (fresh / "modules" / f"{module}.ko").write_bytes(code)
@@ -65,6 +68,7 @@ def fetch(series: str, log: Log) -> kernels.Kernel:
         record: dict[str, Any] = package.record() | {
             "unpatched_sha256": sha256(kernel),
             "modules": list(kept),
+            "wanted_modules": [*NETWORK, *EMULATION],
         }
         # The directory gets its last name only when it is whole, but the loader's path inside the
         # kernel has to be the last one already.
@@ -104,24 +108,22 @@ def present(series: str) -> kernels.Kernel | None:
     return found[-1] if found else None
 
 
-def network_modules(kernel: kernels.Kernel) -> dict[str, bytes]:
-    """The modules for tests between hosts, in the order of loading; none where they are not here.
+def kept_modules(kernel: kernels.Kernel, wanted: Sequence[str] = NETWORK) -> dict[str, bytes]:
+    """Modules with what they need, in the order of loading; none where they are not here.
 
     A kernel that was fetched before modules were kept has none until it is fetched again.
     """
-    place = kernel.path.parent
-    try:
-        names = json.loads((place / RECORD).read_text()).get("modules", [])
-        return {name: (place / "modules" / f"{name}.ko").read_bytes() for name in names}
-    except (OSError, ValueError):
-        return modules.collect(INSTALLED_MODULES / kernel.version, NETWORK)
+    kept = kernel.path.parent / "modules"
+    place = kept if kept.is_dir() else INSTALLED_MODULES / kernel.version
+    return modules.collect(place, wanted)
 
 
 def lacks_modules(kernel: kernels.Kernel) -> bool:
-    """Whether the kernel was fetched before modules were kept beside it."""
+    """Whether the kernel was fetched before all of these modules were kept beside it."""
     if kernel.path.parent.parent != kernels.directory():
         return False
-    return "modules" not in json.loads((kernel.path.parent / RECORD).read_text())
+    record = json.loads((kernel.path.parent / RECORD).read_text())
+    return not {*NETWORK, *EMULATION} <= set(record.get("wanted_modules", []))
 
 
 def needed_libc(program: Path) -> tuple[int, ...]:

@@ -177,9 +177,11 @@ class UmlTarget(KeepingTarget):
         device: str | None = None,
         files: Sequence[int] = (),
         writable: Sequence[Path] = (),
+        *,
+        modules: Sequence[str] = fetch.NETWORK,
     ) -> ProcessSession:
         """Boot a guest on the CPUs `where`; `device`, with its open `files`, and `writable` as for
-        `command`.
+        `command`; it loads the `modules` that its kernel has if there is a device.
 
         Raises:
             TargetError: as for `boot`.
@@ -191,7 +193,7 @@ class UmlTarget(KeepingTarget):
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / ROOT
             if device is not None:
-                guest.add_modules(root, fetch.network_modules(kernel))
+                guest.add_modules(root, fetch.kept_modules(kernel, modules))
             command = self.command(kernel.path, root, own / "uml", device, writable)
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
