@@ -301,3 +301,22 @@ def test_the_servers_of_directories_end_with_their_machine(
     with Path(os.devnull).open() as no_tap, pytest.raises(TargetError, match="TUNGETIFF"):
         made.start(60.0, None, [Card(no_tap.fileno(), "02:00:00:00:00:00")], [tmp_path])
     assert not descendants()
+
+
+@one_kernel
+def test_what_keeps_a_directory_from_being_served_is_told(
+    kernel: str, real_agent: Path, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = target(kernel, real_agent, state)
+    if kernels.lacks(kernels.resolve(kernel), modules.FILES):
+        pytest.skip("the kernel lacks modules")
+    refuses = tmp_path / "refuses.py"
+    refuses.write_text("import sys; sys.exit('files cannot be made read-only')")
+    monkeypatch.setattr(shares, "READ_ONLY", refuses)
+    card = Card(0, "02:00:00:00:00:00")
+    monkeypatch.setattr(Card, "words", lambda self, place: [])
+    with pytest.raises(TargetError, match="a server of its files: files cannot be made read-only"):
+        made.start(60.0, None, [card], [tmp_path])
+    with pytest.raises(TargetError, match="because of the blank"):
+        made.start(60.0, None, [card], [tmp_path / "two words"])
+    assert not descendants()

@@ -13,10 +13,11 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from pentathlon.target import launch, processes, putback
 from pentathlon.target.contract import TargetError, TargetUnavailable
@@ -51,11 +52,13 @@ class Share:
         tag: how the guest names it.
         connection: QEMU's end of the connection to the server.
         server: its process.
+        said: a file without a name, with what it says of its errors.
     """
 
     tag: str
     connection: socket.socket
     server: subprocess.Popen[bytes]
+    said: IO[bytes]
 
     def words(self) -> list[str]:
         """QEMU's words for the device."""
@@ -63,6 +66,17 @@ class Share:
             *["-chardev", f"socket,id={self.tag},fd={self.connection.fileno()}"],
             *["-device", f"vhost-user-fs-pci,chardev={self.tag},tag={self.tag}"],
         ]
+
+    def last_words(self) -> str:
+        """The last line of its errors, or nothing."""
+        self.said.seek(0)
+        lines = self.said.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+    def close(self) -> None:
+        """Give up this process's files of it, once QEMU has its own."""
+        self.connection.close()
+        self.said.close()
 
 
 def check() -> None:
@@ -101,7 +115,7 @@ def serve(
                 "the quotation mark in its name"
             )
     # The other sandbox would make the directory the root of new mounts, which "/" is already.
-    always = "sandbox=chroot,modcaps=" + ":".join(f"-{name}" for name in CAPABILITIES)
+    always = "log_level=err,sandbox=chroot,modcaps=" + ":".join(f"-{name}" for name in CAPABILITIES)
     wanted = {MACHINE: f"source=/,{KEPT}"}
     wanted |= {f"{WRITABLE}{n}": f"source={place},{SHARED}" for n, place in enumerate(writable)}
     return [
@@ -117,15 +131,16 @@ def _serve(
         command = [str(PROGRAM), f"--fd={listening.fileno()}", "-o", options]
         if tag == MACHINE:
             command = [sys.executable, "-I", str(READ_ONLY), *command]
+        said = tempfile.TemporaryFile()  # noqa: SIM115  (`Share.close`)
         server = subprocess.Popen(
             launch.wrap(command, cpus=cpus),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
             pass_fds=[listening.fileno()], env=os.environ | {processes.TOKEN: journal.token},
             start_new_session=True,
         )  # fmt: skip
     started = processes.stat(server.pid)
     journal.note(putback.process(server.pid, started.start if started else 0))
-    return Share(tag, connection, server)
+    return Share(tag, connection, server, said)
 
 
 def _connected(listening: socket.socket, own: Path) -> socket.socket:

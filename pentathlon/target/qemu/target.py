@@ -16,6 +16,7 @@ from pentathlon.target import cpus, guest, launch, options
 from pentathlon.target.contract import (
     Session,
     SystemSpec,
+    TargetError,
     TargetUnavailable,
 )
 from pentathlon.target.installs import KeepingTarget
@@ -223,15 +224,18 @@ class QemuTarget(KeepingTarget):
             )
             session.wait_ready(timeout_s)
             return session
-        except BaseException:
+        except BaseException as error:
             if session is not None:
                 session.stop()
             else:
                 journal.undo()
+            said = [words for share in shared if (words := share.last_words())]
+            if said and isinstance(error, TargetError):
+                raise TargetError(f"{error}; a server of its files: {said[0]}") from error
             raise
         finally:
             for share in shared:
-                share.connection.close()
+                share.close()
 
 
 class KvmTarget(QemuTarget):
