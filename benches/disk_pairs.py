@@ -83,12 +83,16 @@ def queue(depth: int) -> Pair:
     others: dict[str, Fio | Sysbench | Twin] = {
         "fio": Fio(job),
         "twin": Twin("queue", ("FILE", str(depth), "together")),
+        "timed twin": Twin("queue", ("FILE", str(depth), "together", "timed")),
+        "stamped twin": Twin("queue", ("FILE", str(depth), "together", "stamped")),
         "deferred twin": Twin("queue", ("FILE", str(depth), "together", "deferred")),
         "peer's twin": Twin("queue", ("FILE", str(depth), "single", "deferred")),
     }
     rows = [
         ("ours", "fio", "io_uring, O_DIRECT, 4 KiB, each block once in a pass"),
-        ("ours", "twin", f"{SAME}; ours also checks a stamp of every block"),
+        ("ours", "twin", f"{SAME}; ours also keeps times and checks stamps"),
+        ("timed twin", "twin", "the time of every request, which ours keeps"),
+        ("stamped twin", "twin", "a word of every block, which ours checks"),
         ("twin", "deferred twin", "a ring that interrupts the program when a request is over"),
         ("fio", "peer's twin", "the kernel called for each request, and a ring as fio's"),
     ]

@@ -2,13 +2,16 @@
  * by io_uring.
  *
  *   cc -O2 queue.c -o queue
- *   queue FILE DEPTH together|single [deferred]      prints requests per second
+ *   queue FILE DEPTH together|single [deferred|timed|stamped]
+ *
+ * It prints requests per second.
  *
  * `together` hands all requests that became due to the kernel with one call and waits in the same, as
  * the agent does; `single` calls the kernel for each request and then to wait, as fio does by default.
  * `deferred`: what is over is told when the program asks and does not interrupt it, as fio sets up its
- * ring (IORING_SETUP_DEFER_TASKRUN); the agent sets no flag. Every block is read once in a pass; the
- * first pass is not counted; the median of the next three.
+ * ring (IORING_SETUP_DEFER_TASKRUN); the agent sets no flag. `timed` keeps the time of every request,
+ * `stamped` loads a word of every block that was read: each one thing that the agent does besides.
+ * Every block is read once in a pass; the first pass is not counted; the median of the next three.
  */
 #define _GNU_SOURCE
 #include "timing.h"
@@ -22,7 +25,9 @@
 
 #define BLOCK 4096
 
-static int ring;
+static int ring, timed, stamped;
+static double *since, *took;
+static unsigned long sum;
 static char *sq, *cq;
 static struct io_uring_sqe *entries;
 static struct io_uring_params set;
@@ -69,7 +74,10 @@ static double pass(int file, char *buffers, unsigned depth, const unsigned *orde
     while (done < blocks) {
         while (free_slots && started < blocks) {
             unsigned slot = slots[--free_slots];
-            put(file, buffers + (size_t)slot * BLOCK, (unsigned long)order[started++] * BLOCK, slot);
+            unsigned long place = (unsigned long)order[started++] * BLOCK;
+            if (timed)
+                since[slot] = now();
+            put(file, buffers + (size_t)slot * BLOCK, place, slot);
             due++;
             if (!together)
                 enter(1, 0), due = 0;
@@ -79,11 +87,16 @@ static double pass(int file, char *buffers, unsigned depth, const unsigned *orde
             enter(due, 1);
         due = 0;
         unsigned tail = __atomic_load_n(AT(cq, set.cq_off.tail), __ATOMIC_ACQUIRE);
+        double at = timed ? now() : 0;
         struct io_uring_cqe *over = (struct io_uring_cqe *)(cq + set.cq_off.cqes);
         for (; head != tail; head++, done++) {
             struct io_uring_cqe one = over[head & *AT(cq, set.cq_off.ring_mask)];
             need(one.res == BLOCK, "a request");
             slots[free_slots++] = (unsigned)one.user_data;
+            if (timed)
+                took[done] = at - since[one.user_data];
+            if (stamped)
+                sum += *(volatile unsigned long *)(buffers + one.user_data * BLOCK);
         }
         __atomic_store_n(AT(cq, set.cq_off.head), head, __ATOMIC_RELEASE);
     }
@@ -94,18 +107,22 @@ int main(int argc, char **argv) {
     int file = argc >= 4 ? open(argv[1], O_RDONLY | O_DIRECT) : -1;
     unsigned depth = argc >= 4 ? (unsigned)atol(argv[2]) : 0;
     if (file < 0 || !depth)
-        return fprintf(stderr, "usage: queue FILE DEPTH together|single [deferred]\n"), 2;
+        return fprintf(stderr, "usage: queue FILE DEPTH together|single "
+                               "[deferred|timed|stamped]\n"), 2;
     long blocks = lseek(file, 0, SEEK_END) / BLOCK;
     unsigned *order = malloc(blocks * sizeof *order);
     char *buffers = aligned_alloc(BLOCK, (size_t)depth * BLOCK);
-    need(order && buffers, "memory");
+    since = calloc(depth, sizeof *since), took = calloc(blocks, sizeof *took);
+    need(order && buffers && since && took, "memory");
     memset(buffers, 0, (size_t)depth * BLOCK);
     for (long i = 0; i < blocks; i++) {
         long other = rand() % (i + 1);
         order[i] = order[other];
         order[other] = (unsigned)i;
     }
-    if (argc > 4 && !strcmp(argv[4], "deferred"))
+    const char *also = argc > 4 ? argv[4] : "";
+    timed = !strcmp(also, "timed"), stamped = !strcmp(also, "stamped");
+    if (!strcmp(also, "deferred"))
         set.flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
     set_up(depth);
     double rates[4];
