@@ -28,7 +28,7 @@ _WORDS = {
 CATALOG = '"pentathlon catalog"'
 """The command that lists workloads, and with one of them its parameters and indicators."""
 
-JOINABLE = ("netns", *KERNELS)
+JOINABLE = ("netns", *KERNELS, "ssh")
 """Targets whose hosts can be of two kinds, and can have an emulated link between them."""
 
 FILES, LINKS, CABLE = "files", "links", "none"
@@ -158,6 +158,20 @@ def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]
     if peer.link_engine != "agent" and system.target not in JOINABLE:
         text = f'a system of the target "{system.target}" has no emulated links; leave it out'
         yield Problem((*path, "link_engine"), text)
+    if (peer.target == "ssh") != (peer.ssh is not None):
+        text = 'is for a peer of the target "ssh"; leave it out'
+        if peer.ssh is None:
+            text = 'is missing; add ssh = { host = "NAME" }'
+        yield Problem((*path, "ssh"), text)
+    machines = [system.target, kind].count("ssh")
+    if peer.target is None and machines:
+        machines = 2  # A forwarder between two cables.
+    for key, names in (("interfaces", peer.interfaces), ("joined_to", peer.joined_to)):
+        if len(names or ()) != machines:
+            many = f"{machines} interface{'s' if machines > 1 else ''}"
+            text = f'must name {many}, one for each cable to a machine reached by "ssh"'
+            text = text if machines else 'is for cables to machines reached by "ssh"; leave it out'
+            yield Problem((*path, key), text)
     if peer.link is not None:
         yield from _check_link(system, peer.link, (*path, "link"))
 

@@ -35,6 +35,7 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("system", "settings"): Settings,
     ("system", "peer"): Peer,
     ("system", "ssh"): Ssh,
+    ("system", "peer", "ssh"): Ssh,
     ("system", "steps"): PreparationStep,
     ("suite",): Suite,
     ("suite", "workloads"): WorkloadChoice,

@@ -91,7 +91,7 @@ class Settings(Table):
 class Peer(Table):
     """The second host of a system, for the workloads between hosts (`[system.peer]`)."""
 
-    target: Literal["netns", "uml", "qemu"] | None = None
+    target: Literal["netns", "uml", "qemu", "ssh"] | None = None
     """Its kind, where that is another one than the system's (docs/targets.md)."""
     kernel: str | None = None
     """`uml`, `qemu`: its kernel; None: the system's, where that is of its kind."""
@@ -105,10 +105,14 @@ class Peer(Table):
     behaves: str = "own"
     """How it behaves as a server of files (docs/files.md)."""
 
+    ssh: Ssh | None = None
+    """`ssh`: how to reach the machine."""
     interfaces: tuple[str, ...] | None = None
-    """`ssh`: two interfaces of this machine, joined to the system; the receiving side first."""
+    """`ssh`: interfaces of this machine, each joined to another one. Forwarding: two, joined to the
+    system, the receiving side first; between hosts: one for each that is another machine, the
+    system's first."""
     joined_to: tuple[str, ...] | None = None
-    """`ssh`: the system's interfaces at the other ends, in the same order."""
+    """`ssh`: the other machines' interfaces at the other ends, in the same order."""
 
     @field_validator("cpus", "interfaces", "joined_to", mode="before")
     @classmethod

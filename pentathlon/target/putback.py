@@ -5,16 +5,27 @@ Each way back may be taken twice, and does nothing where the change was written 
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
 import shutil
+import socket
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 from pentathlon.target import processes
+from pentathlon.target.forwarding.inside import offload
+from pentathlon.target.tools import on_path
 
 PREFIX = "pentathlon-"
 """Names of directories that a session makes start so; nothing else is ever removed."""
+
+GRO = 0x2C
+"""ETHTOOL_SGRO of linux/ethtool.h."""
+CARD_S = 5.0
+"""How long the kernel may take to give a card back whose namespace is gone, in seconds."""
 
 Entry = dict[str, Any]
 
@@ -37,6 +48,15 @@ def directory(path: Path) -> Entry:
 def process(leader: int, start: int) -> Entry:
     """The processes of a session, by its leader and the leader's start."""
     return {"change": "processes", "leader": leader, "start": start}
+
+
+def card(name: str, pid: int, state: dict[str, int]) -> Entry:
+    """A network interface that is lent to the network namespace of a process.
+
+    Args:
+        state: what it was: `mtu`, `up`, `gro` (generic receive offload).
+    """
+    return {"change": "card", "path": name, "pid": pid, "state": state}
 
 
 def text(entry: Entry) -> str:
@@ -82,6 +102,8 @@ def put_back(entry: Entry, token: str, same_boot: bool) -> str | None:
                 raise OSError(errno.EBUSY, f"processes {left} do not end")
         case "cgroup" if same_boot:
             _cgroup(_own(entry["path"]))
+        case "card" if same_boot:
+            return _card(entry["path"], entry["pid"], entry["state"])
         case "directory":
             path = _own(entry["path"])
             if path.exists():
@@ -106,6 +128,31 @@ def _setting(path: Path, old: str, new: str) -> str | None:
     elif now != old:
         return f"{path} reads {now}, which this program did not write; it was left as it is"
     return None
+
+
+def _card(name: str, pid: int, state: dict[str, int]) -> str | None:
+    """Take a card back from a namespace, or wait until the kernel does (network_namespaces(7))."""
+    deadline = time.monotonic() + CARD_S
+    while name not in {known for _, known in socket.if_nameindex()}:
+        if time.monotonic() > deadline:
+            return f"the interface {name} did not come back; its settings were left as they are"
+        enter = ["nsenter", "--target", str(pid), "--net", "--"]
+        _quietly([*enter, "ip", "link", "set", name, "netns", str(os.getpid())])
+        time.sleep(0.02)
+    with contextlib.suppress(OSError):
+        offload(name, GRO, state["gro"])
+    up = ["up"] if state["up"] else ["down"]
+    if not _quietly(["ip", "link", "set", name, "mtu", str(state["mtu"]), *up]):
+        raise OSError(errno.EIO, f"{name} does not take its settings")
+    return None
+
+
+def _quietly(command: list[str]) -> bool:
+    program = on_path(command[0])
+    if program is None:
+        return False
+    done = subprocess.run([program, *command[1:]], capture_output=True, timeout=10, check=False)
+    return done.returncode == 0
 
 
 def _cgroup(path: Path) -> None:

@@ -22,6 +22,7 @@ from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.driver import run_link
 from pentathlon.target.files.ground import Ground, grounds
+from pentathlon.target.files.programs import HERE
 from pentathlon.target.files.protocols import family, smb
 from pentathlon.target.files.protocols.base import Call, Service
 from pentathlon.target.files.protocols.smb import Smb, SmbService
@@ -64,7 +65,7 @@ def lacking(workload: str, protocols: list[str]) -> str | None:
             needed = family(protocol)
             needed.check()
             if needed.name == "smb" and workload == "files.open":
-                smb.interpreter()
+                smb.interpreter(HERE)
     except TargetUnavailable as error:
         return str(error)
     return None

@@ -69,7 +69,7 @@ def test_a_wrong_key(benches: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
     right = Sftp.call
 
     def wrong(self: Sftp, setup: Setup, service: Service) -> Call:
-        (setup.place / "server" / "authorized_keys").write_text("")
+        setup.server.write("authorized_keys", "")
         return right(self, setup, service)
 
     monkeypatch.setattr(Sftp, "call", wrong)

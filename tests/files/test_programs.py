@@ -51,7 +51,7 @@ def test_a_disk_that_becomes_full_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 def test_no_configuration_names_a_place_of_the_machine(tmp_path: Path) -> None:
     server, shared = tmp_path / "server", tmp_path / "shared"
     texts = [
-        http.configuration(server, shared, 65_535, dav=False, second=True),
+        http.configuration(server, shared, 65_535, dav=None, second=True),
         sftp.configuration(server, shared),
         nfs.configuration(server, shared, tmp_path / "plugins"),
     ]

@@ -19,6 +19,7 @@ from pentathlon.target.files import content, open_smb, trial
 from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.content import DOCUMENT
+from pentathlon.target.files.place import LocalPlace
 from pentathlon.target.files.protocols.base import Service
 from pentathlon.target.files.protocols.sftp import Sftp
 from pentathlon.target.files.server import Server
@@ -189,7 +190,11 @@ def test_a_client_of_sftp_is_told_how_to_read(lan: Bench, tmp_path: Path) -> Non
     if reason := lacking("files.copy", ["sftp"]):
         pytest.skip(reason)
     asked = Asked("copy", "sftp", behaviour("own"), behaviour("server-2003"), 7, False)
-    setup = Setup(lan.ground, asked, content.document(tmp_path, 10, seed=1), tmp_path)
+    places = (
+        LocalPlace(lan.ground.server, tmp_path, "server"),
+        LocalPlace(lan.ground.client, tmp_path, "client"),
+    )
+    setup = Setup(lan.ground, asked, content.document(tmp_path, 10, seed=1), *places)
     words = " ".join(Sftp().call(setup, Service("sshd", Server(lan.ground.server, "", 0))).command)
     assert " -R 7 " in words and " -B 61440 " in words
 

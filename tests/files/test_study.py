@@ -75,7 +75,7 @@ def test_a_link_that_there_is_not_is_told_before_anything_runs() -> None:
         ('target = "netns"', 'kernel = "6.1"', 'is for a peer of the target "uml"'),
         ('target = "netns"', 'target = "uml"', r'is missing; add kernel = "6.1"'),
         ('target = "uml"\nkernel = "6.1"', 'target = "netns"\nkernel = "6.1"', "is for a peer"),
-        ('target = "gvisor"', 'link = "wan-10m-50ms"', '"uml" and "qemu", not "gvisor"'),
+        ('target = "gvisor"', 'link = "wan-10m-50ms"', '"qemu" and "ssh", not "gvisor"'),
     ],
 )
 def test_a_peer_that_cannot_be_is_told_before_anything_runs(

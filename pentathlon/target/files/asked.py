@@ -8,6 +8,7 @@ from pathlib import Path
 from pentathlon.target.files.behaviours import Behaviour
 from pentathlon.target.files.content import Content
 from pentathlon.target.files.ground import Ground
+from pentathlon.target.files.place import Place
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,21 @@ class Setup:
     Attributes:
         ground: both hosts.
         held: what the server is to hand out.
-        place: a private directory of the trial, with `shared` (what is handed out), `server` and
-            `client` (what each end keeps for itself) and `into` (where the files are to come).
+        server, client: the files of each end.
     """
 
     ground: Ground
     asked: Asked
     held: Content
-    place: Path
+    server: Place
+    client: Place
+
+    @property
+    def shared(self) -> Path:
+        """What the server hands out, as it finds it."""
+        return self.server.shared
 
     @property
     def into(self) -> Path:
-        """Where the client's files are to come, under the names that the server has for them."""
-        return self.place / "into"
+        """Where the client's files are to come, as it finds it."""
+        return self.client.into

@@ -14,6 +14,7 @@ from pentathlon.target.files import content, trial
 from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.behaviours import OWN, Behaviour
 from pentathlon.target.files.content import Content
+from pentathlon.target.files.far import place_of
 from pentathlon.target.files.ground import Ground
 from pentathlon.target.files.protocols.base import Refused
 from pentathlon.target.files.trial import Done, TaskFailed
@@ -117,9 +118,14 @@ def _case(
     for refused in trial.set_up(ground, asked):
         yield task.event("log", level="warning", message=refused)
     for when in task.phases():
-        with trial.directories(scratch) as place:
-            held = _content(task, case, asked, place / "shared")
-            done = trial.run(Setup(ground, asked, held, place))
+        with (
+            trial.directories(scratch) as base,
+            place_of(ground.server, base, "server") as server,
+            place_of(ground.client, base, "client") as client,
+        ):
+            held = _content(task, case, asked, base / "shared")
+            server.take(held)
+            done = trial.run(Setup(ground, asked, held, server, client))
         yield _told(task, case, when, done)
         if ground.link is not None:
             phase, iteration = when

@@ -9,7 +9,6 @@ from typing import Final, Protocol
 
 from pentathlon.link.profile import DIRECTIONS
 from pentathlon.target.forwarding.links import script
-from pentathlon.target.launch import need
 from pentathlon.target.link import namespaces
 from pentathlon.target.link.bed import (
     GATHER,
@@ -22,6 +21,7 @@ from pentathlon.target.link.bed import (
     EngineName,
 )
 from pentathlon.target.link.behind import put_behind
+from pentathlon.target.link.beyond import check_cable, put_beyond, reached
 from pentathlon.target.link.namespaces import Namespace
 from pentathlon.target.link.use import LinkInUse, link_maker
 from pentathlon.target.pair import hosts
@@ -101,7 +101,7 @@ class Ground:
         routes may have any.
         """
         network = str(ip_network(f"{host.addresses[4]}/{hosts.PREFIXES[4]}", strict=False))
-        words = [str(need("ip", "iproute2")), "route", "change", network, "dev", interface]
+        words = [host.need("ip", "iproute2"), "route", "change", network, "dev", interface]
         words += ["proto", "kernel", "scope", "link", "src", host.addresses[4]]
         words += ["congctl", congestion] if congestion else []
         return bool(host.perform(words, 10.0 * host.slow)["status"] == 0)
@@ -158,13 +158,18 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
     system = ends.targets[0]
     wanted = [
         Namespace(
-            side, addresses, None if ends.guest(number) else ends.cpus[number],
+            side, addresses, ends.cpus[number] if ends.local(number) else None,
             settings_of=ends.local(number),
         )
         for number, (side, addresses) in enumerate(zip(SIDES, hosts.ADDRESSES, strict=True))
     ]  # fmt: skip
-    made = namespaces.start(system.agent_path, wanted, system.state_dir, timeout_s)
-    own = list(made)
+    far = reached(ends, timeout_s)
+    try:
+        made = namespaces.start(system.agent_path, wanted, system.state_dir, timeout_s)
+    except BaseException:
+        hosts.stop(list(far.values()))
+        raise
+    own = [far.get(side, host) for side, host in zip(SIDES, made, strict=True)]
     try:
         hosts.join_by_veth(made[0].session.pid, made[1].session.pid)
         for side, host in zip(SIDES, made, strict=True):
@@ -175,6 +180,11 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
                     made[number], INTERFACE[side], guest, MAC[side],
                     cpus=ends.guest_cpus(number), timeout_s=timeout_s, writable=[scratch],
                 )  # fmt: skip
+            elif (machine := far.get(side)) and (cable := ends.cables[number]):
+                put_beyond(made[number], INTERFACE[side], machine, cable)
+        for machine in far.values():
+            other = next(host for host in own if host is not machine)
+            check_cable(machine, other.addresses[4], 0.0)
         return Ground(own[0], own[1], cable=(made[0], made[1]))
     except BaseException:
         hosts.stop([*(host for host in own if host.apart), *made])

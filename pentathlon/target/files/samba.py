@@ -9,7 +9,6 @@ from typing import Final
 from pentathlon.target.contract import TargetError
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.server import Server
-from pentathlon.target.launch import need
 
 PORT: Final = 445
 SHARE: Final = "office"
@@ -48,7 +47,7 @@ def configuration(setup: Setup, generation: str) -> str:
         "cache directory": f"{directory}/cache",
         "pid directory": f"{directory}/pid",
         "ncalrpc dir": f"{directory}/ncalrpc",
-        "log file": f"{setup.place}/server/log.smbd",
+        "log file": f"{setup.server.own}/log.smbd",
         "usershare max shares": "0",
         "load printers": "no",
         "printcap name": "/dev/null",
@@ -68,7 +67,7 @@ def configuration(setup: Setup, generation: str) -> str:
         # SMB 2 has no shorter limit than 64 KiB ([MS-SMB2] 3.3.5.4).
         lines["smb2 max read"] = str(max(65536, asked.server.read_bytes))
     text = "[global]\n" + "".join(f"\t{key} = {value}\n" for key, value in lines.items())
-    return text + f"[{SHARE}]\n\tpath = {setup.held.directory}\n\tread only = no\n\tguest ok = no\n"
+    return text + f"[{SHARE}]\n\tpath = {setup.shared}\n\tread only = no\n\tguest ok = no\n"
 
 
 def start(setup: Setup, generation: str, login: Login) -> Server:
@@ -77,24 +76,24 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
     Raises:
         TargetError: a program is missing, or it does not start.
     """
-    host, directory = setup.ground.server, setup.place / "server"
+    place = setup.server
+    host, programs = place.host, place.programs
     state = _state(setup)
     kept = [str(state / name) for name in KEPT]
     host.perform(["rm", "-rf", *kept], 30.0 * host.slow)
     made = host.perform(["mkdir", "-p", "-m", "755", *kept], 30.0 * host.slow)
     if made["status"] != 0:
         raise TargetError(f"the file server's directories cannot be made: {_said(made)}")
-    file = directory / "smb.conf"
-    file.write_text(configuration(setup, generation))
+    file = place.write("smb.conf", configuration(setup, generation))
     added = host.perform(
-        [str(need("pdbedit", "samba")), f"--configfile={file}", "-a", "-t", "-u", login.user],
+        [programs.need("pdbedit", "samba"), f"--configfile={file}", "-a", "-t", "-u", login.user],
         30.0 * host.slow, input=f"{login.password}\n{login.password}\n",
     )  # fmt: skip
     if added["status"] != 0:
         raise TargetError(f"the user of the file server cannot be made: {_said(added)}")
-    smbd = str(need("smbd", "samba"))
+    smbd = programs.need("smbd", "samba")
     command = [smbd, "--foreground", "--no-process-group", f"--configfile={file}"]
-    return Server.start(host, "smbd", command, PORT, log=directory / "log.smbd")
+    return Server.start(place, "smbd", command, PORT, log="log.smbd")
 
 
 def _state(setup: Setup) -> Path:
@@ -102,7 +101,7 @@ def _state(setup: Setup) -> Path:
 
     Its databases are written as mapped memory, which the hostfs of Linux 5.10 loses.
     """
-    return IN_MEMORY if setup.ground.server.apart else setup.place / "server"
+    return IN_MEMORY if setup.server.borrowed else setup.server.own
 
 
 def _said(performed: dict[str, str]) -> str:

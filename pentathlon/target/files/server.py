@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from pentathlon.target.contract import TargetError
+from pentathlon.target.files.place import Place
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
@@ -28,7 +30,7 @@ class Server:
         host: where it runs; its end is the end of the server.
         job: its name on that host.
         port: where it listens.
-        log: its own log on this machine, or None.
+        read_log: reads its own log, if it has one.
         udp: the port is one of UDP.
         ended: what it left, once it was stopped.
     """
@@ -36,28 +38,33 @@ class Server:
     host: Endpoint
     job: str
     port: int
-    log: Path | None = None
+    read_log: Callable[[], str] | None = None
     udp: bool = False
     ended: dict[str, Any] | None = None
 
     @classmethod
     def start(
         cls,
-        host: Endpoint,
+        place: Place,
         job: str,
         command: list[str],
         port: int,
         *,
-        log: Path | None = None,
+        log: str | None = None,
         udp: bool = False,
     ) -> Self:
         """Start it and wait until it listens.
 
+        Args:
+            place: of the host where it runs.
+            log: its own log, by its name there.
+
         Raises:
             TargetError: it ended at once, or does not listen in time; its own words.
         """
+        host = place.host
         host.start(job, {"work": "program", "command": command})
-        server = cls(host, job, port, log, udp)
+        server = cls(host, job, port, partial(place.read, log) if log else None, udp)
         try:
             patience_s = (PATIENCE_APART_S if host.apart else PATIENCE_S) * host.slow
             deadline = time.monotonic() + patience_s
@@ -87,9 +94,9 @@ class Server:
         """The last line that it said; ends it."""
         left = self.stop()
         text = str(left.get("error") or left.get("output") or "")
-        if self.log is not None:
-            with contextlib.suppress(OSError):
-                text = self.log.read_text(errors="replace") + text
+        if self.read_log is not None:
+            with contextlib.suppress(OSError, TargetError):
+                text = self.read_log() + text
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         faults = [line for line in lines if FAULT.search(line)]
         return (faults or lines or ["it said nothing"])[-1]
@@ -119,15 +126,3 @@ def _sockets(host: Endpoint, names: tuple[str, ...]) -> list[str]:
             with contextlib.suppress(OSError):
                 lines += Path(f"/proc/{host.session.pid}/net/{name}").read_text().splitlines()
     return [line for line in lines if line.strip()[:1].isdigit()]
-
-
-def forget(directory: Path) -> None:
-    """Give up what the kernel's page cache holds of a directory's files (posix_fadvise(2))."""
-    for path in directory.rglob("*"):
-        if path.is_file():
-            file = os.open(path, os.O_RDONLY)
-            try:
-                os.fdatasync(file)
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(file)

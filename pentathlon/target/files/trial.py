@@ -13,12 +13,11 @@ from typing import Any
 from pentathlon.filecapture import pcapng
 from pentathlon.filecapture.summary import Summary, summarise
 from pentathlon.target.contract import TargetError
-from pentathlon.target.files import content, protocols, words
+from pentathlon.target.files import protocols, words
 from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.content import Content
 from pentathlon.target.files.ground import Ground
 from pentathlon.target.files.protocols.base import Family, Service
-from pentathlon.target.files.server import forget
 
 PATIENCE_S = 60.0
 """Time that a task gets beyond four times what its link should need, in seconds."""
@@ -82,24 +81,26 @@ def run(setup: Setup) -> Done:
     """
     asked, ground = setup.asked, setup.ground
     family = protocols.family(asked.protocol)
-    forget(setup.held.directory)
+    setup.server.forget()
     service = family.start(setup)
     try:
         if asked.warm:
-            _perform(setup, family, service)
-            _empty(setup.into)
+            _check(_perform(setup, family, service), setup, family, service)
+            setup.client.empty()
         trial = secrets.token_hex(4)
         tap, interface = ground.tap
         tap.capture(trial, interface)
         try:
-            seconds = _perform(setup, family, service)
-        except (TaskFailed, TargetError):
+            done = _perform(setup, family, service)
+        except TargetError:
             # The next capture begins with an empty ring. Whoever stops the study does not wait.
             tap.captured(trial)
             raise
         captured = tap.captured(trial)
+        # Nobody looks at the files before: that would be work beside what is measured.
+        _check(done, setup, family, service)
         found = summarise(pcapng.read(captured), *ground.addresses, family.name)
-        return Done(found, seconds, captured, setup.held, service.name)
+        return Done(found, float(done["elapsed_ns"]) / 1e9, captured, setup.held, service.name)
     finally:
         service.server.stop()
 
@@ -113,33 +114,36 @@ def limit_s(ground: Ground, held: Content) -> float:
     return patience_s + 4 * (8 * held.total / ground.rate_bit_s + trips * ground.round_trip_s)
 
 
-def _perform(setup: Setup, family: Family, service: Service) -> float:
-    """Let the client do its task once; the seconds that its program took."""
+def _perform(setup: Setup, family: Family, service: Service) -> dict[str, Any]:
+    """Let the client do its task once; how its program ended."""
     call = family.call(setup, service)
-    limit = limit_s(setup.ground, setup.held)
-    done = setup.ground.client.perform(
-        call.command, limit, input=call.input, environment=call.environment
+    return setup.ground.client.perform(
+        call.command,
+        limit_s(setup.ground, setup.held),
+        input=call.input,
+        environment=call.environment,
     )
-    held = setup.held
-    with contextlib.suppress(OSError):
-        if (
-            done["status"] == 0
-            and content.digest(setup.into, held.names) == held.digest
-            and sorted(content.found(setup.into)) == list(held.names)
-        ):
-            return float(done["elapsed_ns"]) / 1e9
-    raise TaskFailed(_why(done, setup, family, service, limit))
 
 
-def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service, limit: float) -> str:
+def _check(done: dict[str, Any], setup: Setup, family: Family, service: Service) -> None:
+    """Look whether the client has the files.
+
+    Raises:
+        TaskFailed: it does not.
+    """
+    if done["status"] != 0 or not setup.client.has(setup.held):
+        raise TaskFailed(_why(done, setup, family, service))
+
+
+def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service) -> str:
     """One sentence for a task that was not done."""
-    came = sum((setup.into / name).stat().st_size for name in content.found(setup.into))
-    so_far = f"{came:,} of {setup.held.total:,} bytes had come"
+    so_far = f"{setup.client.came():,} of {setup.held.total:,} bytes had come"
     if not service.server.alive():
         return f"the server {service.name} ended in mid-task; {so_far}"
     if setup.ground.was_cut():
         return f"the link was cut in mid-task; {so_far}"
     if done["timed_out"]:
+        limit = limit_s(setup.ground, setup.held)
         return f"the client was not done after {limit:.0f} s; {so_far}"
     said = words.reason(done, family)
     if said is None and done["status"] == 0:
@@ -156,11 +160,3 @@ def _full(setup: Setup) -> bool:
     client = setup.ground.client
     free = client.perform(["stat", "-f", "-c", "%a", str(setup.into)], LOOK_S * client.slow)
     return bool(free["status"] == 0) and str(free["output"]).strip() == "0"
-
-
-def _empty(directory: Path) -> None:
-    for path in directory.iterdir():
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()

@@ -36,6 +36,16 @@ def offload(interface: str, code: int, value: int) -> None:
         fcntl.ioctl(handle, SIOCETHTOOL, request)
 
 
+def offloaded(interface: str, code: int) -> int:
+    """What such a switch is; each is read by the code before the one that sets it."""
+    body = array.array("I", [code - 1, 0])
+    address, _ = body.buffer_info()
+    request = struct.pack("16sP16x", interface.encode(), address)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, SIOCETHTOOL, request)
+    return body[1]
+
+
 def sockets(channel: int, interfaces: list[str]) -> None:
     """Open the sockets and hand them over."""
     opened = []

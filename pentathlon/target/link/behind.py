@@ -85,29 +85,32 @@ def put_behind(
     return guest
 
 
+def bridge(pid: int, *ports: str) -> None:
+    """Join interfaces of a namespace, in which its own system has no part."""
+    # One that looks into group messages would keep some for itself.
+    within(pid, [ip(), "link", "add", BRIDGE, "type", "bridge", "mcast_snooping", "0"])
+    for name in (BRIDGE, *ports):
+        within(pid, ["/bin/sh", "-c", QUIET, name])
+        master = ["master", BRIDGE] if name != BRIDGE else []
+        within(pid, [ip(), "link", "set", name, *master, "up"])
+
+
 def _tap(pid: int, interface: str, mtu: int) -> int:
     """A TAP device on a bridge with the interface of a namespace."""
     (file,) = taps(pid, [TAP])
     try:
-        # A bridge that looks into group messages would keep some for itself.
-        made = ["link", "add", BRIDGE, "type", "bridge", "mcast_snooping", "0"]
-        within(pid, [ip(), *made])
         room = ["mtu", str(mtu), "txqueuelen", str(TAP_PACKETS)]
         within(pid, [ip(), "link", "set", TAP, *room])
-        for port in (interface, TAP):
-            within(pid, [ip(), "link", "set", port, "master", BRIDGE])
-        for device in (BRIDGE, TAP):
-            within(pid, ["/bin/sh", "-c", QUIET, device])
-            within(pid, [ip(), "link", "set", device, "up"])
+        bridge(pid, interface, TAP)
     except BaseException:
         os.close(file)
         raise
     return file
 
 
-def knows(guest: Endpoint, far: Sequence[str], mac: str) -> None:
-    """Tell a guest that runs this machine's programs the hardware address at the other end, so that
-    its first packet waits for nobody's answer.
+def knows(guest: Endpoint, interface: str, far: Sequence[str], mac: str) -> None:
+    """Tell a host that runs programs the hardware address at the other end, so that its first
+    packet waits for nobody's answer.
 
     Raises:
         TargetError: the program ip(8) failed in it.
@@ -116,7 +119,7 @@ def knows(guest: Endpoint, far: Sequence[str], mac: str) -> None:
         version = 6 if ":" in address else 4
         if version in guest.refused:
             continue
-        words = ["neigh", "replace", address, "lladdr", mac, "dev", guest.device]
-        done = guest.perform([ip(), *words, "nud", "permanent"], 10.0 * guest.slow)
+        words = ["neigh", "replace", address, "lladdr", mac, "dev", interface, "nud", "permanent"]
+        done = guest.perform([guest.need("ip", "iproute2"), *words], 10.0 * guest.slow)
         if done["status"] != 0:
-            raise TargetError(f"the guest's neighbour cannot be named: {done['error'].strip()}")
+            raise TargetError(f"the neighbour cannot be named: {done['error'].strip()}")

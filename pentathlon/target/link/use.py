@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,14 +16,24 @@ from pentathlon.target.link.bed import (
     SIDES,
     EngineName,
     LinkBed,
+    Side,
     has_own_cpu,
     open_link,
     places,
 )
 from pentathlon.target.link.behind import knows, put_behind
+from pentathlon.target.link.beyond import (
+    check_cable,
+    forget_neighbours,
+    hardware_address,
+    put_beyond,
+    reached,
+)
 from pentathlon.target.link.calibrate import Calibration, LinkRefused, calibrate
+from pentathlon.target.pair import hosts
 from pentathlon.target.pair.ends import JOINABLE, Ends
 from pentathlon.target.pair.trial import Task
+from pentathlon.target.ssh.end import FarEnd
 
 
 @dataclass
@@ -101,12 +111,19 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
 
     def make(timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse:
         local = ends.local(0), ends.local(1)
-        bed = open_link(
-            system.agent_path, profile, state_dir=system.state_dir, timeout_s=timeout_s,
-            targets=local,
-            cpus=(ends.cpus[0] if local[0] else None, ends.cpus[1] if local[1] else None),
-            engine=engine,
-        )  # fmt: skip
+        # What cannot be had over there is told before anything is measured here.
+        far = reached(ends, timeout_s)
+        try:
+            bed = open_link(
+                system.agent_path, profile, state_dir=system.state_dir, timeout_s=timeout_s,
+                targets=local,
+                cpus=(ends.cpus[0] if local[0] else None, ends.cpus[1] if local[1] else None),
+                engine=engine,
+            )  # fmt: skip
+        except BaseException:
+            hosts.stop(list(far.values()))
+            raise
+        bed.guests |= far
         try:
             calibration = calibrate(bed)
             taken = places(has_own_cpu(profile))[0] or ()
@@ -117,15 +134,36 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
                         cpus=ends.guest_cpus(number, taken), timeout_s=timeout_s,
                         mtu=profile.mtu_bytes, writable=writable,
                     )  # fmt: skip
-                    if writable:
-                        other = SIDES[1 - number]
-                        knows(bed.guests[side], list(bed.addresses[other].values()), MAC[other])
+                elif (machine := far.get(side)) and (cable := ends.cables[number]):
+                    put_beyond(bed.host(side), INTERFACE[side], machine, cable, profile.mtu_bytes)
+            _acquaint(bed, far, bool(writable))
             return LinkInUse(bed, calibration, bed.statistics())
         except BaseException:
             bed.stop()
             raise
 
     return make
+
+
+def _acquaint(bed: LinkBed, far: Mapping[Side, FarEnd], guests: bool) -> None:
+    """Tell the hosts each other's hardware addresses; namespaces know those of guests already.
+
+    Args:
+        far: those that are other machines.
+        guests: guests have this machine's programs, so they can be told too.
+    """
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        host = bed.system(side)
+        able = side in far or guests or not host.apart
+        if able and (far or host.apart):
+            mac = hardware_address(far[other]) if other in far else MAC[other]
+            known = list(bed.addresses[other].values())
+            if side in far:
+                forget_neighbours(far[side], known)
+            knows(host, host.device or INTERFACE[side], known, mac)
+    for side, machine in far.items():
+        other = SIDES[1 - SIDES.index(side)]
+        check_cable(machine, bed.addresses[other][4], bed.profile.round_trip_ms / 1e3)
 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:

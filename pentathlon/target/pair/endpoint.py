@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
 from pentathlon.target.session import ProcessSession
 from pentathlon.traffic.clocks import Counter
@@ -74,6 +75,14 @@ class Endpoint:
     def finish_job(self, job: str) -> dict[str, Any]:
         """End such work; the `stopped` event."""
         return self._last({"do": "stop", "job": job}, "stopped", 4 * ANSWER_S)
+
+    def need(self, program: str, package: str) -> str:
+        """The path of a program that the host can start; a guest has those of this machine.
+
+        Raises:
+            TargetUnavailable: it is not installed; the remedy names the Debian package.
+        """
+        return str(launch.need(program, package))
 
     def perform(self, command: Sequence[str], timeout_s: float, **what: Any) -> dict[str, Any]:
         """Run another program on the host to its end; the `performed` event.

@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from pentathlon.target.contract import SettingsSpec, SystemSpec, Target, TargetError
 from pentathlon.target.cpus import AVAILABLE, resolve
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.plain import NoSettings
 from pentathlon.target.qemu.target import QemuTarget
+from pentathlon.target.ssh.target import SshTarget
 from pentathlon.target.uml.target import UmlTarget
 
 GUESTS = ("uml", "qemu")
 """Kinds of hosts that have a kernel of their own, which the study names."""
 
-JOINABLE = ("netns", *GUESTS)
+JOINABLE = ("netns", *GUESTS, "ssh")
 """Kinds of hosts that an emulated link can join."""
 
 Guest: TypeAlias = UmlTarget | QemuTarget
@@ -37,6 +38,23 @@ class PeerSpec(Protocol):
 
     @property
     def cpus(self) -> Sequence[int] | None: ...
+    @property
+    def interfaces(self) -> Sequence[str] | None: ...
+    @property
+    def joined_to(self) -> Sequence[str] | None: ...
+
+
+@dataclass(frozen=True)
+class Cable:
+    """What joins this machine to another one.
+
+    Attributes:
+        own: interface of this machine.
+        theirs: interface of the other one.
+    """
+
+    own: str
+    theirs: str
 
 
 @dataclass(frozen=True)
@@ -52,6 +70,7 @@ class _Peer:
     settings: SettingsSpec
     uml_args: Sequence[str]
     accelerator: str | None
+    ssh: Any
 
 
 @dataclass(frozen=True)
@@ -61,10 +80,12 @@ class Ends:
     Attributes:
         targets: how each of them is started.
         cpus: CPUs of this machine that the study names for each; None: it names none.
+        cables: what joins each to this machine, if it is another one.
     """
 
     targets: tuple[Target, Target]
     cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None]
+    cables: tuple[Cable | None, Cable | None] = (None, None)
 
     @property
     def alike(self) -> bool:
@@ -107,7 +128,9 @@ class Ends:
     @property
     def joinable(self) -> bool:
         """Whether an emulated link can join them."""
-        return all(target.kind in JOINABLE for target in self.targets)
+        # One other machine is no two hosts.
+        alone = self.alike and self.far(0) is not None
+        return all(target.kind in JOINABLE for target in self.targets) and not alone
 
     @property
     def layer(self) -> str:
@@ -123,6 +146,11 @@ class Ends:
         """The target of the first or second host, if it is a guest."""
         target = self.targets[number]
         return target if isinstance(target, Guest) else None
+
+    def far(self, number: int) -> SshTarget | None:
+        """The target of the first or second host, if it is another machine."""
+        target = self.targets[number]
+        return target if isinstance(target, SshTarget) else None
 
     def guest_cpus(self, number: int, taken: Sequence[int] = ()) -> tuple[int, ...]:
         """The CPU of a guest: the one that the study names, or one that nothing else has.
@@ -153,7 +181,8 @@ def ends_of(inner: Target, peer: PeerSpec, make: MakeTarget) -> Ends:
     own = inner.system
     cpus = (resolve(own.cpus), resolve(peer.cpus))
     kind = peer.target or inner.kind
-    if kind == inner.kind and peer.kernel in (None, own.kernel):
+    other_machine = peer.target == "ssh"
+    if kind == inner.kind and peer.kernel in (None, own.kernel) and not other_machine:
         return Ends((inner, inner), cpus)
     if inner.kind not in JOINABLE or kind not in JOINABLE:
         raise TargetError(
@@ -171,5 +200,27 @@ def ends_of(inner: Target, peer: PeerSpec, make: MakeTarget) -> Ends:
         own.memory if alike else None, peer.cpus, None, NoSettings(),
         getattr(own, "uml_args", ()) if alike else (),
         getattr(own, "accelerator", None) if alike else None,
+        getattr(peer, "ssh", None),
     )  # fmt: skip
-    return Ends((inner, make(other, inner.agent_path, inner.state_dir)), cpus)
+    targets = inner, make(other, inner.agent_path, inner.state_dir)
+    return Ends(targets, cpus, _cables(inner.name, targets, peer))
+
+
+def _cables(
+    name: str, targets: tuple[Target, Target], peer: PeerSpec
+) -> tuple[Cable | None, Cable | None]:
+    """The cable of each host that is another machine, the client's before the server's."""
+    far = [isinstance(target, SshTarget) for target in targets]
+    own, theirs = list(peer.interfaces or ()), list(peer.joined_to or ())
+    if not len(own) == len(theirs) == sum(far):
+        raise TargetError(
+            f'system "{name}": "interfaces" and "joined_to" of [system.peer] name the cables '
+            f'between this machine and those reached by "ssh": {sum(far)} here, one for each'
+        )
+    if len(set(own)) < len(own):
+        raise TargetError(
+            f'system "{name}": "interfaces" of [system.peer] names {own[0]} twice; each machine '
+            "has a cable of its own"
+        )
+    found = [Cable(own.pop(0), theirs.pop(0)) if one else None for one in far]
+    return found[0], found[1]

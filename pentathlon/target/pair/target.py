@@ -48,18 +48,15 @@ NO_CABLE = (
     "traffic between hosts of two kinds or virtual machines is measured over an emulated link: "
     'name one as "link" of [system.peer]'
 )
-NO_OFFICE = f"file services are measured on the targets {', '.join(JOINABLE)}"
+NO_OFFICE = (
+    f"file services are measured on the targets {', '.join(JOINABLE)}; over ssh the server is "
+    'another host, which [system.peer] names as "target"'
+)
 NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
 
 
 class PairedSpec(PeerSpec, Protocol):
     """What a study says of the second host and of what joins it to the first."""
-
-    @property
-    def interfaces(self) -> Sequence[str] | None: ...
-
-    @property
-    def joined_to(self) -> Sequence[str] | None: ...
 
     @property
     def link(self) -> str | None: ...
@@ -83,9 +80,11 @@ class PairTarget(Target):
         super().__init__(inner.system, inner.agent_path, inner.state_dir)
         self.inner = inner
         peer_cpus = peer.cpus
-        ends = (_two(inner, peer.interfaces), _two(inner, peer.joined_to))
-        wanted = isinstance(inner, SshTarget)
-        if (None in ends) if wanted else (ends != (None, None)):
+        # Another machine that names no server is a forwarder between two cables.
+        forwards = isinstance(inner, SshTarget) and peer.target is None
+        ends = (_two(inner, peer.interfaces), _two(inner, peer.joined_to)) if forwards else None
+        named = (peer.interfaces, peer.joined_to) != (None, None)
+        if (ends is not None and None in ends) or (named and not _far(inner, peer)):
             raise TargetError(
                 f'system "{inner.name}": "interfaces" and "joined_to" of [system.peer] name the '
                 'cables between this machine and one reached by "ssh"; give both for that target, '
@@ -120,7 +119,7 @@ class PairTarget(Target):
             self.bed = uml_bed(inner, peer_cpus)
         elif isinstance(inner, QemuTarget):
             self.bed = qemu_bed(inner, peer_cpus)
-        elif isinstance(inner, SshTarget) and ends[0] and ends[1]:
+        elif isinstance(inner, SshTarget) and ends and ends[0] and ends[1]:
             self.bed = ssh_bed(inner, peer_cpus, ends[0], ends[1])
         elif isinstance(inner, LocalTarget) and inner.kind == "netns":
             self.bed = netns_bed(inner, peer_cpus)
@@ -131,7 +130,7 @@ class PairTarget(Target):
                 grounds(self.ends, peer.link_engine), self.behaviours, inner.state_dir
             )
         own = places(inner.cpus, peer_cpus)
-        elsewhere = isinstance(inner, SshTarget)
+        elsewhere = self.ends.far(0) is not None
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
         self.__dict__.update(
             kind=inner.kind, layer=self.ends.layer, persistent=self.ends.persistent
@@ -151,16 +150,34 @@ class PairTarget(Target):
         server = {} if self.ends.alike else {"server": self.ends.targets[1].describe()}
         return own | {
             "layer": self.layer, "peer": True, **behaves, **server,
-            "notes": [*own.get("notes", []), *remarks],
+            "notes": [*own.get("notes", []), *remarks, *self._cables()],
         }  # fmt: skip
+
+    def _cables(self) -> list[str]:
+        """What joins this machine to those that are ends of its links."""
+        return [
+            f"a cable joins {cable.own} of this machine and {cable.theirs} of {target.address.host}"
+            for number in (0, 1)
+            if (cable := self.ends.cables[number]) and (target := self.ends.far(number))
+        ]
 
     def privileges(self) -> list[str]:
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []
         files = ["root here, for file services (links, captures, servers)"] if self.office else []
-        return [*self.inner.privileges(), *links, *files]
+        there = [
+            f"root on {target.address.host}, for file services (its address and settings)"
+            for number in (0, 1)
+            if self.office and (target := self.ends.far(number))
+        ]
+        return [*self.inner.privileges(), *links, *files, *there]
 
     def settings_to_change(self) -> list[dict[str, Any]]:
-        return self.inner.settings_to_change()
+        lent = [
+            {"what": f"interface {cable.own}", "from": "this machine's", "to": "lent to links"}
+            for cable in self.ends.cables
+            if cable
+        ]
+        return [*self.inner.settings_to_change(), *lent]
 
     def bytes_written(self) -> int | None:
         return self.inner.bytes_written()
@@ -190,6 +207,11 @@ class PairTarget(Target):
         session.office = self.office.boot(timeout_s) if self.office else None
         session.boot_seconds = time.monotonic() - started
         return session
+
+
+def _far(inner: Target, peer: PairedSpec) -> bool:
+    """Whether one of the hosts is another machine."""
+    return isinstance(inner, SshTarget) or peer.target == "ssh"
 
 
 def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:

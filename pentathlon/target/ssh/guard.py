@@ -14,6 +14,7 @@ import selectors
 import subprocess
 import time
 from pathlib import Path
+from typing import IO
 
 from pentathlon.agent import AGENT, GRAPHICS
 from pentathlon.target import launch, processes, putback
@@ -34,22 +35,43 @@ umask 077
 trap '' HUP INT PIPE TERM
 token=$1
 base=${TMPDIR:-/tmp}
-members() { grep -lsF "PENTATHLON_THERE=$1" /proc/[0-9]*/environ | cut -d/ -f3; }
+# Processes with the mark in their environment, and those that wrote something else there but are
+# still in the session of an agent, setsid(2). A number that began anew is somebody else's.
+members() {
+    grep -lsF "PENTATHLON_THERE=$1" /proc/[0-9]*/environ | cut -d/ -f3
+    [ ! -f "$2/sessions" ] || while read -r leader start; do
+        now=$(sed 's/.*) //' "/proc/$leader/stat" 2>/dev/null | cut -d' ' -f20)
+        [ "${now:-$start}" = "$start" ] || continue
+        cat /proc/[0-9]*/stat 2>/dev/null |
+            sed -n "s/^\([0-9]*\) (.*) [^ZX] [0-9]* [0-9]* $leader .*/\1/p"
+    done <"$2/sessions"
+}
 end() {
     for signal in TERM TERM KILL KILL; do
-        found=$(members "$1")
+        found=$(members "$1" "$2")
         [ -n "$found" ] || return 0
         kill -"$signal" $found 2>/dev/null
         sleep 0.3 2>/dev/null || sleep 1
     done
-    [ -z "$(members "$1")" ]
+    [ -z "$(members "$1" "$2")" ]
+}
+# What was changed on the machine, one command a line that puts it back, the last change first.
+undo() {
+    undone=0
+    [ ! -f "$1/undo" ] || while read -r line; do
+        (eval "$line") >/dev/null 2>&1 </dev/null || undone=1
+    done <"$1/undo"
+    return $undone
 }
 # What a session left whose guard was killed too: the machine lost power, for example.
 for old in "$base"/pentathlon-there-*; do
     [ -O "$old" ] && [ -f "$old/guard" ] || continue
     read -r pid boot <"$old/guard"
-    [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ] && kill -0 "$pid" 2>/dev/null && continue
-    end "${old##*/pentathlon-there-}"
+    if [ "$boot" = "$(cat /proc/sys/kernel/random/boot_id)" ]; then
+        kill -0 "$pid" 2>/dev/null && continue
+        end "${old##*/pentathlon-there-}" "$old"
+        undo "$old"
+    fi
     [ -f "$old/scratch" ] && rm -rf -- "$(cat "$old/scratch")"
     rm -rf -- "$old"
 done
@@ -67,7 +89,7 @@ echo "pentathlon ready"
 echo "$own"
 echo "$scratch"
 cat >/dev/null
-end "$token"; ended=$?
+end "$token" "$own" && undo "$own"; ended=$?
 rm -rf -- "$scratch" "$own" && [ "$ended" = 0 ] && echo "pentathlon clean"
 """
 
@@ -81,7 +103,10 @@ else openssl dgst -sha256 -r <"$1/$2"; fi
 """
 
 # Words: directory, token, verb.
-START = 'cd / && PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" "$3"'
+START = r"""
+echo "$$ $(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)" >>"$1/sessions"
+cd / && TMPDIR=$1 PENTATHLON_THERE=$2 exec "$1/pentathlon-agent" "$3"
+"""
 
 
 class Guard:
@@ -168,6 +193,28 @@ class Guard:
             raise TargetError(
                 f"{what} did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
             )
+
+    def send(self, script: str, *words: str, file: IO[bytes]) -> None:
+        """Run a script there that reads a file of this machine from its standard input.
+
+        Raises:
+            TargetError: it failed; its last words.
+        """
+        host = self._address.host
+        try:
+            done = subprocess.run(
+                self._address.shared(self._local, script, *words),
+                stdin=file,
+                capture_output=True,
+                timeout=COPY_S,
+                env=os.environ | {processes.TOKEN: self.token},
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TargetError(f"files were not copied to {host} within {COPY_S:g} s") from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise TargetError(f"files could not be copied to {host}: {said[-1]}")
 
     def start_command(self, verb: str = "run") -> list[str]:
         """The command that runs the agent there."""

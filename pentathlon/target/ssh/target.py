@@ -7,7 +7,7 @@ import platform
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar
 
 from pentathlon.agent import graphics
 from pentathlon.target import guest, launch, options
@@ -22,7 +22,7 @@ from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.settings import MachineSettings
 from pentathlon.target.ssh.client import Address
 from pentathlon.target.ssh.guard import Guard
-from pentathlon.target.undo import UndoJournal
+from pentathlon.target.undo import Entry, UndoJournal
 
 BOOT_ID = "cat /proc/sys/kernel/random/boot_id"
 
@@ -45,7 +45,26 @@ class SshSession(ProcessSession):
 
     def __init__(self, name: str, launch: Launch, journal: UndoJournal, guard: Guard) -> None:
         self._guard = guard
+        self._undo = journal
         super().__init__(name, launch, journal)
+
+    @property
+    def directory(self) -> str:
+        """The session's private directory over there."""
+        return self._guard.directory
+
+    @property
+    def scratch(self) -> str:
+        """The directory for its files over there."""
+        return self._guard.scratch
+
+    def send(self, script: str, *words: str, file: IO[bytes]) -> None:
+        """Run a POSIX shell script there that reads a file of this machine (`Guard.send`)."""
+        self._guard.send(script, *words, file=file)
+
+    def note(self, entry: Entry) -> None:
+        """Write down a change of this machine that is put back when the session ends."""
+        self._undo.note(entry)
 
     def stop(self) -> None:
         try:
@@ -142,7 +161,7 @@ class SshTarget(Target):
             self.restart(began + timeout_s)
         return self._start(began, timeout_s, "run")
 
-    def start_endpoint(self, timeout_s: float) -> ProcessSession:
+    def start_endpoint(self, timeout_s: float) -> SshSession:
         """Start the agent there as one host of several; the machine is not restarted.
 
         Raises:

@@ -9,15 +9,15 @@ from typing import ClassVar, Final
 
 from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.programs import HERE, Programs
 from pentathlon.target.files.protocols.base import Call, Family, Refused, Service
 from pentathlon.target.files.server import Server
-from pentathlon.target.launch import need
 
 PORT: Final = 8080
 
 DAV_MODULE: Final = "ngx_http_dav_ext_module.so"
 DAV_PACKAGE: Final = "libnginx-mod-http-dav-ext"
-MODULES: Final = (Path("/usr/lib/nginx/modules"), Path("/usr/lib64/nginx/modules"))
+MODULES: Final = ("/usr/lib/nginx/modules", "/usr/lib64/nginx/modules")
 
 REUSES: Final = (8, 0)
 """From this version on curl asks twice on a connection of which it knows that it is HTTP/2
@@ -51,7 +51,7 @@ class Http(Family):
 
     def check(self) -> None:
         super().check()
-        _dav_module()
+        _dav_module(HERE)
 
     def start(self, setup: Setup) -> Service:
         """Start nginx over the files; ready when it listens.
@@ -61,23 +61,21 @@ class Http(Family):
             TargetUnavailable: it or its module is not installed.
             TargetError: it does not start.
         """
-        nginx = str(need("nginx", "nginx"))
+        place = setup.server
+        nginx = place.programs.need("nginx", "nginx")
         buffer = setup.asked.server.buffer
         if buffer:
             _allowed(setup, buffer)
-        directory = setup.place / "server"
-        file = directory / "nginx.conf"
-        dav = setup.asked.task == "portal"
+        dav = _dav_module(place.programs) if setup.asked.task == "portal" else None
         second = setup.asked.protocol == "http2"
-        file.write_text(configuration(directory, setup.held.directory, buffer, dav, second))
-        log = directory / "error.log"
-        command = [nginx, "-p", str(directory), "-c", str(file), "-e", str(log)]
-        server = Server.start(setup.ground.server, "nginx", command, PORT, log=log)
-        return Service("nginx", server)
+        text = configuration(place.own, setup.shared, buffer, dav, second)
+        file, log = place.write("nginx.conf", text), "error.log"
+        command = [nginx, "-p", str(place.own), "-c", str(file), "-e", str(place.own / log)]
+        return Service("nginx", Server.start(place, "nginx", command, PORT, log=log))
 
     def call(self, setup: Setup, service: Service) -> Call:
         """What curl is told: one process, whose requests go over one connection."""
-        curl = str(need("curl", "curl"))
+        curl = setup.client.programs.need("curl", "curl")
         name = setup.held.names[0]
         site = f"http://{setup.ground.addresses[1]}:{PORT}"
         get = ["--output", str(setup.into / name), f"{site}/{name}"]
@@ -125,15 +123,17 @@ def _allowed(setup: Setup, buffer: int) -> None:
         )
 
 
-def configuration(directory: Path, shared: Path, buffer: int, dav: bool, second: bool) -> str:
+def configuration(
+    directory: Path, shared: Path, buffer: int, dav: Path | None, second: bool
+) -> str:
     """nginx.conf: nothing of it lies outside of `directory`, and its log holds errors only.
 
     Args:
         buffer: SO_SNDBUF of each connection, in bytes; 0 leaves it to the kernel, which tunes it.
-        dav: the folder answers OPTIONS and PROPFIND.
+        dav: the module by which the folder answers OPTIONS and PROPFIND, if it shall.
         second: HTTP/2 is served, and HTTP/1.1 is not.
     """
-    load = f'load_module "{_dav_module()}";\n' if dav else ""
+    load = f'load_module "{dav}";\n' if dav else ""
     # Its workers stay who it is: root, also the one of a user namespace, which has nobody else.
     user = "user root root;\n"
     places = "".join(
@@ -153,10 +153,9 @@ def configuration(directory: Path, shared: Path, buffer: int, dav: bool, second:
     )
 
 
-def _dav_module() -> Path:
-    for directory in MODULES:
-        if (directory / DAV_MODULE).exists():
-            return directory / DAV_MODULE
+def _dav_module(programs: Programs) -> Path:
+    if found := programs.find([f"{directory}/{DAV_MODULE}" for directory in MODULES]):
+        return found
     raise TargetUnavailable(
         f"nginx's module {DAV_MODULE} is not installed", f"sudo apt-get install {DAV_PACKAGE}"
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar, Final
 
-from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.programs import HERE
 from pentathlon.target.files.protocols.base import Call, Family, Refused, Service
 from pentathlon.target.files.protocols.http import PROPERTIES
 from pentathlon.target.files.server import Server
@@ -19,6 +17,11 @@ NAME: Final = "pentathlon"
 """The name in the server's certificate, as `fetch_http3.py` asks for it."""
 CONGESTION: Final = ("reno", "cubic")
 """What aioquic has."""
+
+MODULE: Final = "aioquic"
+INSTALL: Final = "{python} -m pip install aioquic"
+PUBLIC: Final = "certificate.pem"
+"""The server's certificate, at both ends."""
 
 PROGRAMS: Final = Path(__file__).parent.parent
 SERVER, CLIENT = PROGRAMS / "serve_http3.py", PROGRAMS / "fetch_http3.py"
@@ -40,11 +43,7 @@ class Http3(Family):
     )
 
     def check(self) -> None:
-        if importlib.util.find_spec("aioquic") is None:
-            raise TargetUnavailable(
-                "the Python package aioquic is not installed",
-                f"{sys.executable} -m pip install aioquic",
-            )
+        HERE.python(MODULE, INSTALL)
 
     def start(self, setup: Setup) -> Service:
         """Start the server with a certificate of its own; ready when its port is open.
@@ -54,31 +53,34 @@ class Http3(Family):
             TargetUnavailable: aioquic is not installed.
             TargetError: it does not start.
         """
-        self.check()
-        asked, directory = setup.asked, setup.place / "server"
+        asked, place = setup.asked, setup.server
+        python = place.programs.python(MODULE, INSTALL)
         if asked.server.buffer:
             raise Refused("QUIC has no send buffer in the server's kernel that could be set")
         congestion = asked.server.congestion
         if congestion not in {None, *CONGESTION}:
             raise Refused(f"aioquic has the congestion controls {', '.join(CONGESTION)} only")
-        certificate, key = _certificate(directory)
-        (setup.place / "client" / certificate.name).write_bytes(certificate.read_bytes())
-        own = [setup.held.directory, PORT, certificate, key, congestion or ""]
-        command = [sys.executable, "-I", str(SERVER), *map(str, own)]
-        server = Server.start(setup.ground.server, "http3", command, PORT, udp=True)
+        text, private = _certificate()
+        certificate, key = place.write(PUBLIC, text), place.write("key.pem", private, secret=True)
+        setup.client.write(PUBLIC, text)
+        own = [setup.shared, PORT, certificate, key, congestion or ""]
+        command = [python, "-I", str(place.program(SERVER)), *map(str, own)]
+        server = Server.start(place, "http3", command, PORT, udp=True)
         return Service("aioquic", server)
 
     def call(self, setup: Setup, service: Service) -> Call:
         """What the client is told; its requests go one after another over one connection."""
         name, asked = setup.held.names[0], setup.asked
         window = asked.client.receive_buffer[2] if asked.client.receive_buffer else 0
-        certificate = next((setup.place / "client").glob("*.pem"))
+        certificate = setup.client.own / PUBLIC
         own = [setup.ground.addresses[1], PORT, name, setup.into / name, certificate, window]
         before = ["OPTIONS /", "PROPFIND /"] if asked.task == "portal" else []
-        return Call([sys.executable, "-I", str(CLIENT), *map(str, own), *before], input=PROPERTIES)
+        python = setup.client.programs.python(MODULE, INSTALL)
+        program = str(setup.client.program(CLIENT))
+        return Call([python, "-I", program, *map(str, own), *before], input=PROPERTIES)
 
 
-def _certificate(directory: Path) -> tuple[Path, Path]:
+def _certificate() -> tuple[str, str]:
     """A certificate that signs itself, for a week, and its key (RFC 5280)."""
     # Part of what aioquic needs.
     from cryptography import x509  # noqa: PLC0415
@@ -100,11 +102,8 @@ def _certificate(directory: Path) -> tuple[Path, Path]:
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .sign(key, hashes.SHA256())
     )
-    encoding, places = serialization.Encoding.PEM, ("certificate.pem", "key.pem")
-    public, private = (directory / name for name in places)
-    public.write_bytes(certificate.public_bytes(encoding))
-    private.touch(mode=0o600)
-    private.write_bytes(
-        key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    encoding = serialization.Encoding.PEM
+    private = key.private_bytes(
+        encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    return public, private
+    return certificate.public_bytes(encoding).decode(), private.decode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -11,14 +9,17 @@ from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.content import PROFILE
 from pentathlon.target.files.fetch_nfs import NAMES
+from pentathlon.target.files.programs import HERE, Programs
 from pentathlon.target.files.protocols.base import Call, Family, Service
 from pentathlon.target.files.server import Server
-from pentathlon.target.launch import need
 
 PORT: Final = 2049
 EXPORT: Final = "/office"
 PLUGINS: Final = "libfsalvfs.so"
 PLACES: Final = ("/usr/lib/*/ganesha", "/usr/lib/ganesha", "/usr/lib64/ganesha")
+
+LIBRARY: Final = "libnfs13"
+"""Debian's package of the client's library."""
 
 IN_MEMORY: Final = Path("/run/office")
 TO_MEMORY: Final = 'rm -rf "$0" && cp -R "$1" "$0" && shift && exec "$@"'
@@ -26,6 +27,7 @@ TO_MEMORY: Final = 'rm -rf "$0" && cp -R "$1" "$0" && shift && exec "$@"'
 hands out a copy in the guest's memory."""
 
 CLIENT: Final = Path(__file__).parent.with_name("fetch_nfs.py")
+TRACE: Final = CLIENT.with_name("open_smb.py")
 READ_BYTES: Final = 1 << 20
 """Bytes of a READ where no behaviour limits them: what Linux's own client and server agree on."""
 OUTSTANDING: Final = 1
@@ -54,11 +56,8 @@ class Nfs(Family):
 
     def check(self) -> None:
         super().check()
-        _plugins()
-        if not any(map(_loads, NAMES)):
-            raise TargetUnavailable(
-                f"libnfs ({' or '.join(NAMES)}) is not installed", "sudo apt-get install libnfs13"
-            )
+        _plugins(HERE)
+        HERE.library(NAMES, LIBRARY)
 
     def start(self, setup: Setup) -> Service:
         """Start nfs-ganesha with one export; ready when it listens.
@@ -67,20 +66,18 @@ class Nfs(Family):
             TargetUnavailable: it, its module for files or the client's library is not installed.
             TargetError: it does not start.
         """
-        self.check()
-        ganesha = str(need(*self.programs[0]))
-        directory = setup.place / "server"
-        (directory / "recovery").mkdir()
-        file, log = directory / "ganesha.conf", directory / "ganesha.log"
-        apart = setup.ground.server.apart
-        shared = IN_MEMORY if apart else setup.held.directory
-        file.write_text(configuration(directory, shared, _plugins()))
-        command = [ganesha, "-F", "-f", str(file), "-L", str(log), "-N", "WARN"]
-        command += ["-p", str(directory / "ganesha.pid")]
-        if apart:
-            shell = ["/bin/sh", "-c", TO_MEMORY, str(IN_MEMORY), str(setup.held.directory)]
+        place = setup.server
+        ganesha, plugins = place.programs.need(*self.programs[0]), _plugins(place.programs)
+        setup.client.programs.library(NAMES, LIBRARY)
+        place.make("recovery")
+        shared, log = IN_MEMORY if place.borrowed else setup.shared, "ganesha.log"
+        file = place.write("ganesha.conf", configuration(place.own, shared, plugins))
+        command = [ganesha, "-F", "-f", str(file), "-L", str(place.own / log), "-N", "WARN"]
+        command += ["-p", str(place.own / "ganesha.pid")]
+        if place.borrowed:
+            shell = ["/bin/sh", "-c", TO_MEMORY, str(IN_MEMORY), str(setup.shared)]
             command = [*shell, *command]
-        server = Server.start(setup.ground.server, "nfs-ganesha", command, PORT, log=log)
+        server = Server.start(place, "nfs-ganesha", command, PORT, log=log)
         return Service("nfs-ganesha", server)
 
     def call(self, setup: Setup, service: Service) -> Call:
@@ -92,7 +89,9 @@ class Nfs(Family):
             name, str(setup.into), str(asked.server.read_bytes or READ_BYTES),
             str(asked.outstanding or OUTSTANDING),
         ]  # fmt: skip
-        return Call([sys.executable, "-I", str(CLIENT)], input="\n".join(words) + "\n")
+        python = setup.client.programs.python("ctypes", "sudo apt-get install python3")
+        program = str(setup.client.program(CLIENT, TRACE))
+        return Call([python, "-I", program], input="\n".join(words) + "\n")
 
 
 def configuration(directory: Path, shared: Path, plugins: Path) -> str:
@@ -116,18 +115,9 @@ def configuration(directory: Path, shared: Path, plugins: Path) -> str:
     )
 
 
-def _plugins() -> Path:
-    for pattern in PLACES:
-        for found in sorted(Path("/").glob(f"{pattern[1:]}/{PLUGINS}")):
-            return found.parent
+def _plugins(programs: Programs) -> Path:
+    if found := programs.find([f"{pattern}/{PLUGINS}" for pattern in PLACES]):
+        return found.parent
     raise TargetUnavailable(
         f"nfs-ganesha's module {PLUGINS} is not installed", "sudo apt-get install nfs-ganesha-vfs"
     )
-
-
-def _loads(library: str) -> bool:
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from pentathlon.target.contract import TargetError
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.content import PROFILE
+from pentathlon.target.files.place import Place
 from pentathlon.target.files.protocols.base import Call, Family, Service
 from pentathlon.target.files.server import Server
-from pentathlon.target.launch import need
-from pentathlon.target.pair.endpoint import Endpoint
 
 PORT: Final = 2222
 SERVER_PACKAGE, CLIENT_PACKAGE = "openssh-server", "openssh-client"
@@ -53,39 +51,38 @@ class Sftp(Family):
             TargetUnavailable: it is not installed.
             TargetError: a key cannot be made, or it does not start.
         """
-        sshd = str(need("sshd", SERVER_PACKAGE))
-        server, client = setup.place / "server", setup.place / "client"
-        _key(setup.ground.server, server / "host_key")
-        _key(setup.ground.client, client / "key")
-        (server / "authorized_keys").write_text((client / "key.pub").read_text())
-        kind, key = (server / "host_key.pub").read_text().split()[:2]
+        server, client = setup.server, setup.client
+        sshd = server.programs.need("sshd", SERVER_PACKAGE)
+        server.write("authorized_keys", _key(client, "key"))
+        kind, key = _key(server, "host_key").split()[:2]
         address = setup.ground.addresses[1]
-        (client / "known_hosts").write_text(f"[{address}]:{PORT} {kind} {key}\n")
-        file, log = server / "sshd.conf", server / "log"
-        file.write_text(configuration(server, setup.held.directory))
-        own = [sshd, "-D", "-f", str(file), "-E", str(log)]
-        command = [str(need("unshare", "util-linux")), *APART, "--", "/bin/sh", "-c", START, *own]
-        return Service("sshd", Server.start(setup.ground.server, "sshd", command, PORT, log=log))
+        client.write("known_hosts", f"[{address}]:{PORT} {kind} {key}\n")
+        file, log = server.write("sshd.conf", configuration(server.own, setup.shared)), "log"
+        own = [sshd, "-D", "-f", str(file), "-E", str(server.own / log)]
+        unshare = server.programs.need("unshare", "util-linux")
+        command = [unshare, *APART, "--", "/bin/sh", "-c", START, *own]
+        return Service("sshd", Server.start(server, "sshd", command, PORT, log=log))
 
     def call(self, setup: Setup, service: Service) -> Call:
         """What sftp is told: a batch of one command."""
-        client = setup.place / "client"
-        command = [str(need("sftp", CLIENT_PACKAGE)), "-b", "-", "-P", str(PORT)]
-        command += ["-F", "none", "-i", str(client / "key")]
+        client = setup.client
+        command = [client.programs.need("sftp", CLIENT_PACKAGE), "-b", "-", "-P", str(PORT)]
+        command += ["-F", "none", "-i", str(client.own / "key")]
         if setup.asked.outstanding is not None:
             command += ["-R", str(setup.asked.outstanding)]
         if setup.asked.server.read_bytes is not None:
             command += ["-B", str(setup.asked.server.read_bytes)]
         for option, value in (
             ("IdentitiesOnly", "yes"), ("BatchMode", "yes"), ("StrictHostKeyChecking", "yes"),
-            ("UserKnownHostsFile", str(client / "known_hosts")),
+            ("UserKnownHostsFile", str(client.own / "known_hosts")),
             ("GlobalKnownHostsFile", "/dev/null"),
         ):  # fmt: skip
             command += ["-o", f"{option}={value}"]
         tree = setup.asked.task == "roaming"
         name = PROFILE if tree else setup.held.names[0]
         batch = f'lcd "{setup.into}"\nget {"-r " if tree else ""}"{name}"\n'
-        return Call([*command, f"{getpass.getuser()}@{setup.ground.addresses[1]}"], input=batch)
+        server = f"{setup.server.programs.user}@{setup.ground.addresses[1]}"
+        return Call([*command, server], input=batch)
 
 
 def configuration(directory: Path, shared: Path) -> str:
@@ -108,8 +105,10 @@ def configuration(directory: Path, shared: Path) -> str:
     return "".join(f"{key} {value}\n" for key, value in lines.items())
 
 
-def _key(host: Endpoint, file: Path) -> None:
-    keygen = str(need("ssh-keygen", CLIENT_PACKAGE))
-    done = host.perform([keygen, "-q", "-t", "ed25519", "-N", "", "-f", str(file)], 30.0)
+def _key(place: Place, name: str) -> str:
+    """Make a pair of keys of an end; the public one."""
+    keygen, file = place.programs.need("ssh-keygen", CLIENT_PACKAGE), str(place.own / name)
+    done = place.host.perform([keygen, "-q", "-t", "ed25519", "-N", "", "-f", file], 30.0)
     if done["status"] != 0:
         raise TargetError(f"ssh-keygen makes no key: {(done['error'] or done['output']).strip()}")
+    return place.read(f"{name}.pub")

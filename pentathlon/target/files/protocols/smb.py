@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
-import os
-import pwd
 import secrets
-import subprocess
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.files import samba
 from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.behaviours import GENERATIONS, newest
 from pentathlon.target.files.content import PROFILE
+from pentathlon.target.files.place import Place
+from pentathlon.target.files.programs import Programs
 from pentathlon.target.files.protocols.base import Call, Family, Refused, Service
 from pentathlon.target.files.samba import Login
-from pentathlon.target.launch import need
 
-SYSTEM_PYTHON: Final = "/usr/bin/python3"
+MODULE: Final = "samba.samba3.libsmb_samba_internal"
 OPENER: Final = Path(__file__).parent.parent / "open_smb.py"
 LEAST_PATIENCE_S: Final = 20
 
@@ -59,33 +55,33 @@ class Smb(Family):
     def start(self, setup: Setup) -> SmbService:
         asked = setup.asked
         spoken = generation(asked)
-        user = pwd.getpwuid(os.geteuid()).pw_name
-        login = Login(user, secrets.token_urlsafe(12))
+        login = Login(setup.server.programs.user, secrets.token_urlsafe(12))
         server = samba.start(setup, spoken, login)
         return SmbService("smbd", server, login, spoken)
 
     def call(self, setup: Setup, service: Service) -> Call:
         assert isinstance(service, SmbService)
         dialect = samba.DIALECTS[service.generation]
-        file = _configuration(setup.place / "client", dialect)
+        place = setup.client
+        file = _configuration(place, dialect)
         address, login = setup.ground.addresses[1], service.login
         if setup.asked.task == "open":
             name = setup.held.names[0]
             return Call(
-                [interpreter(), "-I", str(OPENER)],
+                [interpreter(place.programs), "-I", str(place.program(OPENER))],
                 input="\n".join(
                     [str(file), address, samba.SHARE, name, str(setup.into / name),
                      login.user, login.password]
                 ) + "\n",
             )  # fmt: skip
-        secret = setup.place / "client" / "authentication"
-        secret.touch(mode=0o600)
-        secret.write_text(f"username = {login.user}\npassword = {login.password}\n")
+        text = f"username = {login.user}\npassword = {login.password}\n"
+        secret = place.write("authentication", text, secret=True)
+        smbclient = place.programs.need("smbclient", "smbclient")
         whole = setup.asked.task == "roaming"
         fetch = f'mget "{PROFILE}"' if whole else f'get "{setup.held.names[0]}"'
         return Call(
             [
-                *[str(need("smbclient", "smbclient")), f"--configfile={file}", "-E"],
+                *[smbclient, f"--configfile={file}", "-E"],
                 *[f"//{address}/{samba.SHARE}", "-p", str(service.server.port), "-A", str(secret)],
                 *["-m", dialect, "-t", str(_patience_s(setup))],
                 *["-c", f'prompt off; recurse on; lcd "{setup.into}"; {fetch}'],
@@ -103,22 +99,13 @@ def _patience_s(setup: Setup) -> int:
     return math.ceil(LEAST_PATIENCE_S + behind)
 
 
-@cache
-def interpreter() -> str:
-    """The interpreter that has Samba's own modules: the system's, whatever comes first in $PATH.
+def interpreter(programs: Programs) -> str:
+    """The interpreter that has Samba's own modules.
 
     Raises:
         TargetUnavailable: there is none.
     """
-    found = subprocess.run(
-        [SYSTEM_PYTHON, "-I", "-c", "import samba.samba3.libsmb_samba_internal"],
-        capture_output=True, check=False,
-    ) if Path(SYSTEM_PYTHON).exists() else None  # fmt: skip
-    if found is None or found.returncode:
-        raise TargetUnavailable(
-            f"{SYSTEM_PYTHON} has no module samba", "sudo apt-get install python3-samba"
-        )
-    return SYSTEM_PYTHON
+    return programs.python(MODULE, "sudo apt-get install python3-samba")
 
 
 def generation(asked: Asked) -> str:
@@ -138,17 +125,15 @@ def generation(asked: Asked) -> str:
     return asked.protocol
 
 
-def _configuration(directory: Path, dialect: str) -> Path:
+def _configuration(place: Place, dialect: str) -> Path:
     """The client's smb.conf(5): nothing of the machine's own is read or written."""
-    file = directory / "client.conf"
-    places = ("private dir", "lock directory", "state directory", "cache directory")
-    for name in places:
-        (directory / name.split()[0]).mkdir(exist_ok=True)
-    file.write_text(
+    names = ("private dir", "lock directory", "state directory", "cache directory")
+    place.make(*(name.split()[0] for name in names))
+    return place.write(
+        "client.conf",
         "[global]\n"
-        + "".join(f"\t{name} = {directory}/{name.split()[0]}\n" for name in places)
+        + "".join(f"\t{name} = {place.own}/{name.split()[0]}\n" for name in names)
         + f"\tclient min protocol = NT1\n\tclient max protocol = {dialect}\n"
         + f"\tsmb ports = {samba.PORT}\n\tdisable netbios = yes\n\tname resolve order = host\n"
-        + "\tclient use kerberos = off\n\tsocket options = TCP_NODELAY\n"
+        + "\tclient use kerberos = off\n\tsocket options = TCP_NODELAY\n",
     )
-    return file

@@ -1,0 +1,113 @@
+"""Machines for tests: sshd in network and mount namespaces of its own, joined to this one's by a
+veth(4) pair. They share this machine's kernel and programs, but neither /tmp nor this package, so
+that a path which is taken for common property is not there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pentathlon
+from pentathlon.study.reach import Ssh
+from pentathlon.target.files.ground import GATHER, SEGMENT, SEGMENT_ANY, SEND_CHECKSUM
+from pentathlon.target.forwarding import inside
+from tests.target.sshd import Sshd
+
+PRIVATE = """
+mount -t tmpfs tmpfs "$0" && mount -t tmpfs tmpfs /tmp && mount -t sysfs sysfs /sys &&
+ip link set lo up && echo ready && exec sleep infinity
+"""
+
+# A virtual cable is gone with the namespace at its other end.
+OF_INTERFACE = """
+[ -e "/sys/class/net/$0" ] || exit 0
+ip -o -4 addr show dev "$0" && ip neigh show nud permanent dev "$0"
+"""
+
+
+@dataclass
+class Machine:
+    """One of them.
+
+    Attributes:
+        own, theirs: both ends of its cable, this machine's and its own.
+    """
+
+    own: str
+    theirs: str
+    ssh: Ssh
+    holder: subprocess.Popen[str]
+    server: Sshd
+
+    @classmethod
+    def start(cls, directory: Path, number: int) -> Machine:
+        package = str(Path(pentathlon.__file__).parent)
+        command = ["unshare", "--net", "--mount", "sh", "-c", PRIVATE, package]
+        holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
+        server = Sshd(directory / f"machine{number}")
+        made = cls(
+            f"ptcard{number}", f"ptfar{number}",
+            Ssh(host="bench", config=str(server.config)), holder, server,
+        )  # fmt: skip
+        made.plug_in()
+        shutil.copytree(server.directory, made.path(server.directory))
+        enter = f"nsenter --target {holder.pid} --net --mount -- {server.program}"
+        with server.config.open("a") as file:
+            file.write(f"    ProxyCommand {enter} -i -f {server.directory}/sshd.conf\n")
+        return made
+
+    def plug_in(self) -> None:
+        """Lay its cable; a card does in hardware what a veth(4) would leave to the other side."""
+        link = ["ip", "link", "add", self.own, "type", "veth", "peer", "name", self.theirs]
+        subprocess.run([*link, "netns", str(self.holder.pid)], check=True)
+        for code in (SEND_CHECKSUM, SEGMENT, SEGMENT_ANY, GATHER):
+            words = ["offload", self.theirs, hex(code), "0"]
+            enter = ["nsenter", "--target", str(self.holder.pid), "--net", "--"]
+            subprocess.run([*enter, sys.executable, "-I", inside.__file__, *words], check=True)
+
+    def path(self, path: Path | str) -> Path:
+        """A path of the machine, as this one reaches it."""
+        return Path(f"/proc/{self.holder.pid}/root") / str(path).lstrip("/")
+
+    def run(self, *command: str) -> str:
+        """What a command prints there."""
+        enter = ["nsenter", "--target", str(self.holder.pid), "--net", "--mount", "--"]
+        done = subprocess.run([*enter, *command], capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def left(self) -> list[str]:
+        """What a session has left there: files, addresses, settings, processes."""
+        own = Path(f"/proc/{self.holder.pid}/ns/net").readlink()
+        pids = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
+        here = [pid for pid in pids if _link(pid / "ns/net") == own]
+        names = [(pid / "comm").read_text().strip() for pid in here]
+        return [
+            *(path.name for path in self.path("/tmp").glob("pentathlon-*")),
+            *self.run("sh", "-c", OF_INTERFACE, self.theirs).splitlines(),
+            *(name for name in names if name != "sleep"),
+        ]
+
+    def quiet(self) -> list[str]:
+        """What is left after some time for it to go."""
+        deadline = time.monotonic() + 60
+        while (left := self.left()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return left
+
+    def stop(self) -> None:
+        self.holder.kill()
+        self.holder.wait()
+        assert self.holder.stdout is not None
+        self.holder.stdout.close()
+
+
+def _link(path: Path) -> Path | None:
+    try:
+        return path.readlink()
+    except OSError:
+        return None

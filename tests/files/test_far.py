@@ -1,0 +1,251 @@
+"""File tasks whose ends are machines reached by ssh(1)."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pentathlon import agent
+from pentathlon.study.model import Peer, System
+from pentathlon.study.reach import Ssh
+from pentathlon.target import TargetUnavailable, make_target
+from pentathlon.target.files import trial
+from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.ground import Ground, grounds
+from pentathlon.target.link import use
+from pentathlon.target.link.calibrate import Calibration
+from pentathlon.target.pair.target import PairTarget
+from pentathlon.target.ssh.end import FarEnd, _look
+from pentathlon.target.undo import restore_leftovers
+from tests.files.conftest import (
+    WAN,
+    Bench,
+    Grounds,
+    after,
+    failure,
+    no_namespaces,
+    samples,
+    wrong_password,
+)
+from tests.files.machines import Machine
+
+PROTOCOLS = ["smb", "http1.1", "sftp", "nfs"]
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Machine]]:
+    if reason := no_namespaces():
+        pytest.skip(reason)
+    place = tmp_path_factory.mktemp("machines")
+    made: list[Machine] = []
+    try:
+        made += [Machine.start(place, number) for number in range(4)]
+        yield made
+    finally:
+        for one in made:
+            one.stop()
+
+
+def ground(place: Path, system: System, link: str | None = None) -> Ground:
+    """The ground of a system, over a link of 10 Mbit/s and 50 ms that nobody measures."""
+    profile = place / "test.toml"
+    profile.write_text(WAN)
+    target = make_target(system, agent.locate(), place)
+    assert isinstance(target, PairTarget)
+    target.prepare()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
+        return grounds(target.ends)(link or str(profile), 60.0, place)
+
+
+@pytest.fixture(scope="module")
+def far_client(
+    machines: list[Machine], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bench]:
+    place, one = tmp_path_factory.mktemp("client"), machines[0]
+    made = ground(place, far_system(str(one.ssh.config), one.own, one.theirs))
+    yield Bench(Grounds(made), place)
+    made.stop()
+    assert one.quiet() == []
+
+
+@pytest.fixture(scope="module")
+def far_server(
+    machines: list[Machine], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bench]:
+    place, one = tmp_path_factory.mktemp("server"), machines[1]
+    peer = Peer(target="ssh", ssh=one.ssh, interfaces=(one.own,), joined_to=(one.theirs,))
+    made = ground(place, System(name="far", target="netns", peer=peer))
+    yield Bench(Grounds(made), place)
+    made.stop()
+    assert one.quiet() == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_another_machine_copies_from_a_namespace(far_client: Bench, protocol: str) -> None:
+    found = samples(far_client.run("files.copy", protocols=[protocol]))
+    assert 100_000 < found["wire_bytes"] < 150_000 and found["link_round_trip"] >= 50
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_namespace_copies_from_another_machine(far_server: Bench, protocol: str) -> None:
+    found = samples(far_server.run("files.copy", protocols=[protocol]))
+    assert 100_000 < found["wire_bytes"] < 150_000 and found["link_round_trip"] >= 50
+
+
+def test_what_breaks_a_task_with_another_machine_costs_one_sentence(
+    far_server: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
+    with after(far_server, 200_000, lambda: far_server.ground.server.finish_job("smbd")):
+        said = failure(far_server.run("files.copy", document_bytes=[2_000_000]))
+    assert said.startswith("the server smbd ended in mid-task; ")
+    wrong_password(monkeypatch)
+    said = failure(far_server.run("files.copy"))
+    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
+    assert said.endswith("; 0 of 100,000 bytes had come")
+
+
+def test_other_bytes_over_there_are_no_copy(
+    far_client: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = trial._check
+
+    def spoilt(done: Any, setup: Setup, *rest: Any) -> None:
+        file = str(setup.into / setup.held.names[0])
+        setup.client.host.perform(["sh", "-c", 'printf x | dd of="$0" conv=notrunc', file], 10.0)
+        check(done, setup, *rest)
+
+    monkeypatch.setattr(trial, "_check", spoilt)
+    said = failure(far_client.run("files.copy", protocols=["http1.1"]))
+    assert said.startswith("the client got other files than the server holds")
+
+
+def test_a_profile_and_a_portal_come_to_another_machine(far_client: Bench) -> None:
+    tree = far_client.run("files.roaming", protocols=["sftp"], document_bytes=[20_000], files=5)
+    assert samples(tree)["wire_bytes"] > 20_000
+    found = samples(far_client.run("files.portal", protocols=["http1.1"], states=["warm"]))
+    assert found["exchanges"] == 3
+
+
+def test_settings_of_another_machine_are_put_back(machines: list[Machine], tmp_path: Path) -> None:
+    """Both ends are other machines; what their kernels had is there again."""
+    names = [f"/proc/sys/net/ipv4/{name}" for name in ("tcp_rmem", "tcp_timestamps")]
+    spare = machines[2:]
+    for one in spare:
+        one.run("sh", "-c", 'echo "4096 111111 333333" >"$0"', names[0])
+    before = [one.run("cat", *names) for one in spare]
+    first, second = spare
+    peer = Peer(
+        target="ssh", ssh=second.ssh, behaves="server-2003",
+        interfaces=(first.own, second.own), joined_to=(first.theirs, second.theirs),
+    )  # fmt: skip
+    system = System(name="far", target="ssh", ssh=first.ssh, behaves="xp", peer=peer)
+    made = ground(tmp_path, system)
+    try:
+        bench = Bench(Grounds(made), tmp_path)
+        found = samples(bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"]))
+        assert found["window"] < 20_000 and found["link_round_trip"] >= 50
+        assert [one.run("cat", *names) for one in spare] != before
+        assert first.own not in names_here()
+    finally:
+        made.stop()
+    assert [one.quiet() for one in spare] == [[], []]
+    assert [one.run("cat", *names) for one in spare] == before
+    assert {first.own, second.own} <= names_here()
+
+
+def names_here() -> set[str]:
+    return {name for _, name in socket.if_nameindex()}
+
+
+CRASH = """
+import sys
+from pathlib import Path
+from pentathlon.study.model import Peer, System
+from tests.files.test_far import far_system, ground
+made = ground(Path(sys.argv[1]), far_system(*sys.argv[2:]))
+made.behave("client", {"net/ipv4/tcp_timestamps": "0"})
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def far_system(config: str, own: str, theirs: str) -> System:
+    """Another machine as the client of a namespace."""
+    peer = Peer(target="netns", interfaces=(own,), joined_to=(theirs,))
+    return System(name="far", target="ssh", ssh=Ssh(host="bench", config=config), peer=peer)
+
+
+def test_a_killed_experimenter_leaves_nothing_over_there(
+    machines: list[Machine], tmp_path: Path
+) -> None:
+    one = machines[2]
+    name = "/proc/sys/net/ipv4/tcp_timestamps"
+    before = one.run("cat", name)
+    words = [str(tmp_path), str(one.ssh.config), one.own, one.theirs]
+    with subprocess.Popen(
+        [sys.executable, "-c", CRASH, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None and running.stdout.readline() == "ready\n"
+        assert one.run("cat", name) == "0\n" != before
+        running.kill()
+    assert one.quiet() == []
+    assert one.run("cat", name) == before
+    # A virtual card is gone with its namespace; a real one would have been given back.
+    assert any("did not come back" in said for said in restore_leftovers(tmp_path))
+    if one.own not in names_here():
+        one.plug_in()
+
+
+def test_a_card_that_is_in_use_is_not_lent(machines: list[Machine], tmp_path: Path) -> None:
+    one = machines[3]
+    subprocess.run(["ip", "addr", "add", "203.0.113.1/24", "dev", one.own], check=True)
+    try:
+        with pytest.raises(TargetUnavailable, match=r"has the address 203\.0\.113\.1, so it is in"):
+            ground(tmp_path, far_system(str(one.ssh.config), one.own, one.theirs))
+    finally:
+        subprocess.run(["ip", "addr", "flush", "dev", one.own], check=True)
+    with pytest.raises(TargetUnavailable, match="this machine has no interface ptnone"):
+        ground(tmp_path, far_system(str(one.ssh.config), "ptnone", one.theirs))
+    with pytest.raises(TargetUnavailable, match=r"ptnone is not usable: bench: .*does not exist"):
+        ground(tmp_path, far_system(str(one.ssh.config), one.own, "ptnone"))
+    assert one.quiet() == []
+
+
+def test_what_is_not_installed_over_there_is_unsupported(
+    far_server: Bench, machines: list[Machine]
+) -> None:
+    nginx = machines[1].run("sh", "-c", "PATH=$PATH:/usr/sbin; command -v nginx || :").strip()
+    if not nginx:
+        pytest.skip("nginx is not installed")
+    machines[1].run("mount", "--bind", "/dev/null", nginx)
+    try:
+        events = far_server.run("files.copy", protocols=["http1.1"])
+    finally:
+        machines[1].run("umount", nginx)
+    (error,) = (event for event in events if event["event"] == "error")
+    assert error["kind"] == "unsupported"
+    assert error["reason"].startswith("the program nginx is not installed on bench; ")
+
+
+class Answers(FarEnd):
+    """A machine to which the connection goes over what is to be measured."""
+
+    def shell(self, script: str, *words: str, input: str = "", timeout_s: float = 1.0) -> str:
+        if "SSH_CONNECTION" in script:
+            return "2: eth0 inet 192.0.2.7/24 scope global eth0\n192.0.2.1 40000 192.0.2.7 22\n"
+        return "0" if "id" in script else "/sbin/ip"
+
+
+def test_a_connection_over_the_measured_cable_is_refused() -> None:
+    session: Any = None
+    with pytest.raises(TargetUnavailable, match="itself goes over eth0, which is to be measured"):
+        _look(Answers(session, {}, device="eth0", name="bench"))
