@@ -18,6 +18,7 @@ from pentathlon.link.profile import parse_profile
 from pentathlon.study.model import System
 from pentathlon.target import make_target
 from pentathlon.target.contract import TargetError, TargetUnavailable
+from pentathlon.target.files import trial
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.driver import run_link
@@ -167,6 +168,24 @@ def wrong_password(monkeypatch: pytest.MonkeyPatch) -> None:
         return right(self, setup, dataclasses.replace(service, login=login))
 
     monkeypatch.setattr(Smb, "call", wrong)
+
+
+def small_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the client's files of every trial lie on a disk of 64 KiB of its own."""
+    made, client = trial.directories, bench.ground.client
+
+    @contextmanager
+    def small(parent: Path) -> Iterator[Path]:
+        with made(parent) as place:
+            into = str(place / "into")
+            mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", into]
+            assert client.perform(mount, 60.0)["status"] == 0
+            try:
+                yield place
+            finally:
+                assert client.perform(["umount", into], 60.0)["status"] == 0
+
+    monkeypatch.setattr(trial, "directories", small)
 
 
 def capture(events: list[Event]) -> bytes:

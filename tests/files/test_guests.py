@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,6 +32,7 @@ from tests.files.conftest import (
     lacking,
     no_namespaces,
     samples,
+    small_disk,
     wrong_password,
 )
 
@@ -108,20 +108,7 @@ def test_a_portal_speaks_http_3_between_guests_after_a_first_task(bench: Bench) 
 def test_a_guest_whose_disk_is_full_costs_one_sentence(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = trial.directories
-
-    @contextmanager
-    def small(parent: Path) -> Iterator[Path]:
-        with made(parent) as place:
-            into, client = str(place / "into"), bench.ground.client
-            mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", into]
-            assert client.perform(mount, 10.0)["status"] == 0
-            try:
-                yield place
-            finally:
-                assert client.perform(["umount", into], 10.0)["status"] == 0
-
-    monkeypatch.setattr(trial, "directories", small)
+    small_disk(bench, monkeypatch)
     for protocol in ("smb", "http1.1", "http3", "sftp", "nfs"):
         if lacking("files.copy", [protocol]) is None:
             said = failure(bench.run("files.copy", protocols=[protocol]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ from tests.files.conftest import (
     ground_of,
     no_namespaces,
     samples,
+    small_disk,
     wrong_password,
 )
 from tests.traffic.conftest import task
@@ -144,20 +144,7 @@ def copied(bench: Bench, protocol: str) -> None:
 def test_a_virtual_machine_whose_disk_is_full_costs_one_sentence(
     as_client: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, client = trial.directories, as_client.ground.client
-
-    @contextmanager
-    def small(parent: Path) -> Iterator[Path]:
-        with made(parent) as place:
-            into = str(place / "into")
-            mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", into]
-            assert client.perform(mount, 60.0)["status"] == 0
-            try:
-                yield place
-            finally:
-                assert client.perform(["umount", into], 60.0)["status"] == 0
-
-    monkeypatch.setattr(trial, "directories", small)
+    small_disk(as_client, monkeypatch)
     said = failure(as_client.run("files.copy", protocols=["http1.1"]))
     assert said.startswith("the client's disk is full")
 
