@@ -16,6 +16,7 @@ from pentathlon.target import TargetUnavailable, make_target
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import probe
 from pentathlon.target.pair import hosts
+from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.pair.traffic import run_traffic
 
 from .conftest import Pair, System, task
@@ -147,6 +148,27 @@ def test_packets_of_one_piece_have_no_jitter(joined: Pair) -> None:
     assert (None, "jitter") not in told
     assert (None, "ditg_jitter") not in told
     assert told[None, "delivered"] > 0
+
+
+def test_the_age_of_shared_times_is_in_the_bound(
+    joined: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a receiver says of its looks at the clock (docs/network.md), planted."""
+    finish = Endpoint.finish
+
+    def older(self: Endpoint, *asked: Any) -> dict[str, Any]:
+        answer = finish(self, *asked)
+        answer["flows"][0] |= {"age_ns": 4321, "stale": 3}
+        return answer
+
+    for planted in (False, True):
+        if planted:
+            monkeypatch.setattr(Endpoint, "finish", older)
+        events = ran(joined, echo=False)
+        flow = next(event for event in events if event["event"] == "packets")["flows"][0]
+        assert (flow["age_ns"], flow["stale"]) == ((4321, 3) if planted else (0, 0))
+        bound_ns = values(events)[None, "delay_bound"] * 1e6
+        assert bound_ns == pytest.approx(flow["clocks"]["bound_ns"] + flow["age_ns"])
 
 
 def test_a_refused_sender_leaves_no_records(joined: Pair) -> None:

@@ -33,6 +33,10 @@ pub struct Received {
     pub lost_records: u64,
     /// Packets at this port for which the socket's buffer had no room; none if nobody counts them.
     pub buffer_drops: Option<u64>,
+    /// Times of arrival are at most this much older than the arrivals, ns; but for the stale ones.
+    pub age_ns: u64,
+    /// Packets whose times may be older still, because nothing came soon after them.
+    pub stale: u64,
     pub broken: Option<String>,
 }
 
@@ -296,6 +300,12 @@ impl Receiver {
     pub(super) fn lose(&mut self, packets: u64) {
         self.received.packets += packets;
         self.recorder.lose(packets);
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn shared_times(&mut self, age_ns: u64, stale: u64) {
+        self.received.age_ns = age_ns;
+        self.received.stale = stale;
     }
 
     #[cfg(target_os = "linux")]

@@ -4,14 +4,14 @@
 use super::batch::Batch;
 use super::frame::{Template, HEADERS_4, HEADERS_6};
 use super::link::Link;
-use super::live::{interface_of, programs, refused};
+use super::live::{interface_of, readers, refused};
 use super::model::Model;
 use super::outlet::unsupported;
 use super::packet::LONGEST;
 use super::receive::{Receiver, PATIENCE};
 use super::stamps::on_timer;
 use crate::sys::block_ring::{Instruction, Ring};
-use crate::sys::bpf::{Program, Sockets};
+use crate::sys::bpf::{Program, Targets};
 use crate::sys::poll::{self, Ready};
 use crate::sys::xsk::{Xsk, PLACE};
 use std::collections::VecDeque;
@@ -113,8 +113,8 @@ impl XskInlet {
         let interface = interface_of(own.ip())?;
         let xsk = Xsk::open(interface, 0, false).map_err(refused("an AF_XDP socket"))?;
         let sockets =
-            Sockets::with(0, &xsk.descriptor()).map_err(refused("a map of AF_XDP sockets"))?;
-        let code = programs::to_socket(sockets.number(), headers, &address, own.port());
+            Targets::socket(0, &xsk.descriptor()).map_err(refused("a map of AF_XDP sockets"))?;
+        let code = readers::to_socket(sockets.number(), headers, &address, own.port());
         let link = Program::load(&code)
             .map_err(refused("the program for the AF_XDP socket"))?
             .attach(interface)

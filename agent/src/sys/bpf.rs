@@ -10,6 +10,7 @@ const PROG_LOAD: libc::c_long = 5;
 const PROG_TEST_RUN: libc::c_long = 10;
 const LINK_CREATE: libc::c_long = 28;
 const MAP_TYPE_ARRAY: u32 = 2;
+const MAP_TYPE_DEVMAP: u32 = 14;
 const MAP_TYPE_XSKMAP: u32 = 17;
 const F_MMAPABLE: u32 = 1 << 10;
 const PROG_TYPE_XDP: u32 = 6;
@@ -131,24 +132,32 @@ impl Drop for Array {
     }
 }
 
-/// The sockets that a program gives frames to, by the queue that they came from.
-pub struct Sockets(OwnedFd);
+/// Where a program gives frames to: sockets by the queue that the frames came from, or interfaces.
+pub struct Targets(OwnedFd);
 
-impl Sockets {
-    /// A map with one socket, for one queue.
-    pub fn with(queue: u32, socket: &impl AsRawFd) -> io::Result<Self> {
+impl Targets {
+    /// One AF_XDP socket, for one queue.
+    pub fn socket(queue: u32, socket: &impl AsRawFd) -> io::Result<Self> {
+        Self::with(MAP_TYPE_XSKMAP, queue, socket.as_raw_fd() as u32)
+    }
+
+    /// One interface, under the number 0.
+    pub fn interface(index: u32) -> io::Result<Self> {
+        Self::with(MAP_TYPE_DEVMAP, 0, index)
+    }
+
+    fn with(kind: u32, key: u32, value: u32) -> io::Result<Self> {
         let mut attributes = Attributes::new()
-            .word(0, MAP_TYPE_XSKMAP)
+            .word(0, kind)
             .word(4, 4)
             .word(8, 4)
-            .word(12, queue + 1);
+            .word(12, key + 1);
         // SAFETY: the attributes hold numbers only.
         let map = unsafe { open(MAP_CREATE, &mut attributes, 72) }?;
-        let socket = socket.as_raw_fd();
         let mut entry = Attributes::new()
             .word(0, map.as_raw_fd() as u32)
-            .address(8, &raw const queue)
-            .address(16, &raw const socket);
+            .address(8, &raw const key)
+            .address(16, &raw const value);
         // SAFETY: key and value are of the lengths that the map was made with, and outlive the call.
         unsafe { bpf(MAP_UPDATE_ELEM, &mut entry, 32) }?;
         Ok(Self(map))

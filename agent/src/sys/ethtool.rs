@@ -10,6 +10,7 @@ const GRINGPARAM: u32 = 0x10;
 const GSTRINGS: u32 = 0x1B;
 const GSSET_INFO: u32 = 0x37;
 const GFEATURES: u32 = 0x3A;
+const GCHANNELS: u32 = 0x3C;
 const SS_FEATURES: u32 = 4;
 const STRING_BYTES: usize = 32;
 /// No kernel has as many features as this; a larger answer is not believed.
@@ -105,6 +106,16 @@ impl Ethtool {
             receive: data[5],
             send: data[8],
         })
+    }
+
+    /// Queues that packets come in by.
+    pub fn receive_queues(&self, device: &str) -> io::Result<u32> {
+        // struct ethtool_channels: cmd, four maxima, then receiving, sending, other and combined
+        // ones in use.
+        let mut data = vec![0_u32; 9];
+        data[0] = GCHANNELS;
+        self.ask(device, &mut data)?;
+        Ok(data[5] + data[8])
     }
 
     /// Every offload that the kernel knows, in its order, and whether it is on.

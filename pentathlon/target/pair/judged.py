@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,9 @@ class FlowResult:
         buffer_drops: packets at its port that found no room in the receiver's socket; None: nobody
             counts them.
         lost_records: packets that an end did not write down.
+        age_ns: how much older times of arrival can be than the arrivals, where packets share a look
+            at the clock; it is in the bound of the delays.
+        stale: packets whose times can be older still.
         port: of its receiver.
         stopped: why its sender ended before its time.
         stamps: the kernels' times, where they were asked for.
@@ -71,6 +74,8 @@ class FlowResult:
     foreign: int
     buffer_drops: int | None
     lost_records: int
+    age_ns: int
+    stale: int
     addresses: tuple[str, str]
     port: int
     stopped: str | None
@@ -115,18 +120,19 @@ def _flow(
     further = values.reordering_of(_reordering(both)) if both else {}
     if both is not None and kernel is not None:
         further |= stamps.values(both, kernel, line)
+    age_ns = int(counts[1].get("age_ns", 0))
+    if both is None:
+        found = metrics.sender_only(sent)
+    else:
+        places = (sender, "sent", source), (1 - sender, "received", number)
+        found = _metrics(both, [trial.files[place] for place in places], line)
+        found = _with_age(found, age_ns)
     times = sent.time_ns + sent.late_ns
     ends = trial.addresses[::-1] if flow.back else trial.addresses
     return FlowResult(
         number=number,
         flow=flow,
-        found=metrics.sender_only(sent)
-        if both is None
-        else _metrics(
-            both,
-            [trial.files[sender, "sent", source], trial.files[1 - sender, "received", number]],
-            line,
-        ),
+        found=found,
         trips=_trips(back),
         clocks=line,
         sent=sent,
@@ -139,6 +145,8 @@ def _flow(
         foreign=int(counts[1].get("foreign", 0)),
         buffer_drops=counts[1].get("buffer_drops"),
         lost_records=sum(losses),
+        age_ns=age_ns,
+        stale=int(counts[1].get("stale", 0)),
         addresses=(ends[0], ends[1]),
         port=trial.ports[number],
         stopped=counts[0].get("broken"),
@@ -166,6 +174,13 @@ def _jitter(
     if both is None or "jitter" in ladder.meaningless(rung):
         return []
     return jitter.series(both, series.arrivals(both, line))
+
+
+def _with_age(found: metrics.FlowMetrics, age_ns: int) -> metrics.FlowMetrics:
+    """The bound of the delays with what the times of arrival can be too old."""
+    if found.delay_bound is None:
+        return found
+    return replace(found, delay_bound=found.delay_bound + age_ns * 1e-9)
 
 
 def _reordering(both: join.Joined) -> Reordering | None:
@@ -211,6 +226,8 @@ def event_of(result: FlowResult) -> dict[str, Any]:
         "foreign": result.foreign,
         "buffer_drops": result.buffer_drops,
         "lost_records": result.lost_records,
+        "age_ns": result.age_ns,
+        "stale": result.stale,
         "offered_rate": found.offered_rate,
         "sending_rate": found.sending_rate,
         "lateness_p99_s": found.lateness_p99,

@@ -59,9 +59,7 @@ pub enum Condition {
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub enum Helper {
-    MapLookup = 1,
     KtimeGetNs = 5,
-    Redirect = 23,
     RedirectMap = 51,
 }
 
@@ -131,7 +129,7 @@ impl Assembler {
         self.wide(to, 0, number as u32, (number >> 32) as u32);
     }
 
-    /// `to =` the map of a descriptor, as [`Helper::MapLookup`] takes it.
+    /// `to =` the map of a descriptor, as [`Helper::RedirectMap`] takes it.
     pub fn set_map(&mut self, to: Register, descriptor: i32) {
         self.wide(to, 1, descriptor as u32, 0);
     }
@@ -247,7 +245,7 @@ mod tests {
         code.set_value(Register::R7, 5);
         code.fetch_add(Register::R7, 16, Register::R1);
         code.big_endian(Register::R9, 64);
-        code.call(Helper::Redirect);
+        code.call(Helper::RedirectMap);
         code.set_lower(Register::R2, Register::R9);
         code.label("end");
         code.exit();
@@ -264,7 +262,7 @@ mod tests {
             [0; 8],
             [0xdb, 0x17, 16, 0, 1, 0, 0, 0],
             [0xdc, 0x09, 0, 0, 64, 0, 0, 0],
-            [0x85, 0, 0, 0, 23, 0, 0, 0],
+            [0x85, 0, 0, 0, 51, 0, 0, 0],
             [0xbc, 0x92, 0, 0, 0, 0, 0, 0],
             [0x95, 0, 0, 0, 0, 0, 0, 0],
         ];

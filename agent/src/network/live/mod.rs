@@ -2,8 +2,10 @@
 //! without rest (`BPF_PROG_TEST_RUN` with live frames, Linux 5.18), and a receiver in an XDP
 //! program. Neither sender's nor receiver's socket layer takes part.
 
+mod age;
 mod assembler;
 pub(in crate::network) mod programs;
+pub(in crate::network) mod readers;
 mod receiver;
 mod sender;
 

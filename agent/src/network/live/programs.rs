@@ -4,11 +4,11 @@
 use super::assembler::Register::{R0, R1, R10, R2, R3, R4, R5, R6, R7, R8, R9};
 use super::assembler::{
     Assembler,
-    Condition::{Equal, Greater, GreaterOrEqual, NotEqual},
+    Condition::{Greater, GreaterOrEqual, NotEqual},
     Helper, Operation, Register,
-    Width::{Byte, Double, Half, Word},
+    Width::{Double, Half, Word},
 };
-use crate::network::frame::{self, Template, HEADERS_4};
+use crate::network::frame::{self, Template};
 use crate::network::packet::{Id, Kind, HEADER};
 
 pub const XDP_DROP: i32 = 1;
@@ -34,23 +34,6 @@ pub mod sending {
     pub const LOOK: i32 = 8;
 }
 
-/// Words of the receiver's state.
-pub mod receiving {
-    pub const CAME: usize = 0;
-    pub const FOREIGN: usize = 1;
-    pub const WORDS: u32 = 2;
-    /// A slot: time on the kernel's clock; the rest, which is 0 while the slot is written.
-    pub const TIME: usize = 0;
-    pub const REST: usize = 1;
-    pub const SLOT_WORDS: u32 = 2;
-    /// The rest, from below: payload bytes as UDP tells; whether our header tells others; the
-    /// round of the ring from 1, 15 bits of it; 32 bits of the sequence.
-    pub const CUT: u32 = 16;
-    pub const ROUND: u32 = 17;
-    pub const ROUNDS: u64 = 0x7fff;
-    pub const SEQUENCE: u32 = 32;
-}
-
 /// What the sending program is assembled from.
 pub struct Sending<'a> {
     pub state: i32,
@@ -60,55 +43,38 @@ pub struct Sending<'a> {
     pub left: i32,
     /// Words less one; a power of two less one.
     pub mask: u32,
-    pub interface: u32,
+    /// The interface that frames leave by, the only one of its map.
+    pub interfaces: i32,
     pub id: Id,
     /// The first frame, whose bytes behind our header stay as they are.
     pub frame: &'a [u8],
     pub template: &'a Template,
 }
 
-/// What the receiving program is assembled from.
-pub struct Receiving {
-    pub state: i32,
-    pub slots: i32,
-    pub mask: u32,
-    pub id: Id,
-    /// Headers in front of ours.
-    pub headers: usize,
-    /// The address that packets are sent to, as in the frame.
-    pub address: Vec<u8>,
-    pub port: u16,
-}
-
-fn word(index: usize) -> i16 {
+pub fn word(index: usize) -> i16 {
     8 * index as i16
 }
 
-/// The address of the slot of packet `number`, in R0; leaves for `missing` if there is none.
-/// Calls a function: R1 to R5 are lost.
-fn slot(code: &mut Assembler, number: Register, mask: u32, map: i32, missing: &'static str) {
-    code.set(R1, number);
-    code.compute(Operation::And, R1, mask as i32);
-    code.store(Word, R10, -4, R1);
-    code.set_map(R1, map);
-    code.set(R2, R10);
-    code.compute(Operation::Add, R2, -4);
-    code.call(Helper::MapLookup);
-    code.jump_if(Equal, R0, 0, missing);
-}
-
-/// The address of word `number & mask` of an array of one value, in `to`.
-fn element(code: &mut Assembler, to: Register, spare: Register, number: Register, of: (i32, u32)) {
+/// The address of element `number & mask` of an array of one value, in `to`; an element has
+/// 2^`shift` bytes.
+pub fn element(
+    code: &mut Assembler,
+    to: Register,
+    spare: Register,
+    number: Register,
+    of: (i32, u32),
+    shift: i32,
+) {
     let (array, mask) = of;
     code.set(spare, number);
     code.compute(Operation::And, spare, mask as i32);
-    code.compute(Operation::ShiftLeft, spare, 3);
+    code.compute(Operation::ShiftLeft, spare, shift);
     code.set_value(to, array);
     code.compute(Operation::Add, to, spare);
 }
 
 /// `register ^= register >> bits`.
-fn fold(code: &mut Assembler, register: Register, spare: Register) {
+pub fn fold(code: &mut Assembler, register: Register, spare: Register) {
     for bits in [32, 16, 8] {
         code.set(spare, register);
         code.compute(Operation::ShiftRight, spare, bits);
@@ -157,7 +123,7 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     code.load(Double, R9, R7, word(sending::SENT));
     code.load(Double, R1, R7, word(sending::PLANNED));
     code.jump_if(GreaterOrEqual, R9, R1, "drop");
-    element(&mut code, R2, R1, R9, (of.due, of.mask));
+    element(&mut code, R2, R1, R9, (of.due, of.mask), 3);
     code.load(Double, R1, R2, 0);
     code.jump_if(NotEqual, R1, 0, "paced");
     code.set(R1, R8);
@@ -174,7 +140,7 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     code.set(R3, R4);
     code.compute(Operation::Add, R3, (headers + HEADER) as i32);
     code.jump_if(Greater, R3, R5, "drop");
-    element(&mut code, R2, R3, R9, (of.left, of.mask));
+    element(&mut code, R2, R3, R9, (of.left, of.mask), 3);
     code.store(Double, R2, 0, R8);
     code.set(R3, R9);
     code.compute(Operation::Add, R3, 1);
@@ -195,19 +161,23 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     code.big_endian(R1, 64);
     code.store(Double, R4, ours + 16, R1);
     code.big_endian(R3, 32);
-    code.store(Word, R4, ours + 24, R3);
-    code.store_bytes(R4, ours + 28, &constant[28..31]);
     code.set(R0, R9);
     code.compute(Operation::Xor, R0, R1);
     code.compute(Operation::Xor, R0, R3);
     fold(&mut code, R0, R2);
     code.compute(Operation::Xor, R0, i32::from(check));
-    code.store(Byte, R4, ours + 31, R0);
     // R5 = the sum for the checksum of UDP; the check byte is the upper one of its word.
     code.set_wide(R5, sum);
     code.compute(Operation::ShiftLeft, R0, 8);
     code.compute(Operation::Add, R5, R0);
     code.compute(Operation::Add, R5, R3);
+    // Lateness, length, kind and check byte are one word.
+    code.compute(Operation::ShiftLeft, R0, 48);
+    code.compute(Operation::Or, R0, R3);
+    let tail = u64::from_le_bytes(constant[24..].try_into().expect("8 bytes"));
+    code.set_wide(R2, tail);
+    code.compute(Operation::Or, R0, R2);
+    code.store(Double, R4, ours + 24, R0);
     for register in [R9, R1] {
         code.set_lower(R2, register);
         code.compute(Operation::Add, R5, R2);
@@ -225,129 +195,13 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     code.set(R5, 0xffff);
     code.label("sum");
     code.store(Half, R4, ours - 2, R5);
-    code.set(R1, of.interface as i32);
+    code.set_map(R1, of.interfaces);
     code.set(R2, 0);
-    code.call(Helper::Redirect);
+    code.set(R3, XDP_DROP);
+    code.call(Helper::RedirectMap);
     code.exit();
     code.label("drop");
     code.set(R0, XDP_DROP);
-    code.exit();
-    code.finish()
-}
-
-/// Leaves for `pass` unless the frame whose context is in R6 is a whole UDP datagram to this address
-/// and port. R4: where the frame begins; R5: where it ends; R3: behind the headers.
-fn datagram_of(code: &mut Assembler, headers: usize, address: &[u8], port: u16) {
-    let udp = headers as i16 - 8;
-    let four = headers == HEADERS_4;
-    let memory = |bytes: [u8; 2]| i32::from(u16::from_le_bytes(bytes));
-    code.load(Word, R4, R6, 0);
-    code.load(Word, R5, R6, 4);
-    code.set(R3, R4);
-    code.compute(Operation::Add, R3, headers as i32);
-    code.jump_if(Greater, R3, R5, "pass");
-    let kind: u16 = if four { 0x0800 } else { 0x86dd };
-    code.load(Half, R1, R4, 12);
-    code.jump_if(NotEqual, R1, memory(kind.to_be_bytes()), "pass");
-    if four {
-        // No options, no fragments.
-        code.load(Byte, R1, R4, 14);
-        code.jump_if(NotEqual, R1, 0x45, "pass");
-        code.load(Half, R1, R4, 20);
-        code.compute(Operation::And, R1, memory([0x3f, 0xff]));
-        code.jump_if(NotEqual, R1, 0, "pass");
-    }
-    code.load(Byte, R1, R4, if four { 23 } else { 20 });
-    code.jump_if(NotEqual, R1, 17, "pass");
-    let at = if four { 30 } else { 38 };
-    for (index, part) in address.chunks_exact(4).enumerate() {
-        code.load(Word, R1, R4, at + 4 * index as i16);
-        let number = u32::from_le_bytes(part.try_into().expect("4 bytes"));
-        code.set_lower(R2, number as i32);
-        code.jump_if(NotEqual, R1, R2, "pass");
-    }
-    code.load(Half, R1, R4, udp + 2);
-    code.jump_if(NotEqual, R1, memory(port.to_be_bytes()), "pass");
-}
-
-/// Gives the frames of a flow to the AF_XDP socket of their queue, and passes on everything else.
-pub fn to_socket(sockets: i32, headers: usize, address: &[u8], port: u16) -> Vec<u8> {
-    let mut code = Assembler::default();
-    code.set(R6, R1);
-    datagram_of(&mut code, headers, address, port);
-    code.set_map(R1, sockets);
-    code.load(Word, R2, R6, 16);
-    // A queue without a socket: the stack takes the frame.
-    code.set(R3, XDP_PASS);
-    code.call(Helper::RedirectMap);
-    code.exit();
-    code.label("pass");
-    code.set(R0, XDP_PASS);
-    code.exit();
-    code.finish()
-}
-
-/// Writes down every packet of the flow and takes it out of the stack; counts and takes out what
-/// comes to the flow's port and is not of it; passes on everything else.
-pub fn receiver(of: &Receiving) -> Vec<u8> {
-    let ours = of.headers as i16;
-    let udp = ours - 8;
-    let mut code = Assembler::default();
-    code.set(R6, R1);
-    code.set_value(R7, of.state);
-    datagram_of(&mut code, of.headers, &of.address, of.port);
-    code.compute(Operation::Add, R3, HEADER as i32);
-    code.jump_if(Greater, R3, R5, "foreign");
-    code.load(Double, R1, R4, ours);
-    code.set_wide(R2, u64::from_le_bytes(of.id.bytes()));
-    code.jump_if(NotEqual, R1, R2, "foreign");
-    code.load(Double, R9, R4, ours + 8);
-    code.compute(Operation::Xor, R1, R9);
-    for at in [16, 24] {
-        code.load(Double, R2, R4, ours + at);
-        code.compute(Operation::Xor, R1, R2);
-    }
-    fold(&mut code, R1, R2);
-    code.jump_if(NotEqual, R1, 0xa5, "foreign");
-    code.load(Byte, R1, R4, ours + 30);
-    code.jump_if(NotEqual, R1, i32::from(Kind::Data.number()), "foreign");
-    code.load(Half, R8, R4, udp + 4);
-    code.big_endian(R8, 16);
-    code.compute(Operation::Sub, R8, 8);
-    code.compute(Operation::And, R8, 0xffff);
-    code.load(Half, R1, R4, ours + 28);
-    code.big_endian(R1, 16);
-    code.jump_if(Equal, R1, R8, "whole");
-    code.compute(Operation::Or, R8, 1 << receiving::CUT);
-    code.label("whole");
-    // The lower half of a number in network order is its last 4 bytes.
-    code.compute(Operation::ShiftRight, R9, 32);
-    code.big_endian(R9, 32);
-    code.compute(Operation::ShiftLeft, R9, receiving::SEQUENCE as i32);
-    code.compute(Operation::Or, R8, R9);
-    code.set(R6, 1);
-    code.fetch_add(R7, word(receiving::CAME), R6);
-    slot(&mut code, R6, of.mask, of.slots, "take");
-    code.set(R7, R0);
-    code.compute(Operation::ShiftRight, R6, of.mask.count_ones() as i32);
-    code.compute(Operation::Add, R6, 1);
-    code.compute(Operation::And, R6, receiving::ROUNDS as i32);
-    code.compute(Operation::ShiftLeft, R6, receiving::ROUND as i32);
-    code.compute(Operation::Or, R8, R6);
-    code.call(Helper::KtimeGetNs);
-    code.store(Double, R7, word(receiving::REST), 0);
-    code.store(Double, R7, word(receiving::TIME), R0);
-    code.store(Double, R7, word(receiving::REST), R8);
-    code.label("take");
-    code.set(R0, XDP_DROP);
-    code.exit();
-    code.label("foreign");
-    code.set(R6, 1);
-    code.fetch_add(R7, word(receiving::FOREIGN), R6);
-    code.set(R0, XDP_DROP);
-    code.exit();
-    code.label("pass");
-    code.set(R0, XDP_PASS);
     code.exit();
     code.finish()
 }

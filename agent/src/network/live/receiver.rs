@@ -1,12 +1,16 @@
 //! Reads what the receiving program wrote down.
 
-use super::programs::{self, receiving};
+use super::age::Ages;
+use super::programs;
+use super::readers::{self, receiving};
 use super::{check_order_of_bytes, clock_offset, refused};
 use crate::network::frame::{HEADERS_4, HEADERS_6};
+use crate::network::link;
 use crate::network::outlet::unsupported;
 use crate::network::packet::Id;
 use crate::network::receive::Receiver;
 use crate::sys::bpf::{Array, Program};
+use crate::sys::ethtool::Ethtool;
 use crate::sys::route;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -52,12 +56,14 @@ impl XdpInlet {
         check_order_of_bytes()?;
         let own = socket.local_addr()?;
         let state = Array::new(1, receiving::WORDS).map_err(refused("a shared map"))?;
-        let slots = Array::new(SLOTS, receiving::SLOT_WORDS).map_err(refused("a shared map"))?;
+        let slots =
+            Array::new(1, SLOTS * receiving::SLOT_WORDS).map_err(refused("a shared map"))?;
         let (headers, address) = match own {
             SocketAddr::V4(own) => (HEADERS_4, own.ip().octets().to_vec()),
             SocketAddr::V6(own) => (HEADERS_6, own.ip().octets().to_vec()),
         };
-        let program = Program::load(&programs::receiver(&programs::Receiving {
+        let interface = interface_of(own.ip())?;
+        let program = Program::load(&readers::receiver(&readers::Receiving {
             state: state.number(),
             slots: slots.number(),
             mask: SLOTS - 1,
@@ -65,10 +71,11 @@ impl XdpInlet {
             headers,
             address,
             port: own.port(),
+            one_queue: has_one_queue(interface),
         }))
         .map_err(refused("the receiving program"))?;
         let link = program
-            .attach(interface_of(own.ip())?)
+            .attach(interface)
             .map_err(refused("a program on the interface"))?;
         Ok(Self {
             socket,
@@ -77,6 +84,12 @@ impl XdpInlet {
             _link: link,
         })
     }
+}
+
+/// Whether the packets of an interface come by one queue; a driver that does not tell may have many.
+fn has_one_queue(interface: u32) -> bool {
+    let queues = || Ethtool::open()?.receive_queues(&link::name(interface)?);
+    queues().is_ok_and(|count: u32| count == 1)
 }
 
 fn round_of(rest: u64) -> u64 {
@@ -94,7 +107,7 @@ impl Receiver {
         let mut passed = vec![0; crate::network::packet::LONGEST + 1];
         inlet.socket.set_nonblocking(true)?;
         let (state, slots) = (inlet.state.words(), inlet.slots.words());
-        let (mut read, mut sequence) = (0, 0_u64);
+        let (mut read, mut sequence, mut ages) = (0, 0_u64, Ages::default());
         loop {
             let last = over.load(Ordering::Acquire);
             let offset = clock_offset(&self.timer);
@@ -118,6 +131,7 @@ impl Receiver {
                     let step = low.wrapping_sub(sequence as u32) as i32;
                     sequence = sequence.wrapping_add_signed(i64::from(step));
                     let cut = rest >> receiving::CUT & 1 == 1;
+                    ages.add(time);
                     self.write_down(time.wrapping_sub(offset), sequence, rest as u16, cut);
                 } else {
                     // A later packet has taken the slot: this one came, but is not written down.
@@ -138,6 +152,9 @@ impl Receiver {
             }
             if last {
                 self.add_foreign(state[receiving::FOREIGN].load(Ordering::Relaxed));
+                self.lose(state[receiving::ASTRAY].load(Ordering::Relaxed));
+                ages.finish();
+                self.shared_times(ages.worst_ns, ages.stale);
                 return Ok(());
             }
             if spinning {

@@ -9,7 +9,7 @@ use crate::network::packet::{Id, HEADER};
 use crate::network::records::Recorder;
 use crate::network::send::{Packets, Sent};
 use crate::network::Timer;
-use crate::sys::bpf::{Array, Program};
+use crate::sys::bpf::{Array, Program, Targets};
 use crate::sys::{placement, signal};
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
@@ -81,12 +81,14 @@ impl LiveOutlet {
         let state = Array::new(1, sending::WORDS).map_err(refused("a shared map"))?;
         let due = Array::new(1, SLOTS).map_err(refused("a shared map"))?;
         let left = Array::new(1, SLOTS).map_err(refused("a shared map"))?;
+        let interfaces =
+            Targets::interface(self.link.interface).map_err(refused("a map of interfaces"))?;
         let program = Program::load(&programs::sender(&programs::Sending {
             state: state.number(),
             due: due.number(),
             left: left.number(),
             mask: SLOTS - 1,
-            interface: self.link.interface,
+            interfaces: interfaces.number(),
             id,
             frame: &frame,
             template,
