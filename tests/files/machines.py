@@ -4,6 +4,7 @@ that a path which is taken for common property is not there."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -83,9 +84,12 @@ class Machine:
     def left(self) -> list[str]:
         """What a session has left there: files, addresses, settings, processes."""
         own = Path(f"/proc/{self.holder.pid}/ns/net").readlink()
-        pids = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
-        here = [pid for pid in pids if _link(pid / "ns/net") == own]
-        names = [(pid / "comm").read_text().strip() for pid in here]
+        names = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and _link(entry / "ns/net") == own:
+                # It can end between one look and the next.
+                with contextlib.suppress(OSError):
+                    names.append((entry / "comm").read_text().strip())
         return [
             *(path.name for path in self.path("/tmp").glob("pentathlon-*")),
             *self.run("sh", "-c", OF_INTERFACE, self.theirs).splitlines(),
