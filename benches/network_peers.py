@@ -9,7 +9,8 @@ hits all alike. Printed are, each beside its target:
   (/proc/stat, all interrupts and other programs with it);
 * with --lossless the highest rate without a lost packet, as it was sent: that of a turn above which
   lost none, or a higher one found by halving; a rate that fails is tried once more, because one
-  wait for a neighbour loses packets of any tool;
+  wait for a neighbour loses packets of any tool. Each round has a search of its own, because chance
+  decides where a halving turns, and the median counts;
 * with --paced how exactly asked rates are held, and how much later than intended packets leave.
 
 All of them, and the bench itself, go before other programs (nice -20 of their sessions, sched(7)).
@@ -68,10 +69,10 @@ PROBLEMS = (Failed, CommandError, TargetError)
 
 @dataclass
 class Measured:
-    """All turns of one tool, and its lossless rate: none if it was not found."""
+    """All turns of one tool, and the lossless rates of its searches."""
 
     turns: list[Turn] = field(default_factory=list)
-    lossless: float | None = None
+    searched: list[float] = field(default_factory=list)
     paced: dict[int, list[Turn]] = field(default_factory=dict)
 
     @property
@@ -82,6 +83,11 @@ class Measured:
     def received(self) -> float | None:
         got = [t.received / t.seconds for t in self.turns if t.received is not None]
         return statistics.median(got) if got else None
+
+    @property
+    def lossless(self) -> float | None:
+        """The median of the searches, packets/s."""
+        return statistics.median(self.searched) if self.searched else None
 
     def cost(self, name: str) -> float | None:
         """CPU time per received packet, ns."""
@@ -182,6 +188,28 @@ def print_paced(found: dict[str, Measured]) -> None:
     print("targets: off by 0.1 % at most to 3 Mpps; p99 below 50 us at 100 Kpps with a free core")
 
 
+def searched(tool: Tool, measured: Measured, seconds: float) -> list[float]:
+    """One search; none, and the reason on the screen, if it failed or the tool does not tell."""
+    # A tool that loses much when it is not held back is not searched far above that.
+    shown = [turn.rate for turn in measured.turns if turn.received == turn.sent]
+    received = measured.received or measured.sent
+    highest = max(min(measured.sent, 1.2 * received), *shown, 0.0)
+    try:
+        found = lossless(tool, highest, seconds, shown)
+    except PROBLEMS as error:
+        print(f"{tool.name}, lossless: {error}", flush=True)
+        return []
+    return [] if found is None else [found]
+
+
+def print_lossless(found: dict[str, Measured]) -> None:
+    """The highest rates without a lost packet."""
+    print("\nKpps without loss: median of the searches, and each")
+    for name, one in found.items():
+        each = ", ".join(text(rate, 1e3) for rate in one.searched) or "unknown"
+        print(f"{name:<20}{text(one.lossless, 1e3, 'unknown'):>9}   {each}")
+
+
 def turn_of(tool: Tool, rate: float, seconds: float) -> list[Turn]:
     """One turn; none, and the reason on the screen, if it failed."""
     try:
@@ -221,15 +249,11 @@ def main() -> int:
                     turns += turn_of(running[name], rate, asked.seconds)
         if asked.paced:
             print_paced(found)
-        for name, one in found.items() if asked.lossless else ():
-            # A tool that loses much when it is not held back is not searched far above that.
-            shown = [turn.rate for turn in one.turns if turn.received == turn.sent]
-            highest = max(min(one.sent, 1.2 * (one.received or one.sent)), *shown, 0.0)
-            try:
-                one.lossless = lossless(running[name], highest, asked.seconds, shown)
-            except PROBLEMS as error:
-                print(f"{name}, lossless: {error}")
-            print(f"{name}: {text(one.lossless, 1e3)} Kpps without loss", flush=True)
+        for number in range(asked.rounds if asked.lossless else 0):
+            for name, one in list(found.items())[:: 1 if number % 2 == 0 else -1]:
+                one.searched += searched(running[name], one, asked.seconds)
+        if asked.lossless:
+            print_lossless(found)
     if not {"iperf3", "D-ITG", "sockperf"} & found.keys():
         print("no peer could be compared with")
         return 1
