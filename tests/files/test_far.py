@@ -7,7 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, Literal
 
 import pytest
 
@@ -21,7 +22,9 @@ from pentathlon.target.files.ground import Ground, grounds
 from pentathlon.target.link import use
 from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.pair.target import PairTarget
+from pentathlon.target.qemu import kernels as qemu_kernels
 from pentathlon.target.ssh.end import FarEnd, _look
+from pentathlon.target.uml import kernels as uml_kernels
 from pentathlon.target.undo import restore_leftovers
 from tests.files.conftest import (
     WAN,
@@ -132,6 +135,50 @@ def test_a_profile_and_a_portal_come_to_another_machine(far_client: Bench) -> No
     assert samples(tree)["wire_bytes"] > 20_000
     found = samples(far_client.run("files.portal", protocols=["http1.1"], states=["warm"]))
     assert found["exchanges"] == 3
+
+
+TASKS = {
+    "files.copy": ["smb", "http1.1", "sftp", "nfs"],
+    "files.open": ["smb", "nfs"],
+    "files.roaming": ["smb", "sftp", "nfs"],
+    "files.portal": ["http1.1"],
+}
+GUESTS: dict[str, tuple[ModuleType, str]] = {
+    "uml": (uml_kernels, "6.1"), "qemu": (qemu_kernels, "6.1-cloud"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("guest", GUESTS)
+@pytest.mark.parametrize("far_is_client", [True, False])
+def test_every_task_runs_between_a_guest_and_another_machine(
+    machines: list[Machine], tmp_path: Path, guest: Literal["uml", "qemu"], far_is_client: bool
+) -> None:
+    kernels, kernel = GUESTS[guest]
+    try:
+        kernels.resolve(kernel)
+    except TargetUnavailable as error:
+        pytest.skip(str(error))
+    one = machines[2]
+    own, theirs = (one.own,), (one.theirs,)
+    if far_is_client:
+        peer = Peer(target=guest, kernel=kernel, interfaces=own, joined_to=theirs)
+        system = System(name="mixed", target="ssh", ssh=one.ssh, peer=peer)
+    else:
+        peer = Peer(target="ssh", ssh=one.ssh, interfaces=own, joined_to=theirs)
+        system = System(name="mixed", target=guest, kernel=kernel, peer=peer)
+    made = ground(tmp_path, system)
+    try:
+        bench = Bench(Grounds(made), tmp_path)
+        small: dict[str, Any] = {"document_bytes": [20_000], "files": 3}
+        for task, protocols in TASKS.items():
+            # A virtual machine whose CPU is translated takes its time.
+            for protocol in protocols[: 1 if guest == "qemu" else None]:
+                found = samples(bench.run(task, protocols=[protocol], **small))
+                assert found["wire_bytes"] > 20_000, (task, protocol)
+                assert found["link_round_trip"] >= 50, (task, protocol)
+    finally:
+        made.stop()
+    assert one.quiet() == []
 
 
 def test_settings_of_another_machine_are_put_back(machines: list[Machine], tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.files.content import Content
 from pentathlon.target.files.place import End, LocalPlace, Place
-from pentathlon.target.files.programs import Programs, missing_library
+from pentathlon.target.files.programs import SYSTEM_PYTHON, Programs, missing_library
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.ssh.end import FarEnd
 
@@ -60,16 +60,16 @@ class FarPrograms(Programs):
         return self._host.need(program, package)
 
     def python(self, module: str, remedy: str) -> str:
-        python = self.need("python3", "python3")
-        try:
-            self._run(python, f"import {module}")
-        except TargetError as error:
-            raise TargetUnavailable(
-                f"the Python module {module.partition('.')[0]} is not installed on "
-                f"{self._host.name}",
-                f"{remedy.format(python=python)} on {self._host.name}",
-            ) from error
-        return python
+        first = self.need("python3", "python3")
+        # Debian's packages are for the system's interpreter, whatever comes first in $PATH.
+        for python in dict.fromkeys((first, SYSTEM_PYTHON)):
+            with contextlib.suppress(TargetError):
+                self._run(python, f"import {module}")
+                return python
+        raise TargetUnavailable(
+            f"the Python module {module.partition('.')[0]} is not installed on {self._host.name}",
+            f"{remedy.format(python=first)} on {self._host.name}",
+        )
 
     def library(self, names: Sequence[str], package: str) -> None:
         python = self.need("python3", "python3")

@@ -168,27 +168,16 @@ class Guard:
 
     def _copy(self, what: str, program: Path, name: str) -> None:
         with program.open("rb") as file:
-            try:
-                done = subprocess.run(
-                    self._address.shared(self._local, COPY, self.directory, name),
-                    stdin=file,
-                    capture_output=True,
-                    timeout=COPY_S,
-                    env=os.environ | {processes.TOKEN: self.token},
-                    check=False,
-                )
-            except subprocess.TimeoutExpired as error:
-                raise TargetError(f"{what} was not copied within {COPY_S:g} s") from error
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            done, said = self._feed(what, file, COPY, self.directory, name)
         host = self._address.host
         got = done.stdout.split()[0].decode(errors="replace") if done.stdout.split() else ""
         if done.returncode in (5, 126, 127) and got:
             raise TargetUnavailable(
-                f"{what} does not start on {host} in {self.directory}: {said[-1]}; "
+                f"{what} does not start on {host} in {self.directory}: {said}; "
                 "if that directory is mounted noexec, set TMPDIR there to another one"
             )
         if done.returncode:
-            raise TargetError(f"{what} could not be copied to {host}: {said[-1]}")
+            raise TargetError(f"{what} could not be copied to {host}: {said}")
         if got != (want := sha256(program)):
             raise TargetError(
                 f"{what} did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
@@ -201,6 +190,14 @@ class Guard:
             TargetError: it failed; its last words.
         """
         host = self._address.host
+        done, said = self._feed(f"what goes to {host}", file, script, *words)
+        if done.returncode:
+            raise TargetError(f"files could not be copied to {host}: {said}")
+
+    def _feed(
+        self, what: str, file: IO[bytes], script: str, *words: str
+    ) -> tuple[subprocess.CompletedProcess[bytes], str]:
+        """Run a script there that reads a file; how it ended, and the last line of its errors."""
         try:
             done = subprocess.run(
                 self._address.shared(self._local, script, *words),
@@ -211,10 +208,9 @@ class Guard:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise TargetError(f"files were not copied to {host} within {COPY_S:g} s") from error
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise TargetError(f"files could not be copied to {host}: {said[-1]}")
+            raise TargetError(f"{what} was not copied within {COPY_S:g} s") from error
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        return done, (lines or ["no reason given"])[-1]
 
     def start_command(self, verb: str = "run") -> list[str]:
         """The command that runs the agent there."""
