@@ -7,10 +7,10 @@ hits all alike. Printed are, each beside its target:
   time per received packet, once as the programs of both ends and ksoftirqd were charged for
   ("own": what the kernel does in a program's name is with it), once as all CPUs were busy
   (/proc/stat, all interrupts and other programs with it);
-* with --lossless the highest rate without a lost packet, as it was sent: that of a turn above which
-  lost none, or a higher one found by halving; a rate that fails is tried once more, because one
-  wait for a neighbour loses packets of any tool. Each round has a search of its own, because chance
-  decides where a halving turns, and the median counts;
+* with --lossless the highest rate without a lost packet, as it was sent: that of the round's turn
+  above if it lost none, or a higher one found by halving; a rate that fails is tried once more,
+  because one wait for a neighbour loses packets of any tool. Each round has a search of its own,
+  because chance decides where a halving turns, and the median counts;
 * with --paced how exactly asked rates are held, and how much later than intended packets leave.
 
 All of them, and the bench itself, go before other programs (nice -20 of their sessions, sched(7)).
@@ -31,7 +31,6 @@ import argparse
 import os
 import statistics
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -103,17 +102,15 @@ def busy_ns() -> float:
     return (user + nice + system + irq + softirq) * 1e9 / os.sysconf("SC_CLK_TCK")
 
 
-def lossless(
-    tool: Tool, highest: float, seconds: float, shown: Sequence[float] = ()
-) -> float | None:
+def lossless(tool: Tool, highest: float, seconds: float, shown: float) -> float | None:
     """The highest rate without a lost packet, by halving; none if the tool does not tell.
 
     Args:
-        shown: rates of turns that lost nothing, which need no search.
+        shown: the rate of a turn that lost nothing, which needs no search, or 0.
     """
-    best = low = max(shown, default=0.0)
+    best = low = shown
     high = highest
-    for _ in range(STEPS):
+    for _ in range(STEPS if low < high else 0):
         middle = (low + high) / 2
         for _ in range(2):
             turn = tool.run(middle, seconds)
@@ -188,12 +185,13 @@ def print_paced(found: dict[str, Measured]) -> None:
     print("targets: off by 0.1 % at most to 3 Mpps; p99 below 50 us at 100 Kpps with a free core")
 
 
-def searched(tool: Tool, measured: Measured, seconds: float) -> list[float]:
-    """One search; none, and the reason on the screen, if it failed or the tool does not tell."""
+def searched(tool: Tool, measured: Measured, number: int, seconds: float) -> list[float]:
+    """The search of one round; none, and the reason on the screen, if there is no result."""
     # A tool that loses much when it is not held back is not searched far above that.
-    shown = [turn.rate for turn in measured.turns if turn.received == turn.sent]
     received = measured.received or measured.sent
-    highest = max(min(measured.sent, 1.2 * received), *shown, 0.0)
+    highest = min(measured.sent, 1.2 * received)
+    turn = measured.turns[number % len(measured.turns)]
+    shown = turn.rate if turn.received == turn.sent else 0.0
     try:
         found = lossless(tool, highest, seconds, shown)
     except PROBLEMS as error:
@@ -251,7 +249,7 @@ def main() -> int:
             print_paced(found)
         for number in range(asked.rounds if asked.lossless else 0):
             for name, one in list(found.items())[:: 1 if number % 2 == 0 else -1]:
-                one.searched += searched(running[name], one, asked.seconds)
+                one.searched += searched(running[name], one, number, asked.seconds)
         if asked.lossless:
             print_lossless(found)
     if not {"iperf3", "D-ITG", "sockperf"} & found.keys():

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub fn address(interface: &str, addresses: &[Network]) -> Result<Value, String> {
     use crate::sys::address;
     use serde_json::json;
+    address::silence(interface);
     address::up(interface)
         .map_err(|e| format!("the interface {interface} cannot be brought up: {e}"))?;
     // A system without one version of the protocol can still be tested with the other.

@@ -13,6 +13,20 @@ struct Request6 {
     index: i32,
 }
 
+/// Has a new interface of two hosts, before it is up, send next to nothing unasked: IPv6 asks for routers
+/// (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so that a new one cannot be
+/// used for a second, and reports its groups (RFC 3810) for up to a quarter of a minute, in the
+/// middle of a trial. Where the kernel has no IPv6, or no such setting, there is nothing to do.
+pub fn silence(name: &str) {
+    for (setting, value) in [
+        ("router_solicitations", "0"),
+        ("accept_dad", "0"),
+        ("mldv2_unsolicited_report_interval", "1"),
+    ] {
+        std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{setting}"), value).ok();
+    }
+}
+
 /// Brings the interface up, as `ip link set NAME up` does.
 pub fn up(name: &str) -> io::Result<()> {
     let socket = socket(libc::AF_INET)?;
@@ -58,9 +72,6 @@ fn add4(name: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
 }
 
 fn add6(name: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
-    // A new address that is tested for duplicates cannot be used for a second; on a link of two
-    // hosts that were just made there is none.
-    std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/accept_dad"), "0").ok();
     let socket = socket(libc::AF_INET6)?;
     let mut lookup = named(name)?;
     // SAFETY: both requests are valid; the kernel fills in the index, which is then the live field.

@@ -54,13 +54,10 @@ def set_addresses(pid: int, name: str, addresses: dict[int, str]) -> dict[int, s
         IP version -> why it has no address of it: version 6 can be missing from a kernel.
     """
     refused = {}
+    within(pid, hosts.silence(name))
     for version in addresses:
-        # An address that is tested for duplicates first cannot be used for a second.
-        tested = ["nodad"] if version == 6 else []
         try:
-            within(
-                pid, [ip(), "addr", "add", with_prefix(addresses, version), "dev", name, *tested]
-            )
+            within(pid, [ip(), "addr", "add", with_prefix(addresses, version), "dev", name])
         except TargetError as error:
             if version == 4:
                 raise

@@ -247,10 +247,9 @@ def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:
         for code in (SEND_CHECKSUM, SEGMENT, SEGMENT_ANY, GATHER):
             place = str(Path(script.__file__).resolve())
             _run(pid, [sys.executable, "-I", place, "offload", name, hex(code), "0"])
+        _run(pid, hosts.silence(name))
         for version, address in own.items():
-            tested = ["nodad"] if version == 6 else []
-            prefix = hosts.PREFIXES[version]
-            _run(pid, [ip, "addr", "add", f"{address}/{prefix}", "dev", name, *tested])
+            _run(pid, [ip, "addr", "add", f"{address}/{hosts.PREFIXES[version]}", "dev", name])
         _run(pid, [ip, "link", "set", name, "up"])
         _run(emulator, [ip, "link", "set", inner, "up"])
     # Nobody has to ask for a neighbour first: the first packet is no slower than the others.

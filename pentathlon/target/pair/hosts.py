@@ -26,6 +26,13 @@ ADDRESSES = (
 
 PREFIXES = {4: 24, 6: 64}
 
+SILENCE = """cd "/proc/sys/net/ipv6/conf/$0" 2>/dev/null || exit 0
+echo 0 >router_solicitations
+echo 0 >accept_dad
+echo 1 >mldv2_unsolicited_report_interval
+"""
+"""For sh(1): an interface, its argument, of which `silence` tells."""
+
 CABLE_BYTES = 1 << 20
 """Buffer of the cable between two guests, in bytes."""
 
@@ -165,18 +172,27 @@ def join_by_veth(first: int, second: int) -> None:
     ip = str(launch.need("ip", "iproute2"))
     enter = str(launch.need("nsenter", "util-linux"))
 
-    def inside(pid: int, *words: str) -> None:
-        _run([enter, "--target", str(pid), *user_words(pid), "--net", "--", ip, *words])
+    def within(pid: int, *command: str) -> None:
+        _run([enter, "--target", str(pid), *user_words(pid), "--net", "--", *command])
 
     names = ("pent0", "pent1")
     peer = ["peer", "name", names[1], "netns", str(second)]
-    inside(first, "link", "add", names[0], "type", "veth", *peer)
+    within(first, ip, "link", "add", names[0], "type", "veth", *peer)
     for pid, name, addresses in zip((first, second), names, ADDRESSES, strict=True):
+        within(pid, *silence(name))
         for version, address in addresses.items():
-            # An address that is tested for duplicates first cannot be used for a second.
-            tested = ["nodad"] if version == 6 else []
-            inside(pid, "addr", "add", f"{address}/{PREFIXES[version]}", "dev", name, *tested)
-        inside(pid, "link", "set", name, "up")
+            within(pid, ip, "addr", "add", f"{address}/{PREFIXES[version]}", "dev", name)
+        within(pid, ip, "link", "set", name, "up")
+
+
+def silence(interface: str) -> list[str]:
+    """The command by which a new interface, before it is up, sends next to nothing unasked.
+
+    IPv6 asks for routers (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so
+    that a new one cannot be used for a second, and reports its groups (RFC 3810) for up to a
+    quarter of a minute, in the middle of a trial. A kernel without IPv6 needs nothing.
+    """
+    return ["/bin/sh", "-c", SILENCE, interface]
 
 
 def user_words(pid: int) -> list[str]:
