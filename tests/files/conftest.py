@@ -32,7 +32,9 @@ from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.link.use import LinkInUse
 from pentathlon.target.netns import probe
 from pentathlon.target.pair.target import PairTarget
+from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.pair.trial import Task
+from tests.traffic.conftest import task as packets_task
 
 WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
 """10 Mbit/s and 50 ms, as the paper's fastest WAN."""
@@ -113,6 +115,18 @@ class Bench:
         task = Task(0, 1, "0123456789abcdef", 7, entry)
         both = (behaviour(ends[0]), behaviour(ends[1]))
         return list(run_link(task, "test", self.grounds, both, self.scratch))
+
+
+def crossed_by_traffic(ground: Ground) -> None:
+    """Packets of other traffic cross the link of `WAN`, all of them, and its delay shows."""
+    asked = {"packet_rate": "constant 50", "duration_s": 1.0, "lateness_limit_ms": 10_000.0}
+    packets = packets_task(**asked, protocols=["udp", "tcp"])
+    events = list(run_traffic(packets, ground.client, ground.server))
+    assert not [event["reason"] for event in events if event["event"] == "error"]
+    flows = [flow for event in events if event["event"] == "packets" for flow in event["flows"]]
+    assert len(flows) == 2 and all(flow["received"] == flow["sent"] > 0 for flow in flows)
+    trips = [event["value"] for event in events if event.get("indicator") == "round_trip_p50"]
+    assert len(trips) == 2 and all(50 <= trip < 500 for trip in trips)
 
 
 def samples(events: list[Event]) -> dict[str, float]:

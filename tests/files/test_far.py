@@ -31,6 +31,7 @@ from tests.files.conftest import (
     Bench,
     Grounds,
     after,
+    crossed_by_traffic,
     failure,
     no_namespaces,
     samples,
@@ -135,6 +136,10 @@ def test_a_profile_and_a_portal_come_to_another_machine(far_client: Bench) -> No
     assert samples(tree)["wire_bytes"] > 20_000
     found = samples(far_client.run("files.portal", protocols=["http1.1"], states=["warm"]))
     assert found["exchanges"] == 3
+
+
+def test_traffic_crosses_a_link_from_another_machine(far_client: Bench) -> None:
+    crossed_by_traffic(far_client.ground)
 
 
 TASKS = {
