@@ -81,7 +81,10 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
     estimates = {}
     with err.status("") as status, StopSignals() as signals:
         for name, target in ready.targets.items():
-            status.update(f"pilot: {name} is booted once to estimate the time")
+            now = f"pilot: {name} is booted once to estimate the time"
+            status.update(now)
+            if not err.is_terminal:
+                err.print(now, highlight=False)
             try:
                 estimates[name] = pilot(ready.plan, name, ready.catalog, target, signals.shield)
             except TargetUnavailable as error:

@@ -112,6 +112,8 @@ def test_plan_prints_and_writes_nothing(shop: Shop) -> None:
     assert len(document["hash"]) == 64 and len(document["plan"]["blocks"]) == 2
     shown = shop.call("plan", study)
     assert shown.code == 0 and document["hash"] in shown.out
+    # A log, which has no spinner, says what takes its time.
+    assert "pilot: a is booted once" in shown.err
     for words in ("privileges", "settings changed", "expected time", "written", "block 2"):
         assert words in shown.out
     assert set(shop.directory.iterdir()) - before <= {shop.directory / "state"}
