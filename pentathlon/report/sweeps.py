@@ -246,6 +246,7 @@ _SWEEPS = {
             "round_trip",
             "ipdv",
             "jitter",
+            "ditg_jitter",
             "cpu_sender",
             "cpu_receiver",
             "packet_cpu_sender",

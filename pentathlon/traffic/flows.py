@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,8 +14,10 @@ from pentathlon.traffic.profiles import PROFILES, Way
 
 PROTOCOLS = ("udp", "tcp", "icmp", "sctp", "dccp")
 
-KEYS = ("name", "protocol", "profile", "size", "rate", "gap", "on", "off", "start", "duration",
-        "back")  # fmt: skip
+PACES = ("rate", "gap", "bit_rate")
+"""What a line of a script can say of the time between packets, one of them."""
+
+KEYS = ("name", "protocol", "profile", "size", *PACES, "on", "off", "start", "duration", "back")
 """What a line of a script can say."""
 
 
@@ -117,7 +120,7 @@ def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
         ]
     else:
         size = models.parse(case.get("size") or f"constant {case['size_bytes']}")
-        gap = _gap(parameters, case.get("size_bytes"))
+        gap = _gap(parameters, size)
         pair = [
             Flow("", case["protocol"], size, gap, 0.0, duration, back) for back in (False, True)
         ]
@@ -133,18 +136,26 @@ def _gap_of(way: Way) -> dict[str, Any]:
     return {"of": models.parse(way.pace), "rate": way.rate}
 
 
-def _gap(parameters: dict[str, Any], size_bytes: int | None) -> dict[str, Any]:
+def _gap(parameters: dict[str, Any], size: dict[str, Any]) -> dict[str, Any]:
     """The time between packets, from whichever of the parameters says it."""
     if parameters["bit_rate"]:
-        if size_bytes is None:
-            raise ModelError('"bit_rate" needs packets of one size: give "size_bytes"')
-        rate = parameters["bit_rate"] / (8 * size_bytes)
-        gap = {"of": {"model": "constant", "value": rate}, "rate": True}
+        gap = _of_bit_rate(parameters["bit_rate"], size)
     elif parameters["gap"]:
         gap = {"of": models.parse(parameters["gap"]), "rate": False}
     else:
         gap = {"of": models.parse(parameters["packet_rate"]), "rate": True}
     return gap | _periods(parameters["on"], parameters["off"])
+
+
+def _of_bit_rate(bit_rate: float, size: dict[str, Any]) -> dict[str, Any]:
+    """The packet rate at which packets of one size carry that many bits of payload a second."""
+    if size["model"] != "constant":
+        raise ModelError(
+            '"bit_rate" needs packets of one size: give "size_bytes", or in a script "size" as '
+            '"constant BYTES"'
+        )
+    length = min(max(size["value"], models.SMALLEST), models.LONGEST)
+    return {"of": {"model": "constant", "value": bit_rate / (8 * length)}, "rate": True}
 
 
 def _periods(on: str, off: str) -> dict[str, Any]:
@@ -179,12 +190,15 @@ def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
     protocol = told.get("protocol", "udp")
     if protocol not in PROTOCOLS:
         raise ModelError(f'there is no protocol "{protocol}"; use one of {", ".join(PROTOCOLS)}')
-    if ("rate" in told) == ("gap" in told):
-        raise ModelError(f'the flow "{line}" needs one of "rate" and "gap"')
-    pace = told.get("rate") or told.get("gap") or ""
-    gap = {"of": models.parse(pace), "rate": "rate" in told}
-    gap |= _periods(told.get("on", ""), told.get("off", ""))
     size = models.parse(told.get("size", "constant 64"))
+    paces = [key for key in PACES if key in told]
+    if len(paces) != 1:
+        raise ModelError(f'the flow "{line}" needs one of "rate", "gap" and "bit_rate"')
+    if paces == ["bit_rate"]:
+        gap = _of_bit_rate(_number(told, "bit_rate", 0.0), size)
+    else:
+        gap = {"of": models.parse(told[paces[0]]), "rate": paces == ["rate"]}
+    gap |= _periods(told.get("on", ""), told.get("off", ""))
     return Flow(name, protocol, size, gap, start, duration, back)
 
 
@@ -192,8 +206,9 @@ def _number(told: dict[str, str], key: str, default: float) -> float:
     try:
         found = float(told.get(key, default))
     except ValueError as error:
-        raise ModelError(f'"{key}={told[key]}" in a script is no number of seconds') from error
-    if found < 0 or (key == "duration" and found == 0):
+        unit = "bit/s" if key == "bit_rate" else "seconds"
+        raise ModelError(f'"{key}={told[key]}" in a script is no number of {unit}') from error
+    if not 0 <= found < math.inf or (key != "start" and found == 0):
         raise ModelError(f'"{key}={told[key]}" in a script must be above zero')
     return found
 

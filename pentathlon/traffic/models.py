@@ -23,6 +23,10 @@ FORMS: dict[str, tuple[str, ...]] = {
 }
 
 
+SMALLEST, LONGEST = 32.0, 65507.0
+"""Lengths that a packet can have, in bytes: its header, and a UDP datagram over IPv4."""
+
+
 class ModelError(ValueError):
     """The text is no model; the message is one sentence that says what would be right."""
 

@@ -13,7 +13,7 @@ from synthetic import Item, Maker, items, newer_kernel, same
 from pentathlon import agent
 from pentathlon.evaluate import evaluate
 from pentathlon.published import formats
-from pentathlon.report import export, html
+from pentathlon.report import export, html, overlays, sweeps
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.load import papers
 from pentathlon.report.papertables.section import TWINS, sections
@@ -232,3 +232,34 @@ def test_every_indicator_and_factor_is_in_the_agents_catalog():
         for figure in paper.figures:
             known = catalog.workload(figure.workload)
             assert known is not None or figure.workload.startswith(absent), figure.workload
+
+
+def drawn(workload):
+    """Indicators of the workload's pictures; None: all of them."""
+    if workload == overlays.PICTURED:
+        return set(overlays.PANELS)
+    sweep = sweeps.find(workload)
+    return set(sweep.shown) or None if sweep else None
+
+
+def test_every_indicator_that_a_figures_note_names_is_drawn():
+    try:
+        catalog = parse_catalog(agent.catalog())
+    except agent.AgentError as error:
+        pytest.skip(str(error))
+    compared = set()
+    for paper in papers():
+        for figure in paper.figures:
+            known = catalog.workload(figure.workload)
+            shown = drawn(figure.workload)
+            if known is None or shown is None:
+                continue
+            indicators = {one.id for one in known.indicators}
+            assert shown <= indicators
+            # Names of files and of other workloads hold a dot or a slash.
+            words = set(re.findall(r"(?<![\w./])[a-z]\w+(?![\w/]|\.\w)", figure.note))
+            # A word with an underscore is nothing but a name.
+            named = {word for word in words if "_" in word} | (words & indicators)
+            assert named <= shown, f"{figure.printed_as}: {figure.note}"
+            compared |= named
+    assert {"ditg_jitter", "round_trip", "cpu_idle", "throughput", "lost"} <= compared

@@ -19,8 +19,9 @@ from pentathlon.target.pair.judged import FlowResult, judge
 from pentathlon.target.pair.traffic import lateness_limit, run_traffic
 from pentathlon.target.pair.trials import Trial, run_trial
 from pentathlon.traffic import flows, records
+from pentathlon.traffic.models import ModelError
 
-from .conftest import Pair, Relay, behind, task
+from .conftest import PARAMETERS, Pair, Relay, behind, task
 
 CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "rung": "send"}
 
@@ -237,3 +238,40 @@ def test_the_events_of_a_task(pair: Pair) -> None:
     assert samples["c", "tcp_efficiency"] > 0
     assert samples[None, "cpu_sender"] >= 0
     assert ("a", "tcp_efficiency") not in samples
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"bit_rate": 512_000.0, "size_bytes": [128]},
+        {"bit_rate": 512_000.0, "size": "constant 128"},
+        {"script": ["bit_rate=512000; size=constant 128"]},
+        # What is shorter than the header is sent as long as the header, 32 bytes.
+        {"script": ["bit_rate=128000; size=constant 16"]},
+    ],
+)
+def test_a_bit_rate_is_a_packet_rate(pair: Pair, written: dict[str, Any]) -> None:
+    """512,000 bit/s in packets of 128 bytes are 500 packets/s."""
+    asked = task(**written)
+    [case] = flows.cases(asked.parameters)
+    trial = run_trial(asked, case, flows.flows(asked.parameters, case), *pair)
+    found = judge(trial)[0]
+    assert found.found.offered_rate == pytest.approx(500, rel=1e-6)
+    assert 1 < found.found.sent <= 150
+    size = 32 if "16" in str(written.get("script")) else 128
+    assert set(found.sent.length.tolist()) == {size}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("bit_rate=512000; size=imix", "packets of one size"),
+        ("bit_rate=fast; size=constant 128", "no number of bit/s"),
+        ("bit_rate=0; size=constant 128", "above zero"),
+        ("bit_rate=1000; rate=constant 5", 'one of "rate", "gap" and "bit_rate"'),
+        ("size=constant 128", 'one of "rate", "gap" and "bit_rate"'),
+    ],
+)
+def test_what_is_wrong_with_the_pace_of_a_line(line: str, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        flows.flows(PARAMETERS | {"script": [line]}, {"ip_version": 4})

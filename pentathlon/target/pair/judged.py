@@ -21,6 +21,7 @@ from pentathlon.traffic import (
     jitter,
     join,
     metrics,
+    models,
     packets,
     records,
     series,
@@ -29,9 +30,6 @@ from pentathlon.traffic import (
 )
 from pentathlon.traffic.flows import Flow
 from pentathlon.traffic.reordering import Reordering, reordering
-
-SMALLEST, LONGEST = 32.0, 65507.0
-"""Lengths that a packet can have, in bytes: its header, and a UDP datagram over IPv4."""
 
 MANY = 2_000_000
 """Records of both ends from which on the agent computes a flow's metrics."""
@@ -140,7 +138,11 @@ def _flow(
         back=back,
         gap_distance=fit.gap_distance(flow.gap, times, sent.time_ns),
         size_distance=fit.distance(
-            sent.length.astype(np.float64), flow.size, grain=0.5, least=SMALLEST, most=LONGEST
+            sent.length.astype(np.float64),
+            flow.size,
+            grain=0.5,
+            least=models.SMALLEST,
+            most=models.LONGEST,
         ),
         foreign=int(counts[1].get("foreign", 0)),
         buffer_drops=counts[1].get("buffer_drops"),
