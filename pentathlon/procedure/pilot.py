@@ -2,7 +2,8 @@
 
 Each workload runs once, without warm-up, with one batch per case. A list parameter that makes
 the cases of a numeric factor (block sizes, for example) is thinned to its smallest and its largest
-value; what lies between is taken to cost in proportion. The pilot's samples are not counted.
+value; what lies between is taken to cost in proportion. File tasks go over one of their links
+(`pilot_links`). The pilot's samples are not counted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from pentathlon.procedure import pilot_links
 from pentathlon.procedure.runner import Shield, limits, make_request
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Plan, Step
@@ -156,6 +158,7 @@ def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights
             shrunk[small] = shrunk.get(small, 0.0) + whole * size / small
         parameters["document_bytes"] = list(shrunk)
         weights["document_bytes"] = shrunk
+        parameters["links"] = pilot_links.one_of(parameters["links"])
     return parameters, weights
 
 
@@ -171,6 +174,7 @@ def estimate_step(
     repeats = step.iterations + step.warmup
     total = 0.0
     size = 0.0
+    each = 1
     parts = list(_by_case(events))
     for case, part, span_s in parts:
         weight = 1.0
@@ -190,11 +194,16 @@ def estimate_step(
         if step.workload.startswith(TRIALS):
             # Flows of one trial are cases of their own, told at once.
             rest, full = 0.0, span_s
-        total += weight * (rest + repeats * full)
-        size += weight * sum(_bytes(e) for e in part)
-        size += weight * (repeats - 1) * sum(_bytes(e) for e in batches)
+        links = step.parameters.get("links", [])
+        others = pilot_links.others_s(links, case.get("link"), part, weight)
+        total += weight * (rest + repeats * full) + len(others) * rest + repeats * sum(others)
+        copies = weight + len(others)
+        size += copies * sum(_bytes(e) for e in part)
+        size += copies * (repeats - 1) * sum(_bytes(e) for e in batches)
+        # Each link is made and measured before its first task.
+        each = max(each, 1 + len(others))
     outside = max(_span(events) - sum(span for _, _, span in parts), 0.0)
-    return step.processes * (outside + total), step.processes * size
+    return step.processes * (each * outside + total), step.processes * size
 
 
 def _by_case(

@@ -220,6 +220,33 @@ def test_files_are_fetched_shorter_and_stand_for_the_whole() -> None:
     assert weights["document_bytes"] == {1 << 17: 8.0, 1000: 1.0}
 
 
+def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
+    workload = scripted.catalog().workload("w.one")
+    assert workload is not None
+    files = workload.model_copy(update={"area": "files", "factors": []})
+    links = ["wan-1m-200ms", "lan-1000m-1ms", "wan-10m-50ms"]
+    whole = {"document_bytes": [1 << 20], "links": links}
+    given_ = step([1], iterations=3, warmup=0, parameters=whole)
+    parameters, weights = thin(given_, files)
+    assert parameters == {"document_bytes": [1 << 17], "links": ["wan-10m-50ms"]}
+    case = {"link": "wan-10m-50ms", "document_bytes": 1 << 17}
+    told: list[dict[str, Any]] = [
+        {"event": "progress", "t_ns": 0.0},
+        {"event": "link", "t_ns": 5e9},
+        {"event": "progress", "state": "case", "case": case, "t_ns": 5e9},
+        {"event": "files", "case": case, "t_ns": 7e9},
+    ]
+    told += [
+        {"event": "sample", "phase": "measure", "case": case, "iteration": 0, "t_ns": 7e9,
+         "elapsed_ns": 1.5e9, "indicator": indicator, "value": value}
+        for indicator, value in (("round_trips", 10.0), ("wire_bytes", 125_000.0))
+    ]  # fmt: skip
+    seconds, _ = estimate_step(given_, told, weights)
+    # Three links to be measured for 5 s each; 0.5 s around each task; eight times as much of all.
+    slow, fast = 80 * 0.2 + 1e6 * 8 / 1e6, 80 * 0.001 + 1e6 * 8 / 1e9
+    assert seconds == pytest.approx(3 * 5 + (8 + 2) * 0.5 + 3 * (8 * 1.5 + slow + fast))
+
+
 def test_indicators_of_one_trial_between_hosts_are_one_time() -> None:
     case = {"link": "a"}
     told = [{"event": "files", "case": case, "t_ns": 2e9}]
