@@ -30,7 +30,7 @@ RECORD_BYTES = 160
 """What the journal adds to an event's own line, about."""
 
 SHRUNK = 8
-"""The pilot fetches files of this part of the study's length."""
+"""Over a slow link the pilot fetches files of this part of the study's length."""
 LEAST_BYTES = 65536
 """But no smaller ones."""
 
@@ -150,15 +150,16 @@ def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights
         parameters[name] = [low, high]
         weights[name] = {low: len(values) - share, high: share}
     if workload is not None and workload.area == "files" and "document_bytes" in parameters:
+        parameters["links"] = links = pilot_links.one_of(parameters["links"])
         # A slow link needs minutes for a file, and the time goes with its length.
         shrunk: dict[Any, float] = {}
         for size in parameters["document_bytes"]:
-            small = min(size, max(LEAST_BYTES, size // SHRUNK))
+            whole_too = pilot_links.is_quick(links, size)
+            small = size if whole_too else min(size, max(LEAST_BYTES, size // SHRUNK))
             whole = weights.get("document_bytes", {}).get(size, 1.0)
             shrunk[small] = shrunk.get(small, 0.0) + whole * size / small
         parameters["document_bytes"] = list(shrunk)
         weights["document_bytes"] = shrunk
-        parameters["links"] = pilot_links.one_of(parameters["links"])
     return parameters, weights
 
 

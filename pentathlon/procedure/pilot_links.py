@@ -17,6 +17,9 @@ from pentathlon.link.profile import DIRECTIONS, Profile, ProfileError, load_prof
 HARD_KBIT = 300_000.0
 """A link this fast may be refused on a busy machine: the pilot takes a slower one if it can."""
 
+QUICK_S = 5.0
+"""A document that a link carries in this time is fetched whole."""
+
 TYPICAL = (20.0, 1e6)
 """Round trips and bytes of a task, by which links are put in order."""
 
@@ -28,6 +31,14 @@ def one_of(links: Sequence[str]) -> list[str]:
         return list(links)
     easy = [link for link in links if _rate_kbit(profiles[link]) < HARD_KBIT] or links
     return [min(easy, key=lambda link: _least_s(profiles[link], *TYPICAL))]
+
+
+def is_quick(links: Sequence[str], size_bytes: int) -> bool:
+    """Whether each of the links carries so many bytes in a time that a pilot has."""
+    profiles = _profiles(links)
+    return profiles is not None and all(
+        _least_s(profile, 0.0, size_bytes) <= QUICK_S for profile in profiles.values()
+    )
 
 
 def others_s(

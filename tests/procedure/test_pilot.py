@@ -225,11 +225,11 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
     assert workload is not None
     files = workload.model_copy(update={"area": "files", "factors": []})
     links = ["wan-1m-200ms", "lan-1000m-1ms", "wan-10m-50ms"]
-    whole = {"document_bytes": [1 << 20], "links": links}
+    whole = {"document_bytes": [8 << 20], "links": links}
     given_ = step([1], iterations=3, warmup=0, parameters=whole)
     parameters, weights = thin(given_, files)
-    assert parameters == {"document_bytes": [1 << 17], "links": ["wan-10m-50ms"]}
-    case = {"link": "wan-10m-50ms", "document_bytes": 1 << 17}
+    assert parameters == {"document_bytes": [1 << 20], "links": ["wan-10m-50ms"]}
+    case = {"link": "wan-10m-50ms", "document_bytes": 1 << 20}
     told: list[dict[str, Any]] = [
         {"event": "progress", "t_ns": 0.0},
         {"event": "link", "t_ns": 5e9},
@@ -242,6 +242,8 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
         for indicator, value in (("round_trips", 10.0), ("wire_bytes", 125_000.0))
     ]  # fmt: skip
     seconds, _ = estimate_step(given_, told, weights)
+    assert thin(given_.model_copy(update={"parameters": whole | {"document_bytes": [1 << 20]}}),
+                files)[1] == {"document_bytes": {1 << 20: 1.0}}  # fmt: skip
     # Three links to be measured for 5 s each; 0.5 s around each task; eight times as much of all.
     slow, fast = 80 * 0.2 + 1e6 * 8 / 1e6, 80 * 0.001 + 1e6 * 8 / 1e9
     assert seconds == pytest.approx(3 * 5 + (8 + 2) * 0.5 + 3 * (8 * 1.5 + slow + fast))
