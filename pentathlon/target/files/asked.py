@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ class Asked:
         client, server: behaviours of the ends, with the case's factors over them.
         outstanding: requests in flight, None for as many as server and client take.
         warm: the task is done once before it is measured.
+        timeout_s: the longest time that the study gives a task, in seconds.
     """
 
     task: str
@@ -29,6 +31,7 @@ class Asked:
     server: Behaviour
     outstanding: int | None
     warm: bool
+    timeout_s: float = math.inf
 
 
 @dataclass(frozen=True)

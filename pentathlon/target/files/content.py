@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pentathlon.target.files.disk import named
+
 DOCUMENT = "document.doc"
 PROFILE = "profile"
 
@@ -45,7 +47,8 @@ def document(directory: Path, size: int, seed: int) -> Content:
     """One document of `size` bytes, which no link can compress."""
     directory.mkdir(parents=True, exist_ok=True)
     data = np.random.default_rng([seed, size]).bytes(size)
-    (directory / DOCUMENT).write_bytes(data)
+    with named(directory / DOCUMENT):
+        (directory / DOCUMENT).write_bytes(data)
     return _described(directory, [DOCUMENT])
 
 
@@ -72,7 +75,8 @@ def profile(directory: Path, total: int, files: int, seed: int) -> Content:
         name = f"{PROFILE}/{place}/file-{number:04d}.dat"
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(random.bytes(max(0, int(size))))
+        with named(path):
+            path.write_bytes(random.bytes(max(0, int(size))))
         names.append(name)
     return _described(directory, names)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from pentathlon.target.files import content, trial
 from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.behaviours import OWN, Behaviour
 from pentathlon.target.files.content import Content
+from pentathlon.target.files.disk import sentence
 from pentathlon.target.files.far import place_of
 from pentathlon.target.files.ground import Ground
 from pentathlon.target.files.protocols.base import Refused
@@ -88,6 +90,9 @@ def run_link(
             grounds.give_up(link)
             kind = error.kind if isinstance(error, CommandError) else "failed"
             yield task.error(kind, str(error), case)
+        except OSError as error:
+            grounds.give_up(link)
+            yield task.error("failed", sentence(error, scratch), case)
 
 
 def _cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -143,8 +148,9 @@ def _asked(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) 
     both = [one for one in (client.outstanding, server.outstanding) if one is not None]
     outstanding = case.get("outstanding", 0) or (min(both) if both else None)
     return Asked(
-        TASKS[task.id], case["protocol"], client, server, outstanding, case["state"] == "warm"
-    )
+        TASKS[task.id], case["protocol"], client, server, outstanding, case["state"] == "warm",
+        float(task.description.get("timeout_s", math.inf)),
+    )  # fmt: skip
 
 
 def _content(task: Task, case: dict[str, Any], asked: Asked, place: Path) -> Content:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.files.content import Content
+from pentathlon.target.files.disk import named
 from pentathlon.target.files.place import End, LocalPlace, Place
 from pentathlon.target.files.programs import SYSTEM_PYTHON, Programs, missing_library
 from pentathlon.target.pair.endpoint import Endpoint
@@ -47,7 +48,11 @@ find "$1" -type f -exec sh -c '
 """
 
 EMPTY = 'find "$1" -mindepth 1 -delete'
-CAME = 'find "$1" -type f -exec cat {} + | wc -c'
+# Bytes that have blocks, as of this machine's own (`LocalPlace.came`); stat(1).
+CAME = r"""
+find "$1" -type f -exec stat -c '%s %b %B' {} + |
+    awk '{ blocks = $2 * $3; sum += $1 < blocks ? $1 : blocks } END { printf "%.0f\n", sum }'
+"""
 
 
 class FarPrograms(Programs):
@@ -125,7 +130,7 @@ class FarPlace(Place):
         return self.own / path.name
 
     def take(self, held: Content) -> None:
-        with tempfile.TemporaryFile() as file:
+        with named(Path(tempfile.gettempdir())), tempfile.TemporaryFile() as file:
             with tarfile.open(fileobj=file, mode="w") as archive:
                 for name in held.names:
                     archive.add(held.directory / name, name)

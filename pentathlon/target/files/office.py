@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
 from pentathlon.target.files.behaviours import Behaviour
+from pentathlon.target.files.disk import sentence
 from pentathlon.target.files.driver import run_link
 from pentathlon.target.files.ground import Ground, GroundMaker
 from pentathlon.target.link.calibrate import LinkRefused
@@ -52,6 +54,11 @@ class OfficeInUse:
 
     def run(self, task: Task) -> Iterator[dict[str, Any]]:
         """Every event of a task. A link that is refused is tried once more after the others."""
+        try:
+            scratch = self._scratch()
+        except OSError as error:
+            yield task.error("failed", sentence(error, Path(tempfile.gettempdir())))
+            return
         refused: list[str] = []
         for link in task.parameters["links"]:
             try:
@@ -63,11 +70,11 @@ class OfficeInUse:
                 yield task.of(refused_event(error))
                 refused.append(link)
                 continue
-            except TargetError:
+            except (TargetError, OSError):
                 pass  # It is told with the cases.
-            yield from run_link(task, link, self, self.office.ends, self._scratch())
+            yield from run_link(task, link, self, self.office.ends, scratch)
         for link in refused:
-            yield from run_link(task, link, self, self.office.ends, self._scratch())
+            yield from run_link(task, link, self, self.office.ends, scratch)
 
     def _scratch(self) -> Path:
         if self._files is None:

@@ -49,7 +49,10 @@ def main() -> None:
     who.set_password(password)
     who.set_kerberos_state(credentials.DONT_USE_KERBEROS)
     connection: Any = library.Conn(server, share, other.get_context(), who)
-    size = next(entry["size"] for entry in connection.list("", name) if entry["name"] == name)
+    sizes = [entry["size"] for entry in connection.list("", name) if entry["name"] == name]
+    if not sizes:
+        sys.exit(f"NT_STATUS_NO_SUCH_FILE: {name}")
+    size = sizes[0]
     handle = connection.create(
         name, DesiredAccess=READ_DATA_AND_ATTRIBUTES, ShareAccess=SHARE_READ,
         CreateDisposition=OPEN,
@@ -67,8 +70,20 @@ def main() -> None:
     connection.close(handle)
 
 
+def words(error: Exception) -> str:
+    """What went wrong; an NT status by the name that smbclient would print, and not its number."""
+    if type(error).__name__ != "NTSTATUSError":
+        return f"{type(error).__name__}: {error}"
+    from samba import ntstatus  # noqa: PLC0415
+
+    code, text = error.args
+    names = (name for name in dir(ntstatus) if name.startswith("NT_STATUS_"))
+    known = (name for name in names if getattr(ntstatus, name) == code)
+    return f"{next(known, f'NT status 0x{code:08X}')}: {text}"
+
+
 if __name__ == "__main__":
     try:
         main()
     except Exception as error:
-        sys.exit(f"{type(error).__name__}: {error}")
+        sys.exit(words(error))

@@ -78,6 +78,7 @@ def run(setup: Setup) -> Done:
         TaskFailed: the client did not get the files, or other bytes.
         TargetError: a program is missing, or a server does not start.
         CaptureError: the packets could not be captured.
+        OSError: a file of this machine could not be written or read.
     """
     asked, ground = setup.asked, setup.ground
     family = protocols.family(asked.protocol)
@@ -92,7 +93,7 @@ def run(setup: Setup) -> Done:
         tap.capture(trial, interface)
         try:
             done = _perform(setup, family, service)
-        except TargetError:
+        except (TargetError, OSError):
             # The next capture begins with an empty ring. Whoever stops the study does not wait.
             tap.captured(trial)
             raise
@@ -114,12 +115,17 @@ def limit_s(ground: Ground, held: Content) -> float:
     return patience_s + 4 * (8 * held.total / ground.rate_bit_s + trips * ground.round_trip_s)
 
 
+def _limit_s(setup: Setup) -> float:
+    """What the link needs with patience, or less where the study allows less."""
+    return min(limit_s(setup.ground, setup.held), setup.asked.timeout_s)
+
+
 def _perform(setup: Setup, family: Family, service: Service) -> dict[str, Any]:
     """Let the client do its task once; how its program ended."""
     call = family.call(setup, service)
     return setup.ground.client.perform(
         call.command,
-        limit_s(setup.ground, setup.held),
+        _limit_s(setup),
         input=call.input,
         environment=call.environment,
     )
@@ -143,8 +149,7 @@ def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service) -
     if setup.ground.was_cut():
         return f"the link was cut in mid-task; {so_far}"
     if done["timed_out"]:
-        limit = limit_s(setup.ground, setup.held)
-        return f"the client was not done after {limit:.0f} s; {so_far}"
+        return f"the client was not done after {_limit_s(setup):.0f} s; {so_far}"
     said = words.reason(done, family)
     if said is None and done["status"] == 0:
         # A write that was cut short by the end of the disk is no error to every client (write(2)).

@@ -70,8 +70,7 @@ impl crate::workloads::Workload for Task {
         2
     }
 
-    /// The slowest link of the study needs three minutes for a document, and each trial one more
-    /// client and server.
+    /// Of one trial; its limit follows from its link and its bytes, and is no longer than this.
     fn timeout_s(&self) -> Option<f64> {
         Some(7200.0)
     }

@@ -48,7 +48,7 @@ class Smb(Family):
         (r"NT_STATUS_(IO_TIMEOUT|CONNECTION_\w+|NETWORK_\w+|HOST_UNREACHABLE"
          r"|UNEXPECTED_NETWORK\w+)", "the connection broke"),
         (r"NT_STATUS_ACCESS_DENIED", "the server denied access"),
-        (r"NT_STATUS_OBJECT_NAME_NOT_FOUND", "the server does not have the file"),
+        (r"NT_STATUS_(OBJECT_NAME_NOT_FOUND|NO_SUCH_FILE)", "the server does not have the file"),
         (r"NT_STATUS_SHARING_VIOLATION", "the file is locked by another client"),
     )  # fmt: skip
 
