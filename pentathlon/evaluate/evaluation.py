@@ -186,23 +186,34 @@ def _ends(plan: Plan, names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _end(target: str, described: Mapping[str, Any], wanted: str | None, behaves: str) -> str:
-    """One end: how it behaves, and which kernel it has if it is a guest.
+    """One end: how it behaves, which kernel it has if it is a guest, and which machine it is.
 
     Args:
         described: what its target said of itself when the study was planned.
         wanted: the kernel as the study has it, such as "newest".
     """
     behaviour = _stem(behaves)
-    if target not in KERNELS:
+    if target not in (*KERNELS, "ssh"):
         return behaviour
-    words = [target, str(described.get("kernel") or "")]
-    if wanted and "/" in wanted:
+    release = str(described.get("kernel") or "")
+    # In brackets: nobody has asked the machine.
+    words = [target, _machine(described), "" if release.startswith("(") else release]
+    if target == "ssh":
+        pass
+    elif wanted and "/" in wanted:
         # Two files may hold kernels of one version.
         words.append(f"({PurePath(wanted).parent.name})")
-    elif not words[1]:
+    elif not release:
         words.append(str(wanted))
-    guest = " ".join(word for word in words if word)
-    return guest if behaviour == "own" else f"{guest}, {behaviour}"
+    kind = " ".join(word for word in words if word)
+    return kind if behaviour == "own" else f"{kind}, {behaviour}"
+
+
+def _machine(described: Mapping[str, Any]) -> str:
+    """Another machine's name, with its port where one host name stands for several machines."""
+    options = described.get("options") or {}
+    host, port = options.get("host"), options.get("port")
+    return f"{host}:{port}" if host and port else str(host or "")
 
 
 def _stem(behaviour: str) -> str:

@@ -55,6 +55,65 @@ def test_an_end_is_told_by_its_behaviour_and_the_kernel_that_it_had(
     assert evaluation._end(target, described, kernel, behaves) == told
 
 
+@pytest.mark.parametrize(
+    ("options", "kernel", "behaves", "told"),
+    [
+        ({"host": "bench1", "port": None}, "6.1.0-44-amd64", "own", "ssh bench1 6.1.0-44-amd64"),
+        ({"host": "bench1", "port": 2222}, "6.1.0-44", "xp", "ssh bench1:2222 6.1.0-44, xp"),
+        # Nobody has asked it for its kernel.
+        ({"host": "bench2", "port": None}, "(not reached)", "own", "ssh bench2"),
+        (None, None, "own", "ssh"),
+    ],
+)
+def test_another_machine_is_told_by_its_name_and_its_kernel(
+    options: dict[str, object] | None, kernel: str | None, behaves: str, told: str
+):
+    described = {"options": options, "kernel": kernel}
+    assert evaluation._end("ssh", described, None, behaves) == told
+
+
+def over_ssh(host: str, kernel: str = "6.1") -> dict[str, object]:
+    return {"options": {"host": host, "port": None}, "kernel": kernel}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "phase"),
+    [
+        # (client, server) of the reference and of the other; None is a namespace of this machine.
+        (("a", None), ("b", None), "client"),
+        ((None, "a"), (None, "b"), "server"),
+        (("a", "b"), ("c", "d"), "both"),
+        (("a", "b"), ("a", "d"), "server"),
+        ((None, None), ("a", None), "client"),
+        (("a", "b"), ("a", "b"), "neither"),
+    ],
+)
+def test_machines_that_differ_are_phases_of_an_upgrade(
+    old: tuple[str | None, str | None], new: tuple[str | None, str | None], phase: str
+):
+    maker = Maker(
+        factors={"old": same, "new": planted.newer_client}, chosen=list(planted.file_tasks()),
+        ends=dict.fromkeys(("old", "new"), planted.FILE_ENDS["old"]),
+    )  # fmt: skip
+    made = maker.make()
+    systems, targets = [], {}
+    for system, (client, server) in zip(made.plan.study.systems, (old, new), strict=True):
+        kinds = ["ssh" if end else "netns" for end in (client, server)]
+        peer = Peer(target=kinds[1])
+        systems.append(system.model_copy(update={"target": kinds[0], "peer": peer,
+                                                 "behaves": "own"}))  # fmt: skip
+        own = over_ssh(client) if client else {"kernel": "6.1"}
+        targets[system.name] = own | {"server": over_ssh(server) if server else {"kernel": "6.1"}}
+    study = made.plan.study.model_copy(update={"systems": tuple(systems)})
+    made.plan = made.plan.model_copy(update={"study": study, "targets": targets})
+    task, *_ = evaluate(made).derived.file_tasks
+    (found,) = (one.phase for one in task.upgrades)
+    assert found == phase
+    labels = {cell.system: (cell.client, cell.server) for cell in task.cells}
+    for name, ends in (("old", old), ("new", new)):
+        assert labels[name] == tuple(f"ssh {end} 6.1" if end else "own" for end in ends)
+
+
 def test_client_and_server_are_told_by_their_own_kernels():
     made = Maker(factors=FACTORS, chosen=list(planted.file_tasks()), blocks=1).make()
     name = made.plan.study.systems[0].name
