@@ -1,4 +1,4 @@
-"""UDP of 64 bytes over one veth pair between two namespaces: every rung beside other generators.
+"""UDP of 64 bytes over one veth pair between two namespaces: our rungs beside other generators.
 
 All take turns in one run, and the order changes from round to round, so that a neighbour's load
 hits all alike. Printed are, each beside its target:

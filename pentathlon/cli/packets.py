@@ -17,9 +17,9 @@ from pentathlon.traffic import export, jitter
 
 HELP = """Show the trials between two hosts, or export the packets of one.
 
-Without --trial every trial is listed: what was sent and came, how well the generator kept to the
-models, the bound of the clocks, and the jitter of RFC 3550 over the time of the flow: its bars
-reach up to the value beside them. With it the packets of that trial are written.
+Without --trial every trial is listed: what was sent and came, how far the generator was from the
+models of gaps and sizes, the bound of the clocks, and the jitter of RFC 3550 over the time of the
+flow: its bars reach up to the value beside them. With it the packets of that trial are written.
 
 Examples:
 
@@ -85,8 +85,8 @@ def _listed(trials: list[KeptTrial]) -> Table:
     table = Table(box=None, pad_edge=False)
     for title in ("trial", "system", "block", "case", "flow"):
         table.add_column(title, overflow="fold")
-    for title in ("sent", "came", "foreign", "late p99", "gaps off", "bound"):
-        table.add_column(title, justify="right", no_wrap=title != "gaps off")
+    for title in ("sent", "came", "foreign", "late p99", "gaps off", "sizes off", "bound"):
+        table.add_column(title, justify="right", no_wrap=not title.endswith(" off"))
     table.add_column("jitter", no_wrap=True)
     table.add_column("kept")
     for trial in trials:
@@ -103,6 +103,7 @@ def _listed(trials: list[KeptTrial]) -> Table:
                 str(flow["foreign"]),
                 _time(flow["lateness_p99_s"]),
                 _text(flow["gap_distance"]),
+                _text(flow["size_distance"]),
                 _time((flow["clocks"] or {}).get("bound_ns"), 1e-9),
                 _jitter(flow.get("jitter")),
                 "yes" if trial.kept else "no",

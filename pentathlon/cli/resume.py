@@ -12,6 +12,7 @@ from pentathlon.store.query import Result
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
+from pentathlon.study.traces import kept
 from pentathlon.target.contract import TargetUnavailable
 
 
@@ -39,7 +40,8 @@ def get_ready_again(result: Result) -> Ready:
         )
     file = Path(start.study_file)
     moved = not file.is_file()
-    loaded = load_study(result.path / STUDY if moved else file, catalog, alone=moved)
+    source = result.path / STUDY if moved else file
+    loaded = load_study(source, catalog, alone=moved, traces=kept(old.study))
     targets = targets_of(loaded.study, agent_path)
     try:
         prepare(targets)
@@ -55,6 +57,9 @@ def get_ready_again(result: Result) -> Ready:
 def _difference(old: Plan, new: Plan, file: Path, directory: Path) -> str:
     """Why two plans differ, as one sentence."""
     ending = f"; put it back, or start the study anew (the old content is in {directory / STUDY})"
+    if changed := [name for name, text in kept(old.study).items()
+                   if kept(new.study).get(name, text) != text]:  # fmt: skip
+        return f"the trace file {changed[0]} has changed since the run began{ending}"
     if old.study != new.study:
         before, after = old.study.model_dump(), new.study.model_dump()
         keys = ", ".join(key for key in before if before[key] != after[key])

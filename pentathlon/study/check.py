@@ -11,6 +11,8 @@ from pentathlon.study.catalog import Catalog, Parameter, Workload
 from pentathlon.study.model import KERNELS, Peer, Study, System, WorkloadChoice
 from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+from pentathlon.traffic import flows
+from pentathlon.traffic.models import ModelError
 
 _SCALARS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
@@ -33,6 +35,10 @@ JOINABLE = ("netns", *KERNELS, "ssh")
 
 FILES, LINKS, CABLE = "files", "links", "none"
 """The area of file tasks, their parameter that names links, and its value for a plain cable."""
+
+
+TRAFFIC = "network.traffic"
+"""The workload whose parameters say flows (docs/network.md)."""
 
 
 def matches(choice: WorkloadChoice, workload: Workload) -> bool:
@@ -77,9 +83,35 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
                 text = f'no suite of this study runs "{workload_id}"; add it to one, or leave it'
                 problems.append(Problem(path, text))
             problems += _check_parameters(parameters, path, [workload])
+    if not problems:
+        problems += _check_flows(study, catalog)
     if suites_are_right:
         problems += _check_declared(study, [w for w in catalog.workloads if w.id in used])
     return problems
+
+
+def _check_flows(study: Study, catalog: Catalog) -> Iterator[Problem]:
+    """Distributions and lines of scripts that say nothing that can be sent."""
+    workload = catalog.workload(TRAFFIC)
+    for number, suite in enumerate(study.suites):
+        for index, choice in enumerate(suite.workloads):
+            if workload is None or choice.id != TRAFFIC:
+                continue
+            asked = workload.defaults() | choice.parameters
+            path: TomlPath = ("suite", number, "workloads", index, "parameters")
+            yield from _flow_problem(asked, path)
+            for place, system in enumerate(study.systems):
+                if own := system.parameters.get(TRAFFIC):
+                    path = ("system", place, "parameters", TRAFFIC)
+                    yield from _flow_problem(asked | own, path)
+
+
+def _flow_problem(parameters: dict[str, Any], path: TomlPath) -> Iterator[Problem]:
+    try:
+        for case in flows.cases(parameters):
+            flows.flows(parameters, case)
+    except ModelError as error:
+        yield Problem(path, str(error))
 
 
 def _check_installs(study: Study) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
 from pentathlon.study.model import KERNELS, LOCAL_TARGETS, Study, System, parse_scheduler
 from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
+from pentathlon.study.traces import expand
 
 MAX_BYTES = 4 << 20
 
@@ -50,24 +51,36 @@ class LoadedStudy:
         return None if name is None else (self.file.parent / name).resolve()
 
 
-def load_study(file: Path, catalog: Catalog | None = None, *, alone: bool = False) -> LoadedStudy:
+def load_study(
+    file: Path,
+    catalog: Catalog | None = None,
+    *,
+    alone: bool = False,
+    traces: Mapping[str, str] | None = None,
+) -> LoadedStudy:
     """Read and check a study file, against the catalog too where one is given.
 
     Args:
         alone: the file is a copy that lies apart from its fallback, which is then not looked for.
+        traces: the texts of files of numbers that need not be there any more (`study.traces`).
 
     Raises:
         StudyError: the file cannot be read or is wrong; every problem is listed, with its line.
     """
     text = _read(file)
-    study = parse_study(text, file, catalog, alone=alone)
+    study = parse_study(text, file, catalog, alone=alone, traces=traces)
     return LoadedStudy(file.resolve(), text, study)
 
 
 def parse_study(
-    text: str, file: Path, catalog: Catalog | None = None, *, alone: bool = False
+    text: str,
+    file: Path,
+    catalog: Catalog | None = None,
+    *,
+    alone: bool = False,
+    traces: Mapping[str, str] | None = None,
 ) -> Study:
-    """Check the text of a study file; `file` is only named in errors and for `fallback`.
+    """Check the text of a study file; `file` says where files lie that the text names.
 
     Raises:
         StudyError: as `load_study`.
@@ -76,7 +89,9 @@ def parse_study(
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError(file, [_syntax(error)]) from error
+    missing = list(expand(document, file.parent, traces or {}))
     study, problems = _validate(document)
+    problems += missing
     broken = {problem.path for problem in problems}
     if study is not None:
         later = _check_study(study, None if alone else file.parent)

@@ -68,7 +68,9 @@ def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
     else:
         drawn = parameters["size"]
         sizes = (
-            [("size", drawn)] if drawn else [("size_bytes", n) for n in parameters["size_bytes"]]
+            [("size", models.title(drawn))]
+            if drawn
+            else [("size_bytes", n) for n in parameters["size_bytes"]]
         )
         for protocol, version, (kind, size), rung in itertools.product(
             parameters["protocols"], versions, sizes, parameters["rung"]
@@ -119,7 +121,7 @@ def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
             for way, back in ways
         ]
     else:
-        size = models.parse(case.get("size") or f"constant {case['size_bytes']}")
+        size = models.parse(parameters["size"] or f"constant {case['size_bytes']}")
         gap = _gap(parameters, size)
         pair = [
             Flow("", case["protocol"], size, gap, 0.0, duration, back) for back in (False, True)

@@ -275,3 +275,15 @@ def test_a_bit_rate_is_a_packet_rate(pair: Pair, written: dict[str, Any]) -> Non
 def test_what_is_wrong_with_the_pace_of_a_line(line: str, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         flows.flows(PARAMETERS | {"script": [line]}, {"ip_version": 4})
+
+
+def test_a_trace_is_sent_in_its_order_again_and_again(pair: Pair) -> None:
+    text = f"trace @lengths sha256={'0' * 64} 100 200 350"
+    asked = task(size=text)
+    [case] = flows.cases(asked.parameters)
+    trial = run_trial(asked, case, flows.flows(asked.parameters, case), *pair)
+    result = judge(trial)[0]
+    lengths = result.sent.length.tolist()
+    assert len(lengths) > 10
+    assert lengths == [(100, 200, 350)[n % 3] for n in range(len(lengths))]
+    assert result.size_distance is not None and result.size_distance < 1 / len(lengths)

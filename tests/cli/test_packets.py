@@ -1,0 +1,28 @@
+"""The list of `pentathlon packets`: what is unknown is called so, each distance has its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from pentathlon.cli.packets import _listed
+from pentathlon.store.packets import KeptTrial
+
+FLOW = {
+    "name": "1", "sent": 150, "received": None, "foreign": 7, "lateness_p99_s": 0.002,
+    "gap_distance": 0.125, "size_distance": 0.375, "clocks": {"bound_ns": 100.0}, "jitter": None,
+}  # fmt: skip
+
+
+def test_each_distance_stands_below_its_title() -> None:
+    event = {"case": {"protocol": "udp"}, "flows": [FLOW, FLOW | {"gap_distance": None}]}
+    table = _listed([KeptTrial(1, Path("none"), "host", 0, 0, event)])
+    rows = {str(column.header): [str(cell) for cell in column.cells] for column in table.columns}
+    assert rows["gaps off"] == ["0.125", "unknown"]
+    assert rows["sizes off"] == ["0.375"] * 2
+    assert rows["came"] == ["unknown"] * 2
+    assert rows["bound"] == ["0.100 us"] * 2
+    console = Console(width=200, record=True)
+    console.print(table)
+    assert "sizes off" in console.export_text()
