@@ -76,6 +76,19 @@ def test_one_end_that_is_older_makes_both_speak_the_older_protocol(lan: Bench) -
     assert "xp" in refused["reason"] and "SMB up to 1 and not 2.0" in refused["reason"]
 
 
+@pytest.mark.parametrize(
+    ("server", "read_bytes"), [("server-2003", 61_440), ("server-2008", 64_512), ("own", 64_512)]
+)
+def test_a_server_of_2003_is_read_in_pieces_of_60_kb(
+    lan: Bench, server: str, read_bytes: int
+) -> None:
+    size = 22 * 61_440
+    events = lan.run("files.copy", ("xp", server), document_bytes=[size])
+    (told,) = (event for event in events if event["event"] == "files")
+    reads = {name: n for name, n in told["exchanges"].items() if name.startswith("READ")}
+    assert list(reads.values()) == [-(-size // read_bytes)], told["exchanges"]
+
+
 def test_a_small_window_costs_round_trips_as_in_the_paper(benches: Benches) -> None:
     wan = benches(WAN)
     old = samples(wan.run("files.copy", ("xp", "server-2003"), document_bytes=[300_000]))

@@ -19,8 +19,11 @@ KEPT: Final = ("private", "lock", "state", "cache", "pid", "ncalrpc")
 """Directories of the server's state."""
 IN_MEMORY: Final = Path("/run/samba-state")
 
-SMB1_READ: Final = 61440
-"""The reads that a client of SMB 1 sends: 60 KB, as Windows'."""
+SMB1_LARGE_READ: Final = 64512
+"""What libsmbclient reads at a time by SMB 1 where the server lets it: 63 KiB."""
+SMB1_HEADER: Final = 60
+"""Bytes of a READ_ANDX answer before its data ([MS-CIFS] 2.2.3.1, 2.2.4.42.2): header, 12 words and
+their count, the count of the bytes, one byte of padding."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,11 @@ def configuration(setup: Setup, generation: str) -> str:
     if asked.server.read_bytes is not None:
         # SMB 2 has no shorter limit than 64 KiB ([MS-SMB2] 3.3.5.4).
         lines["smb2 max read"] = str(max(65536, asked.server.read_bytes))
+        if asked.server.read_bytes < SMB1_LARGE_READ:
+            # Without CAP_LARGE_READX a whole answer has to fit into the server's MaxBufferSize
+            # ([MS-SMB] 2.2.4.2.1), of which the client takes whole KiB.
+            lines["large readwrite"] = "no"
+            lines["max xmit"] = str(max(2048, asked.server.read_bytes + SMB1_HEADER))
     text = "[global]\n" + "".join(f"\t{key} = {value}\n" for key, value in lines.items())
     return text + f"[{SHARE}]\n\tpath = {setup.shared}\n\tread only = no\n\tguest ok = no\n"
 
