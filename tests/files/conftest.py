@@ -117,6 +117,30 @@ class Bench:
         return list(run_link(task, "test", self.grounds, both, self.scratch))
 
 
+TASKS = {
+    "files.copy": ["smb", "http1.1", "http2", "sftp", "nfs"],
+    "files.open": ["smb", "nfs"],
+    "files.roaming": ["smb", "sftp", "nfs"],
+    "files.portal": ["http1.1", "http2"],
+}
+"""Task -> its protocols; HTTP/3 has tests of its own."""
+
+
+def every_task_runs(bench: Bench, *, fewest: bool = False) -> None:
+    """Each task by each of its protocols over the link of `WAN`, with small files.
+
+    Args:
+        fewest: by one protocol; a virtual machine whose CPU is translated takes its time.
+    """
+    small: dict[str, Any] = {"document_bytes": [20_000], "files": 3}
+    for task, protocols in TASKS.items():
+        for protocol in protocols[: 1 if fewest else None]:
+            if lacking(task, [protocol]) is None:
+                found = samples(bench.run(task, protocols=[protocol], **small))
+                assert found["wire_bytes"] > 20_000, (task, protocol)
+                assert found["link_round_trip"] >= 50, (task, protocol)
+
+
 def crossed_by_traffic(ground: Ground) -> None:
     """Packets of other traffic cross the link of `WAN`, all of them, and its delay shows."""
     asked = {"packet_rate": "constant 50", "duration_s": 1.0, "lateness_limit_ms": 10_000.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from tests.files.conftest import (
     Grounds,
     after,
     crossed_by_traffic,
+    every_task_runs,
     failure,
     no_namespaces,
     samples,
@@ -116,6 +118,19 @@ def test_what_breaks_a_task_with_another_machine_costs_one_sentence(
     assert said.endswith("; 0 of 100,000 bytes had come")
 
 
+@pytest.mark.parametrize("protocol", ["smb", "nfs"])
+def test_an_open_that_breaks_tells_how_much_has_come_over_there(
+    far_client: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
+    job = {"smb": "smbd", "nfs": "nfs-ganesha"}[protocol]
+    with after(far_client, 500_000, lambda: far_client.ground.server.finish_job(job)):
+        events = far_client.run("files.open", protocols=[protocol], document_bytes=[2_000_000])
+    said = failure(events)
+    came = re.fullmatch(f"the server {job} ended in mid-task; ([0-9,]+) of 2,000,000 .*", said)
+    assert came and 4096 <= int(came[1].replace(",", "")) < 2_000_000, said
+
+
 def test_other_bytes_over_there_are_no_copy(
     far_client: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,16 +153,18 @@ def test_a_profile_and_a_portal_come_to_another_machine(far_client: Bench) -> No
     assert found["exchanges"] == 3
 
 
+def test_every_task_comes_from_a_namespace_to_another_machine(far_client: Bench) -> None:
+    every_task_runs(far_client)
+
+
+def test_every_task_comes_from_another_machine_to_a_namespace(far_server: Bench) -> None:
+    every_task_runs(far_server)
+
+
 def test_traffic_crosses_a_link_from_another_machine(far_client: Bench) -> None:
     crossed_by_traffic(far_client.ground)
 
 
-TASKS = {
-    "files.copy": ["smb", "http1.1", "sftp", "nfs"],
-    "files.open": ["smb", "nfs"],
-    "files.roaming": ["smb", "sftp", "nfs"],
-    "files.portal": ["http1.1"],
-}
 GUESTS: dict[str, tuple[ModuleType, str]] = {
     "uml": (uml_kernels, "6.1"), "qemu": (qemu_kernels, "6.1-cloud"),
 }  # fmt: skip
@@ -173,14 +190,7 @@ def test_every_task_runs_between_a_guest_and_another_machine(
         system = System(name="mixed", target=guest, kernel=kernel, peer=peer)
     made = ground(tmp_path, system)
     try:
-        bench = Bench(Grounds(made), tmp_path)
-        small: dict[str, Any] = {"document_bytes": [20_000], "files": 3}
-        for task, protocols in TASKS.items():
-            # A virtual machine whose CPU is translated takes its time.
-            for protocol in protocols[: 1 if guest == "qemu" else None]:
-                found = samples(bench.run(task, protocols=[protocol], **small))
-                assert found["wire_bytes"] > 20_000, (task, protocol)
-                assert found["link_round_trip"] >= 50, (task, protocol)
+        every_task_runs(Bench(Grounds(made), tmp_path), fewest=guest == "qemu")
     finally:
         made.stop()
     assert one.quiet() == []
@@ -204,6 +214,8 @@ def test_settings_of_another_machine_are_put_back(machines: list[Machine], tmp_p
         bench = Bench(Grounds(made), tmp_path)
         found = samples(bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"]))
         assert found["window"] < 20_000 and found["link_round_trip"] >= 50
+        every_task_runs(bench)
+        bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"])
         assert [one.run("cat", *names) for one in spare] != before
         assert first.own not in names_here()
     finally:

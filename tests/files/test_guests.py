@@ -27,6 +27,7 @@ from tests.files.conftest import (
     Grounds,
     after,
     capture,
+    every_task_runs,
     failure,
     ground_of,
     lacking,
@@ -186,6 +187,28 @@ def no_guests() -> str | None:
     if reason := no_namespaces():
         return reason
     return None if HERE else "no kernel of user-mode Linux is here: pentathlon doctor --install"
+
+
+@pytest.mark.parametrize("guest_is_client", [True, False])
+def test_every_task_runs_between_a_guest_and_a_namespace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guest_is_client: bool
+) -> None:
+    if reason := no_guests():
+        pytest.skip(reason)
+    profile = tmp_path / "test.toml"
+    profile.write_text(WAN)
+    kernel = str(HERE[-1].path)
+    if guest_is_client:
+        system = System(name="mixed", target="uml", kernel=kernel, peer=Peer(target="netns"))
+    else:
+        system = System(name="mixed", target="netns", peer=Peer(target="uml", kernel=kernel))
+    monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
+    ground = ground_of(tmp_path, str(profile), system)
+    try:
+        assert (ground.client.apart, ground.server.apart) == (guest_is_client, not guest_is_client)
+        every_task_runs(Bench(Grounds(ground), tmp_path))
+    finally:
+        ground.stop()
 
 
 def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:

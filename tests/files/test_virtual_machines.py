@@ -25,6 +25,7 @@ from tests.files.conftest import (
     after,
     capture,
     crossed_by_traffic,
+    every_task_runs,
     failure,
     ground_of,
     no_namespaces,
@@ -129,9 +130,13 @@ def test_traffic_crosses_a_link_from_a_virtual_machine(as_client: Bench) -> None
     crossed_by_traffic(as_client.ground)
 
 
-@pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp"])
+@pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])
 def test_a_copy_from_a_virtual_machine_has_its_bytes(as_server: Bench, protocol: str) -> None:
     copied(as_server, protocol)
+
+
+def test_every_task_comes_from_a_virtual_machine(as_server: Bench) -> None:
+    every_task_runs(as_server, fewest=True)
 
 
 def copied(bench: Bench, protocol: str) -> None:
@@ -171,29 +176,44 @@ def test_a_server_that_is_killed_in_a_virtual_machine_costs_one_sentence(
     assert failure(events).startswith("the server nginx ended in mid-task; ")
 
 
-def test_two_kernels_of_two_kinds_are_ends_of_one_link(tmp_path: Path) -> None:
+@pytest.mark.parametrize("guest_is_client", [False, True])
+def test_two_kernels_of_two_kinds_are_ends_of_one_link(
+    tmp_path: Path, guest_is_client: bool
+) -> None:
     here = uml_kernels.available()
     if not here:
         pytest.skip("no kernel of user-mode Linux is here: pentathlon doctor --install")
-    peer = Peer(target="uml", kernel=str(here[-1].path))
-    ground = joined(tmp_path, System(name="two", target="qemu", kernel=KERNEL, peer=peer))
+    guest = str(here[-1].path)
+    if guest_is_client:
+        peer = Peer(target="qemu", kernel=KERNEL)
+        system = System(name="two", target="uml", kernel=guest, peer=peer)
+    else:
+        peer = Peer(target="uml", kernel=guest)
+        system = System(name="two", target="qemu", kernel=KERNEL, peer=peer)
+    ground = joined(tmp_path, system)
     try:
         said = [
             end.perform(["uname", "-r"], 60.0)["output"].strip()
             for end in (ground.client, ground.server)
         ]
-        assert said == [kernels.resolve(KERNEL).release, here[-1].version]
-        copied(Bench(Grounds(ground), tmp_path), "http1.1")
+        releases = [kernels.resolve(KERNEL).release, here[-1].version]
+        assert said == (releases[::-1] if guest_is_client else releases)
+        every_task_runs(Bench(Grounds(ground), tmp_path), fewest=True)
     finally:
         ground.stop()
 
 
-def test_two_virtual_machines_are_ends_of_a_plain_cable(tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", [CABLE, None])
+def test_two_virtual_machines_are_ends_of_a_cable_and_of_a_link(
+    tmp_path: Path, link: str | None
+) -> None:
     system = System(name="two", target="qemu", kernel=KERNEL, peer=Peer(kernel=KERNEL))
-    ground = joined(tmp_path, system, CABLE)
+    ground = joined(tmp_path, system, link)
     try:
         assert ground.client.apart and ground.server.apart
         found = samples(Bench(Grounds(ground), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
+        if link is None:
+            every_task_runs(Bench(Grounds(ground), tmp_path), fewest=True)
     finally:
         ground.stop()
