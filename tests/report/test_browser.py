@@ -34,9 +34,17 @@ def after_scripts(path, profile):
     return done.stdout, complaints
 
 
+def pictures_of(document, kind):
+    """(workload, content) of every picture of a kind."""
+    pattern = rf'<figure class="picture" data-kind="{kind}" data-part="([^"]*)".*?</figcaption>'
+    return [(found[1], found[0]) for found in re.finditer(pattern, document, re.S)]
+
+
 def test_every_picture_is_drawn(tmp_path):
     chosen = items(sizes=tuple(1 << power for power in range(10, 24)))
-    result = Maker(chosen=[*chosen, *planted.sub_looping(), *planted.order()]).make()
+    swept = [planted.sub_looping, planted.order, planted.regions, planted.code_size]
+    added = [item for plant in (*swept, planted.code_plus_data) for item in plant()]
+    result = Maker(chosen=[*chosen, *added]).make()
     evaluation = evaluate(result)
     path = tmp_path / "report.html"
     # Pictures wait until they come into view; the test brings all of them into view at once.
@@ -52,6 +60,18 @@ def test_every_picture_is_drawn(tmp_path):
         assert figure.count("<svg") >= 1, figure[:200]
         assert "NaN" not in figure
         assert "undefined" not in figure
+    drawn = dict(pictures_of(document, "sweep"))
+    assert set(drawn) == {"memory.sub_looping", "disk.order", "memory.regions", "memory.code_size"}
+    # A panel for each indicator or level of optimisation; the derived figures are bands, and what
+    # the system claims are named rules.
+    for part, panels, rule in (
+        ("memory.regions", 2, "L2 2 MiB"),
+        ("memory.code_size", 4, "L1i 32 KiB"),
+    ):
+        assert drawn[part].count('aria-label="rule"') >= panels, part
+        assert drawn[part].count(f">{rule}<") == panels, part
+        assert len(re.findall(r'aria-label="rect".*?<rect', drawn[part], re.S)) >= 1, part
+    assert any(part == "memory.code_plus_data" for part, _ in pictures_of(document, "curve"))
     spots = re.search(r'data-kind="samples".*?</figcaption>', document, re.S)[0]
     key = re.search(r"([\w.]+): (\d+) samples", spots)
     assert int(key[2]) == result.samples().filter(result.samples()["key"] == key[1]).height
