@@ -40,6 +40,7 @@ def sentence(error: OSError, scratch: Path) -> str:
     said = f"this machine's disk is full ({error.strerror}): {file}"
     with contextlib.suppress(OSError):
         disk = os.statvfs(scratch)
-        said += f"; {disk.f_bavail * disk.f_frsize:,} bytes and {disk.f_favail:,} files are free"
-        said += f" in {scratch}"
+        # By now they are removed again.
+        said += f"; without the trial's files {disk.f_bavail * disk.f_frsize:,} bytes and "
+        said += f"{disk.f_favail:,} files are free in {scratch}"
     return said
