@@ -182,6 +182,9 @@ class Synthetic:
     def answers(self) -> pl.DataFrame:
         return self.tables.get("answers", pl.DataFrame(schema=schema.ANSWERS))
 
+    def links(self) -> pl.DataFrame:
+        return self.tables.get("links", pl.DataFrame(schema=schema.LINKS))
+
     def failures(self) -> pl.DataFrame:
         return self.tables["failures"]
 

@@ -15,6 +15,7 @@ from pentathlon.evaluate.beneath.answered import find_answered
 from pentathlon.evaluate.beneath.cold import find_cold
 from pentathlon.evaluate.beneath.exclude import exclude
 from pentathlon.evaluate.beneath.latency import find_latencies
+from pentathlon.evaluate.beneath.links import find_links
 from pentathlon.evaluate.beneath.modes import find_modes
 from pentathlon.evaluate.beneath.prepared import find_prepared
 from pentathlon.evaluate.beneath.qualify import qualify
@@ -151,6 +152,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         cold=find_cold(samples, [row for row in rows if row.score], facts.reference, rule.rate),
         modes=modes,
         answered=answered,
+        links=find_links(result.links()),
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate

@@ -29,6 +29,9 @@ class ResultLike(Protocol):
     def answers(self) -> pl.DataFrame:
         """Who answered reads (`pentathlon.store.schema.ANSWERS`)."""
 
+    def links(self) -> pl.DataFrame:
+        """What emulated links were and did (`pentathlon.store.schema.LINKS`)."""
+
     def failures(self) -> pl.DataFrame:
         """One row per failure (`pentathlon.store.schema.FAILURES`)."""
 

@@ -15,6 +15,7 @@ from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.model_latency import Latency
+from pentathlon.evaluate.model_links import LinkUsed
 from pentathlon.evaluate.model_series import Answered, Cold, Excluded, Mode, Steady, Why
 from pentathlon.evaluate.model_whole import Absolute, Share, Whole
 from pentathlon.evaluate.verdict import Verdict
@@ -315,6 +316,8 @@ class Evaluation(Frozen):
     """How the steps before the measurement went."""
     absolutes: tuple[Absolute, ...] = ()
     """Weighted geometric means of the rates themselves, formula (2) of martinovic2012."""
+    links: tuple[LinkUsed, ...] = ()
+    """Emulated links, by profile and engine."""
 
     def system(self, name: str) -> SystemFacts:
         """The system of that name.

@@ -14,7 +14,7 @@ from pentathlon.evaluate.display import scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.published import formats
-from pentathlon.report import latex
+from pentathlon.report import emulated, latex
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import Filled
@@ -208,6 +208,12 @@ def to_markdown(evaluation: Evaluation) -> str:
     if filled:
         lines += ["## Tables of the studies", ""]
         lines += [formats.to_markdown(grid(table)) for table in filled]
+    links = emulated.lines(evaluation)
+    if links:
+        lines += [f"## {emulated.TITLE}", "", f"| {' | '.join(emulated.HEADINGS)} |"]
+        lines.append(f"|{'|'.join('---' if left else '---:' for left in emulated.alignment())}|")
+        lines += [f"| {' | '.join(map(_plain, line.cells()))} |" for line in links]
+        lines += ["", emulated.CAPTION, ""]
     if evaluation.failures:
         lines += ["## Not measured", ""]
         for failure in evaluation.failures:
@@ -232,6 +238,12 @@ def to_latex(evaluation: Evaluation) -> str:
         for area in evaluation.areas
     ]
     tables += [_paper(table) for table in fill(evaluation)]
+    if links := emulated.lines(evaluation):
+        made = latex.table(
+            caption=emulated.TITLE, label="tab:links", header=emulated.HEADINGS,
+            left=emulated.alignment(), rows=[line.cells() for line in links],
+        )  # fmt: skip
+        tables.append(f"{made}\n\\par\\footnotesize {latex.escape(emulated.CAPTION)}")
     return latex.document_part(evaluation.study.plan_hash, tables)
 
 

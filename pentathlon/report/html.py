@@ -25,7 +25,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import beneath, drawn, offices, view
+from pentathlon.report import beneath, drawn, emulated, offices, view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
@@ -65,6 +65,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             papers=_papers(evaluation, areas),
             drawn=_drawn(evaluation, result),
             offices=_offices(evaluation),
+            offices_title=offices.title(evaluation),
             why=beneath.why(evaluation),
             incomparable=beneath.incomparable(evaluation),
             beneath=beneath.beneath(evaluation) if evaluation.rows else (),
@@ -108,10 +109,15 @@ def _drawn(evaluation: Evaluation, result: ResultLike) -> str:
 
 
 def _offices(evaluation: Evaluation) -> str:
-    """The section with the file services; "" if none was measured."""
-    found = offices.sheets(evaluation)
+    """The section with the file services and emulated links; "" if neither was used."""
+    found, links = offices.sheets(evaluation), emulated.lines(evaluation)
+    if not found and not links:
+        return ""
     template = _environment().from_string(asset("offices.html.j2"))
-    return template.render(sheets=found, caption=offices.CAPTION) if found else ""
+    return template.render(
+        title=offices.title(evaluation), sheets=found, caption=offices.CAPTION,
+        links=links, emulated=emulated,
+    )  # fmt: skip
 
 
 @cache

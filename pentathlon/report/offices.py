@@ -14,6 +14,9 @@ from typing import Any, Final
 from pentathlon.evaluate.derived.model import FileCell, FileTask, Mean, Upgrade
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Evaluation
+from pentathlon.report import emulated
+
+TITLE: Final = "File services"
 
 FIGURES: Final = {
     "files.copy": "Figure 1", "files.open": "Figure 2", "files.roaming": "Figure 3",
@@ -88,6 +91,11 @@ def sheets(evaluation: Evaluation) -> tuple[Sheet, ...]:
         )
         for own in _tasks(evaluation)
     )
+
+
+def title(evaluation: Evaluation) -> str:
+    """What the section is called: traffic between hosts uses emulated links too."""
+    return TITLE if evaluation.derived.file_tasks else emulated.TITLE
 
 
 def words(evaluation: Evaluation) -> Iterator[tuple[str, str, str]]:

@@ -24,7 +24,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import offices, overlays
+from pentathlon.report import emulated, offices, overlays
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.failures import grouped
@@ -77,6 +77,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     _levels(evaluation, console)
     _competitions(evaluation, console)
     _offices(evaluation, console)
+    _links(evaluation, console)
     _reads(evaluation, console)
     _failures(evaluation, console)
     console.print(
@@ -386,11 +387,24 @@ def _offices(evaluation: Evaluation, console: Console) -> None:
     before = ""
     for task, system, words in offices.words(evaluation):
         if not before:
-            console.print(Text("\nFile services", style="bold"))
+            console.print(Text(f"\n{offices.TITLE}", style="bold"))
         if task != before:
             console.print(Text(f"  {task}"))
         before = task
         console.print(Text(f"    {system}: {words}"))
+
+
+def _links(evaluation: Evaluation, console: Console) -> None:
+    """What each emulated link was asked to be, what it was, and what the emulator cost."""
+    found = emulated.lines(evaluation)
+    if not found:
+        return
+    console.print(Text(f"\n{emulated.TITLE}", style="bold"))
+    for line in found:
+        if line.link:
+            console.print(Text(f"  {line.link} by {line.engine}{emulated.cost(line)}"))
+        console.print(Text(f"    {emulated.way(line)}"))
+    console.print(Padding(Text(emulated.CAPTION, style="dim"), (0, 0, 0, 2), expand=False))
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:

@@ -25,7 +25,7 @@ from pentathlon.study.model import Evaluation, Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
-FRESH_FORMAT = 3
+FRESH_FORMAT = 4
 """To be raised whenever the columns of a table or the meaning of one change."""
 
 
@@ -143,6 +143,10 @@ class Result:
     def pictures(self) -> pl.DataFrame:
         """What the systems drew (`schema.PICTURES`)."""
         return self._tables["pictures"]
+
+    def links(self) -> pl.DataFrame:
+        """What emulated links were and did (`schema.LINKS`)."""
+        return self._tables["links"]
 
     def failures(self) -> pl.DataFrame:
         """Everything that was asked for and not measured (`schema.FAILURES`)."""

@@ -191,6 +191,44 @@ PICTURES: Final[dict[str, pl.DataType]] = {
 jpeg  a JPEG file in Base64; `width` and `height` are its own, in pixels
 """
 
+LINKS: Final[dict[str, pl.DataType]] = {
+    "system": pl.String(),
+    "block": pl.Int32(),
+    "boot": pl.String(),
+    "attempt": pl.Int32(),
+    "profile": pl.String(),
+    "engine": pl.String(),
+    "direction": pl.String(),
+    "stage": pl.String(),
+    "passed": pl.Boolean(),
+    "attempts": pl.Int32(),
+    "rate_asked_kbit": pl.Float64(),
+    "rate_kbit": pl.Float64(),
+    "delay_asked_ms": pl.Float64(),
+    "delay_ms": pl.Float64(),
+    "loss_asked_percent": pl.Float64(),
+    "loss_percent": pl.Float64(),
+    "probes": pl.Int32(),
+    "lost": pl.Int32(),
+    "cpu_percent": pl.Float64(),
+    "late_p50_us": pl.Float64(),
+    "late_p99_us": pl.Float64(),
+    "workload": pl.String(),
+    "case": pl.String(),
+    "frames": pl.Int64(),
+    "bytes": pl.Int64(),
+    "unable": pl.Int64(),
+}
+"""One row per direction of a `link` event (docs/link.md).
+
+stage        "calibration", with what was asked for and achieved; "use", with a trial's counts
+direction    "up" is from the client to the server
+delay_ms     median of the probes
+cpu_percent  share of one CPU that the emulator took, for both directions; null: not counted
+late_p50_us  how late frames were handed over: in "use" those of this direction, else of both
+unable       frames that the emulator lost without being asked to; null: not told apart
+"""
+
 TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
     "samples": SAMPLES,
     "histograms": HISTOGRAMS,
@@ -199,4 +237,5 @@ TABLES: Final[dict[str, dict[str, pl.DataType]]] = {
     "failures": FAILURES,
     "inventory": INVENTORY,
     "pictures": PICTURES,
+    "links": LINKS,
 }

@@ -11,7 +11,7 @@ import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import BootState, RunState
-from pentathlon.store import answers
+from pentathlon.store import answers, links
 from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
@@ -45,6 +45,8 @@ class TableBuilder:
         self._inventory: list[dict[str, Any]] = []
         self._drawn: set[tuple[str, str, str | None, str | None]] = set()
         self._pictures: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._links: list[dict[str, Any]] = []
+        self._engines: dict[tuple[str, str], str] = {}
         self._cases: dict[str, tuple[str, str]] = {}
 
     def take(self, records: Iterable[Record]) -> None:
@@ -66,6 +68,8 @@ class TableBuilder:
                     self._drawn_by(record)
                 elif kind == "picture":
                     self._picture(record)
+                elif kind == links.EVENT:
+                    self._link(record)
                 elif kind == "inventory":
                     self._inventory += _leaves(record)
             self.state.apply(record)
@@ -80,6 +84,7 @@ class TableBuilder:
             "failures": _frame("failures", self._failure_rows()),
             "inventory": _frame("inventory", self._inventory),
             "pictures": _frame("pictures", list(self._pictures.values())),
+            "links": _frame("links", self._links),
         }
 
     def _sample(self, record: AgentEvent, event: Mapping[str, Any]) -> None:
@@ -148,6 +153,22 @@ class TableBuilder:
         if key not in self._pictures:
             row = {name: event[name] for name in ("workload", "width", "height", "jpeg")}
             self._pictures[key] = {"system": record.system, "case": case, **row}
+
+    def _link(self, record: AgentEvent) -> None:
+        """A calibration tells what carries the frames, for the trials of its boot too."""
+        event = record.event
+        boot, profile = boot_id(record.block, record.system, record.attempt), links.profile(event)
+        if "calibration" in event:
+            self._engines[boot, profile] = event["calibration"]["engine"]
+        of = {
+            "system": record.system, "block": record.block, "boot": boot,
+            "attempt": record.attempt, "profile": profile,
+            "engine": self._engines.get((boot, profile)),
+        }  # fmt: skip
+        if "case" in event:
+            case, _ = self._case(event["workload"], event["case"])
+            of |= {"workload": event["workload"], "case": case}
+        self._links += [of | row for row in links.rows(event)]
 
     def _append(self, table: str, columns: dict[str, list[Any]], row: dict[str, Any]) -> None:
         self._steps[table].append(row.pop("step"))

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pentathlon.link.judge import Measured, Verdict, judge, median_jitter_ms
+from pentathlon.link.lateness import quantile_ns
 from pentathlon.link.probes import Delays, TooFew, delays, rate_kbit
 from pentathlon.link.profile import DIRECTIONS, HEADER_BYTES, Direction, Way
 from pentathlon.target.contract import TargetError
@@ -165,18 +166,10 @@ def _lost(statistics: dict[str, Any], direction: Direction) -> int:
 
 def _late(statistics: dict[str, Any], share: float) -> float:
     """A quantile of the lateness of both directions, ns, by nearest rank."""
-    buckets = sorted(
-        (value, count)
-        for direction in DIRECTIONS
-        for value, count in statistics[direction]["lateness_ns"]["buckets"]
+    return quantile_ns(
+        (bucket for way in DIRECTIONS for bucket in statistics[way]["lateness_ns"]["buckets"]),
+        share,
     )
-    total = sum(count for _, count in buckets)
-    seen = 0
-    for value, count in buckets:
-        seen += count
-        if seen >= share * total:
-            return float(value)
-    return 0.0
 
 
 def _delays(bed: LinkBed) -> dict[Direction, Delays]:
