@@ -40,11 +40,18 @@ PANELS: dict[str, tuple[str, bool]] = {
     "interrupts_out": ("Fig. 4b", False),
     "softirq_rate": ("Fig. 4b", False),
     "round_trip_median": ("", True),
+    "round_trip_p90": ("", True),
     "round_trip_p99": ("", True),
+    "round_trip_p999": ("", True),
+    "round_trip_p9999": ("", True),
     "ping_round_trip": ("Fig. 3, ICMP", True),
     "competitor_speed": ("", False),
+    "offered_load": ("", False),
 }
 """Indicator -> the paper's figures of it, and whether its axis is logarithmic."""
+
+OFFERED = frozenset({"throughput", "offered_load"})
+"""Indicators beside which a line of what was asked for says something."""
 
 SHARES = frozenset({"lost"})
 """What is counted as a share of a whole, in percent, so that it is never more than 100."""
@@ -83,7 +90,7 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
                 panels.append(
                     {
                         "t": measured[0].title + name, "f": figures, "u": measured[0].unit,
-                        "g": int(logarithmic), "o": int(indicator == "throughput"),
+                        "g": int(logarithmic), "o": int(indicator in OFFERED),
                         "l": list(_lines(evaluation, measured, competitors, level, short)),
                     }
                 )  # fmt: skip

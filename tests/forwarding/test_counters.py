@@ -6,7 +6,7 @@ from pentathlon.target.forwarding import counters
 from pentathlon.target.forwarding.bed import places, remarks
 from pentathlon.target.forwarding.beside import Competition, Competitor
 from pentathlon.target.forwarding.links import mask
-from pentathlon.target.forwarding.sweep import settings
+from pentathlon.target.forwarding.setting import settings
 
 
 def reading(begin_s: float, end_s: float, received: list[int], ticks: list[int]) -> dict:

@@ -7,11 +7,12 @@ import pytest
 
 from pentathlon.target.forwarding import ndr
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial
-from pentathlon.target.forwarding.sweep import TRIES
+from pentathlon.target.forwarding.setting import TRIES
 from pentathlon.traffic.metrics import Delay
 
 from .test_bed import SWEEP, task
 
+QUANTILES = {"p50": 1e-6, "p90": 2e-6, "p99": 3e-6, "p999": 4e-6, "p9999": 5e-6}
 CAPACITY, HIGHEST = 700.0, 1000.0
 PARAMETERS = SWEEP | {
     "highest_kpps": HIGHEST / 1e3, "resolution_percent": 1.0, "partial_percent": 0.0, "trials": 1,
@@ -29,8 +30,8 @@ def searched(
         if misses(packet_rate, times[packet_rate]):
             raise InvalidTrial("late")
         came = 1000 if packet_rate <= CAPACITY else 900
-        trips = Delay(packet_rate * 1e-6, 0.0, 1.0, {})
-        return Flow(1000, came, packet_rate, packet_rate, trips)
+        trips = Delay(packet_rate * 1e-6, 0.0, 1.0, QUANTILES)
+        return Flow(1000, came, packet_rate, packet_rate, packet_rate, trips)
 
     monkeypatch.setattr(ndr, "run_flow", run_flow)
     monkeypatch.setattr(ndr, "set_up", lambda *_: None)
@@ -49,6 +50,8 @@ def test_the_capacity_is_found_and_delays_are_at_its_shares(
     assert CAPACITY - 0.01 * HIGHEST <= rate <= CAPACITY <= of(events, "rate_above")[0]
     shares = [rate * percent / 100 for percent in ndr.LOADS]
     assert of(events, "round_trip") == pytest.approx(shares)
+    for place, name in enumerate(("median", "p90", "p99", "p999", "p9999"), start=1):
+        assert of(events, f"round_trip_{name}") == pytest.approx([place] * len(ndr.LOADS))
 
 
 def test_a_delay_whose_generator_was_late_is_measured_again(

@@ -194,3 +194,13 @@ def test_the_clocks_are_known_better_than_a_round_trip(joined: Pair) -> None:
     assert isinstance(shortest, int)
     assert 0 < line["bound_ns"] < 10 * shortest
     assert np.isfinite(line["drift"])
+
+
+def test_the_best_rung_is_the_first_that_is_not_refused(pair: Pair) -> None:
+    """Loopback is no Ethernet device: frames are refused there, calls are not."""
+    events = list(run_traffic(task(rung=["best"]), *pair))
+    refused = [
+        (e["case"]["rung"], e["kind"], bool(e["reason"])) for e in events if e["event"] == "error"
+    ]
+    assert refused == [("live", "unsupported", True), ("packet", "unsupported", True)]
+    assert {e["case"]["rung"] for e in events if e["event"] == "sample"} == {"sendmmsg"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -28,11 +29,28 @@ class Beside:
 
     Attributes:
         values: indicators of `forwarding.sweep` that could be read.
-        remarks: what could not, and why.
+        refused: what could not, and why; a sentence each.
     """
 
     values: dict[str, float] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def lacks(self, job: str, reason: object) -> None:
+        """Note that a job that reads beside the flow yields nothing."""
+        self.refused.append(lacking(job, reason))
+
+
+YIELDS = {
+    "watch": ("cpu_idle", "softirq_rate", "interrupts_in", "interrupts_out"),
+    "ping": ("ping_round_trip",),
+    "soak": ("cpu_available",),
+}
+"""Job -> the indicators that come from it."""
+
+
+def lacking(job: str, reason: object) -> str:
+    """What a job that cannot be done leaves unread, and why."""
+    return f"{', '.join(YIELDS[job])}: {reason}"
 
 
 def calibrate(bed: Bed, policy: str) -> float:
@@ -202,7 +220,10 @@ def watching(
     stopped: dict[str, dict[str, Any]] = {}
 
     def finish(host: Endpoint, job: str) -> None:
-        stopped[job] = host.finish_job(job)
+        try:
+            stopped[job] = host.finish_job(job)
+        except CommandError as error:  # A thread's placement is refused after its start.
+            found.lacks(job, error)
 
     period_s = min(READING_S, parameters["duration_s"] / 5)
     with ExitStack() as stack:
@@ -216,7 +237,7 @@ def watching(
             try:
                 host.start(job, order)
             except CommandError as error:
-                found.remarks.append(f"{job}: {error}")
+                found.lacks(job, error)
                 continue
             stack.callback(finish, host, job)
         bed.weigh(competitor.weight(parameters["soaker"]))
@@ -225,26 +246,31 @@ def watching(
         finally:
             # The forwarder's endpoint belongs to the group too, and has to hear what follows.
             bed.weigh(0)
-    watched = stopped["watch"]["yields"][0]
-    # A watcher that got no CPU while packets were forwarded knows the flow as a whole only.
-    watch = counters.middle(watched["readings"]) or [watched["whole"]]
-    values: dict[str, float | None] = {
-        "cpu_idle": counters.idle_percent(
-            counters.together([one["host"] for one in watch]), bed.forwarder_cpus
-        ),
-        "softirq_rate": counters.rate(
-            watch, ("host", "softirqs"), counters.RECEIVE, bed.forwarder_cpus
-        ),
-        "interrupts_in": _device_rate(watch, bed.incoming),
-        "interrupts_out": _device_rate(watch, bed.outgoing),
-    }
-    if idle_units and "soak" in stopped:
+    values: dict[str, float | None] = {}
+    if "watch" in stopped:
+        watched = stopped["watch"]["yields"][0]
+        # A watcher that got no CPU while packets were forwarded knows the flow as a whole only.
+        ramp = math.ceil(parameters["ramp_s"] / period_s)
+        watch = counters.middle(watched["readings"][ramp:]) or [watched["whole"]]
+        values |= {
+            "cpu_idle": counters.idle_percent(
+                counters.together([one["host"] for one in watch]), bed.forwarder_cpus
+            ),
+            "softirq_rate": counters.rate(
+                watch, ("host", "softirqs"), counters.RECEIVE, bed.forwarder_cpus
+            ),
+            "interrupts_in": _device_rate(watch, bed.incoming),
+            "interrupts_out": _device_rate(watch, bed.outgoing),
+        }
+    if idle_units == 0:
+        found.lacks("soak", "the soaker got no time with nothing beside it to be compared with")
+    elif idle_units and "soak" in stopped:
         values["cpu_available"] = 100 * units_per_second(stopped["soak"]) / idle_units
         # The soaker takes what would be idle: to /proc/stat that is busy. Where the scheduler does
         # not tell what it had, its units do.
         share = _taken(stopped["soak"])
         share = values["cpu_available"] if share is None else share
-        if (idle := values["cpu_idle"]) is not None and share is not None:
+        if (idle := values.get("cpu_idle")) is not None and share is not None:
             values["cpu_idle"] = min(100.0, idle + share)
     if "ping" in stopped:
         answered = [t for t in stopped["ping"]["yields"][0]["round_trip_ns"] if t is not None]

@@ -11,6 +11,7 @@ import numpy as np
 from pentathlon.target.forwarding import counters
 from pentathlon.target.forwarding.bed import Bed
 from pentathlon.target.forwarding.links import BACK
+from pentathlon.target.pair import ladder
 from pentathlon.target.pair.trial import Task
 from pentathlon.traffic import join, metrics, models, records
 
@@ -27,6 +28,12 @@ RECEIVER_SHARE = 0.01
 """Most that the receiver itself may lose of what was sent."""
 
 BUFFER_BYTES = 4 << 20
+
+ROUND_TRIPS = {
+    "round_trip_median": "p50", "round_trip_p90": "p90", "round_trip_p99": "p99",
+    "round_trip_p999": "p999", "round_trip_p9999": "p9999",
+}  # fmt: skip
+"""Indicator -> quantile of `metrics.Delay`."""
 
 READERS = {"send": "recv", "live": "xdp"}
 """Rung -> how what comes back is taken; all others by recvmmsg(2)."""
@@ -52,21 +59,51 @@ class Flow:
     Attributes:
         sent: packets that the generator sent.
         forwarded: packets that came back, with those that the receiver's queues then lost.
-        sending_rate: packets/s that were sent.
+        intended_rate: packets/s that were asked of the generator (RFC 2285, 3.5.1, intended load).
+        sending_rate: packets/s that were sent (RFC 2285, 3.5.2, offered load).
         throughput: packets/s that came back.
         trips: times from sending to return; None: nothing came back.
+        late_p99_s, late_max_s: how much later than intended packets left, s.
+        lost_here: packets that the receiver's own queues lost.
     """
 
     sent: int
     forwarded: int
+    intended_rate: float
     sending_rate: float
     throughput: float
     trips: metrics.Delay | None
+    late_p99_s: float = 0.0
+    late_max_s: float = 0.0
+    lost_here: int = 0
 
     @property
     def lost_ratio(self) -> float:
         """Share of the packets sent that the forwarder did not forward (salah2010 §2.2)."""
         return max(0.0, 1 - self.forwarded / self.sent)
+
+    def round_trips(self) -> dict[str, float]:
+        """Indicators of the time from sending to return, µs.
+
+        A quantile with fewer than one packet beyond it is left out.
+        """
+        if self.trips is None:
+            return {}
+        quantiles = self.trips.quantiles
+        known = {name: quantiles[of] for name, of in ROUND_TRIPS.items() if of in quantiles}
+        return {
+            name: 1e6 * value for name, value in ({"round_trip": self.trips.mean} | known).items()
+        }
+
+    def generator(self) -> dict[str, float]:
+        """Indicators of what the generator did with what was asked of it."""
+        return {
+            "intended_load": self.intended_rate,
+            "offered_load": self.sending_rate,
+            "lateness_p99": 1e6 * self.late_p99_s,
+            "lateness_max": 1e6 * self.late_max_s,
+            "receiver_lost": 100 * self.lost_here / self.sent,
+        }
 
 
 def run_flow(
@@ -80,7 +117,7 @@ def run_flow(
     """Send one flow of constant rate through the forwarder.
 
     Args:
-        task: its parameters `duration_s` and `lateness_limit_ms` hold.
+        task: its parameters `ramp_s`, `duration_s` and `lateness_limit_ms` hold.
         packet_rate: offered load, packets/s.
         frame_bytes: length of the Ethernet frame with its check sequence.
         version: of the Internet Protocol.
@@ -90,7 +127,8 @@ def run_flow(
         TargetError: an endpoint failed.
     """
     name = secrets.token_hex(4)
-    duration_s = task.parameters["duration_s"]
+    ramp_s = task.parameters["ramp_s"]
+    length_s = ramp_s + task.parameters["duration_s"]
     generator = bed.generator
     common = {"trial": name, "session": task.session[:16]}
     flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
@@ -109,13 +147,13 @@ def run_flow(
             "port": ready["flows"][0]["port"],
             "size": {"model": "constant", "value": frame_bytes - overhead(version)},
             "gap": {"of": rate, "rate": True},
-            "duration_s": duration_s,
+            "duration_s": length_s,
             "rung": rung,
         }
         exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
         order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}
         try:
-            generator.send(order, duration_s)
+            generator.send(order, length_s)
         finally:
             generator.finish(name, QUIET_MS)
     finally:
@@ -124,23 +162,41 @@ def run_flow(
     lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
     return judge(
         join.join(records.Records(files["sent"]), records.Records(files["received"])),
-        lost_here, packet_rate, duration_s, task.parameters["lateness_limit_ms"],
+        lost_here, packet_rate, task.parameters["duration_s"],
+        task.parameters["lateness_limit_ms"], ramp_s=ramp_s, timed=rung not in ladder.MUTE,
     )  # fmt: skip
 
 
 def judge(
-    both: join.Joined, lost_here: int, packet_rate: float, duration_s: float, limit_ms: float
+    both: join.Joined,
+    lost_here: int,
+    packet_rate: float,
+    duration_s: float,
+    limit_ms: float,
+    *,
+    ramp_s: float = 0.0,
+    timed: bool = True,
 ) -> Flow:
     """What a flow's records say; both ends have one clock.
 
     Args:
         lost_here: packets that the receiver's own queues lost.
-        packet_rate: offered load, packets/s.
+        packet_rate: intended load, packets/s.
+        duration_s: length of the flow after its ramp.
+        ramp_s: first part of the flow, whose packets count for nothing: those that were to leave
+            before its end.
+        timed: the records say when each packet left; else there are no round-trip times.
 
     Raises:
         InvalidTrial: see `run_flow`.
     """
-    gone = (both.length > 0) & ~both.refused
+    whole = (both.length > 0) & ~both.refused
+    gone = whole
+    if ramp_s and whole.any():
+        intended = both.intended_ns
+        gone = whole & (intended >= intended[whole].min() + round(1e9 * ramp_s))
+        # Queues count without times: what they lost is taken to be spread over the whole flow.
+        lost_here = round(lost_here * int(gone.sum()) / int(whole.sum()))
     sent = int(gone.sum())
     wanted = packet_rate * duration_s
     if sent < SHORT_OF_LOAD * wanted - 1:
@@ -162,8 +218,11 @@ def judge(
         )
     arrived = both.arrived & gone
     arrivals = both.arrival_ns[both.first_arrival[arrived]]
-    trips = metrics.delays(metrics.seconds_of(arrivals - both.sent_ns[arrived]))
+    trips = metrics.delays(metrics.seconds_of(arrivals - both.sent_ns[arrived])) if timed else None
     # Both ends use one timer, so the flow's length is from the first sending to its planned end.
     forwarded = min(sent, int(arrived.sum()) + lost_here)
     length_s = max(duration_s, float(both.sent_ns[gone].max() - both.sent_ns[gone].min()) * 1e-9)
-    return Flow(sent, forwarded, sent / length_s, forwarded / length_s, trips)
+    return Flow(
+        sent, forwarded, packet_rate, sent / length_s, forwarded / length_s, trips,
+        late_p99_s=late_ms * 1e-3, late_max_s=float(late.max()) * 1e-9, lost_here=lost_here,
+    )  # fmt: skip

@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from pentathlon.target.forwarding import beside, search
-from pentathlon.target.forwarding.bed import Bed, Unsupported
+from pentathlon.target.forwarding.bed import Bed
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
-from pentathlon.target.forwarding.sweep import TRIES, Setting, set_up, settings
-from pentathlon.target.pair.endpoint import CommandError
+from pentathlon.target.forwarding.rungs import Rung
+from pentathlon.target.forwarding.setting import (
+    FAILURES,
+    TRIES,
+    Setting,
+    failure,
+    set_up,
+    settings,
+)
 from pentathlon.target.pair.trial import Task
 
 LEAD_S = 2.0
@@ -21,19 +28,20 @@ LOADS = (50, 90, 100)
 
 def run_ndr(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
     """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
-    for setting in settings(task.parameters):
-        case = setting.case
+    rung = Rung(task)
+    for asked in settings(task.parameters):
+        case = asked.case
         yield task.progress("case", case)
         try:
+            yield from rung.settle(bed, asked)
+            task, setting = rung.task, rung.named(asked)
+            case = setting.case
             set_up(bed, task.parameters, setting)
             with beside.competing(bed, setting.competitor, LEAD_S):
                 for phase, iteration in task.phases():
                     yield from _search(task, bed, setting, phase, iteration)
-        except Unsupported as error:
-            yield task.error("unsupported", str(error), case)
-        except (CommandError, InvalidTrial) as error:
-            kind = error.kind if isinstance(error, CommandError) else "invalid"
-            yield task.error(kind, str(error), case)
+        except FAILURES as error:
+            yield failure(task, error, case)
 
 
 def _search(
@@ -86,16 +94,12 @@ def _search(
             without_loss = found.passed if found.failed is not None else 0.0
     for percent in LOADS if without_loss else ():
         try:
-            trips = _valid(task, bed, setting, without_loss * percent / 100).trips
+            flow = _valid(task, bed, setting, without_loss * percent / 100)
         except InvalidTrial as error:
             yield task.error("invalid", str(error), {"load_percent": percent, **setting.case})
             continue
-        if trips is None:
-            continue
-        yield sample("round_trip", "us", "lower", 1e6 * trips.mean, load_percent=percent)
-        if "p99" in trips.quantiles:
-            value = 1e6 * trips.quantiles["p99"]
-            yield sample("round_trip_p99", "us", "lower", value, load_percent=percent)
+        for name, value in flow.round_trips().items():
+            yield sample(name, "us", "lower", value, load_percent=percent)
 
 
 def _valid(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:

@@ -10,6 +10,10 @@ BUFFER_BYTES = 8 << 20
 """Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
 
 
+BEST = "best"
+FASTEST_FIRST = ("live", "packet", "sendmmsg", "send")
+"""What `rung = "best"` tries, in this order: the first that the system has is taken."""
+
 SILENT = ("xdp", "ring", "afxdp")
 """Receivers that see frames and send nothing back."""
 
@@ -21,6 +25,16 @@ _JITTERS = frozenset({"jitter", "ditg_jitter"})
 _DELAYS = frozenset(
     name for name in values.UNITS if name.startswith(("delay", "kernel_", "send_", "receive_"))
 )
+
+
+def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cases that a case stands for: where its rung is "best", one for each, fastest first.
+
+    The next one is for where the one before is refused.
+    """
+    if case.get("rung") != BEST:
+        return [case]
+    return [{**case, "rung": rung} for rung in FASTEST_FIRST]
 
 
 def meaningless(rung: str) -> frozenset[str]:

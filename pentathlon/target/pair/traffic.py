@@ -36,24 +36,37 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
         if reason := first.refused.get(version) or second.refused.get(version):
             yield task.error("unsupported", f"IP version {version}: {reason}", case)
             continue
-        try:
-            asked = flows.flows(parameters, case)
-            for phase, iteration in task.phases():
-                with availability.soaking(parameters["soaker"], (first, second)) as left:
-                    trial = run_trial(task, case, asked, first, second)
-                results = judge(trial)
-                yield from _kept(task, case, (phase, iteration), trial, results)
-                _check(results, parameters)
-                yield from _samples(task, case, (phase, iteration), trial, results)
-                yield from _available(task, case, (phase, iteration), trial, left)
-        except ModelError as error:
-            yield task.error("request", str(error), case)
-        except InvalidTrial as error:
-            yield task.error("invalid", str(error), case)
-        except CommandError as error:
-            yield task.error(error.kind, str(error), case)
-        except RecordsError as error:
-            yield task.error("failed", str(error), case)
+        for one in ladder.cases(case):
+            refused = False
+            for event in _trials(task, one, first, second):
+                refused |= event["event"] == "error" and event["kind"] == "unsupported"
+                yield event
+            if not refused:
+                break
+
+
+def _trials(
+    task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint
+) -> Iterator[dict[str, Any]]:
+    parameters = task.parameters
+    try:
+        asked = flows.flows(parameters, case)
+        for phase, iteration in task.phases():
+            with availability.soaking(parameters["soaker"], (first, second)) as left:
+                trial = run_trial(task, case, asked, first, second)
+            results = judge(trial)
+            yield from _kept(task, case, (phase, iteration), trial, results)
+            _check(results, parameters)
+            yield from _samples(task, case, (phase, iteration), trial, results)
+            yield from _available(task, case, (phase, iteration), trial, left)
+    except ModelError as error:
+        yield task.error("request", str(error), case)
+    except InvalidTrial as error:
+        yield task.error("invalid", str(error), case)
+    except CommandError as error:
+        yield task.error(error.kind, str(error), case)
+    except RecordsError as error:
+        yield task.error("failed", str(error), case)
 
 
 def _samples(

@@ -124,7 +124,9 @@ fn common() -> Vec<Parameter> {
             "rules that every forwarded packet passes without a match (nft(8))",
         ),
         Parameter {
-            choices: Some(vec!["send", "sendmmsg", "packet", "live"]),
+            choices: Some(vec![
+                "best", "send", "sendmmsg", "packet", "afxdp", "live", "pktgen",
+            ]),
             ..parameter(
                 "rung",
                 Type::Text,
@@ -132,11 +134,21 @@ fn common() -> Vec<Parameter> {
                 None,
                 None,
                 "how the generator hands packets to its system: one send(2) each, sendmmsg(2), a \
-                 packet socket past the queueing discipline, or frames that a program in the \
-                 kernel makes and another takes (live frames); with the middle two, packets are \
-                 received in batches that share a time",
+                 packet socket past the queueing discipline, an AF_XDP socket, frames that a \
+                 program in the kernel makes and another takes (live frames), or the kernel's own \
+                 generator; `best`: the first that works of live, packet, sendmmsg and send; but \
+                 with send and live, packets are received in batches that share a time",
             )
         },
+        parameter(
+            "ramp_s",
+            Type::Number,
+            json!(0.0),
+            Some("s"),
+            Some((0.0, 600.0)),
+            "a flow begins so long before what is measured of it; its packets until then count for \
+             nothing",
+        ),
         parameter(
             "lateness_limit_ms",
             Type::Number,
@@ -159,5 +171,6 @@ fn settings() -> Vec<Factor> {
         Factor::new("routes", "routes", None, "linear"),
         Factor::new("firewall_rules", "firewall rules", None, "linear"),
         Factor::new("budget", "NAPI budget", None, "linear"),
+        Factor::category("rung", "sent by"),
     ]
 }

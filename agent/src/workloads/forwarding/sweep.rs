@@ -28,7 +28,10 @@ impl crate::workloads::Workload for Sweep {
                 Indicator::new("lost", "Packets lost", "%", Lower),
                 Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
                 Indicator::new("round_trip_median", "Round-trip time, median", "us", Lower),
+                Indicator::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
                 Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Indicator::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
+                Indicator::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
                 Indicator::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
                 Indicator::new("cpu_available", "CPU available (soaker)", "%", Higher),
                 Indicator::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
@@ -36,6 +39,13 @@ impl crate::workloads::Workload for Sweep {
                 Indicator::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
                 Indicator::new("interrupts_out", "Interrupts, sending side", "1/s", Lower),
                 Indicator::new("competitor_speed", "Competitor's speed", "%", Higher),
+                // RFC 2285, sections 3.5.1 and 3.5.2.
+                Indicator::new("intended_load", "Intended load", "1/s", Higher),
+                Indicator::new("offered_load", "Offered load", "1/s", Higher),
+                Indicator::new("lateness_p99", "Generator's lateness, 99 %", "us", Lower),
+                Indicator::new("lateness_max", "Generator's lateness, largest", "us", Lower),
+                Indicator::new("receiver_lost", "Lost by the receiver itself", "%", Lower),
+                Indicator::new("knee", "Load of 100 %, by a short search", "1/s", Higher),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,
@@ -57,16 +67,26 @@ impl crate::workloads::Workload for Sweep {
             "interrupts_in",
             "interrupts_out",
             "competitor_speed",
+            "lateness_p99",
+            "lateness_max",
+            "receiver_lost",
         ]
     }
 
-    /// What is left of the CPU is the study's own score by the soaker, not by /proc/stat.
+    /// What is left of the CPU is the study's own score by the soaker, not by /proc/stat. What
+    /// the generator did is no score of the forwarder.
     fn context(&self) -> &'static [&'static str] {
         &[
             "cpu_idle",
             "softirq_rate",
             "interrupts_in",
             "interrupts_out",
+            "intended_load",
+            "offered_load",
+            "lateness_p99",
+            "lateness_max",
+            "receiver_lost",
+            "knee",
         ]
     }
 
@@ -88,6 +108,26 @@ fn parameters() -> Vec<Parameter> {
             Some("1000/s"),
             Some((1.0, 20_000.0)),
             "offered loads, in thousands of packets per second",
+        ),
+        Parameter {
+            choices: Some(vec!["listed", "automatic"]),
+            ..parameter(
+                "loads",
+                Type::Text,
+                json!("listed"),
+                None,
+                None,
+                "`listed`: those of offered_kpps; `automatic`: shares of the highest load that the \
+                 system forwards, which a short search finds first",
+            )
+        },
+        parameter(
+            "highest_kpps",
+            Type::Number,
+            json!(1000.0),
+            Some("1000/s"),
+            Some((1.0, 20_000.0)),
+            "where the search for the highest load begins, in thousands of packets per second",
         ),
         frames(json!([78])),
         parameter(
@@ -124,6 +164,10 @@ fn parameters() -> Vec<Parameter> {
 }
 
 fn factors() -> Vec<Factor> {
-    let load = Factor::new("offered_kpps", "offered load", Some("1000/s"), "linear");
-    std::iter::once(load).chain(settings()).collect()
+    let mut factors = vec![
+        Factor::new("offered_kpps", "offered load", Some("1000/s"), "linear"),
+        Factor::new("load_percent", "load", Some("%"), "linear"),
+    ];
+    factors.extend(settings());
+    factors
 }

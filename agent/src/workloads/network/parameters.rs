@@ -150,7 +150,7 @@ pub fn parameters() -> Vec<Parameter> {
         ),
         Parameter {
             choices: Some(vec![
-                "send", "sendmmsg", "gso", "packet", "afxdp", "live", "pktgen",
+                "best", "send", "sendmmsg", "gso", "packet", "afxdp", "live", "pktgen",
             ]),
             ..parameter(
                 "rung",
@@ -158,7 +158,8 @@ pub fn parameters() -> Vec<Parameter> {
                 json!(["send"]),
                 None,
                 None,
-                "how packets are handed to the system; each measures another layer",
+                "how packets are handed to the system; each measures another layer; `best`: the \
+                 first that works of live, packet, sendmmsg and send",
             )
         },
         Parameter {

@@ -1,0 +1,127 @@
+"""What was refused beside a flow is said, and costs no other indicator."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pentathlon.target.forwarding import beside, sweep
+from pentathlon.target.forwarding.flow import Flow
+from pentathlon.target.pair.endpoint import CommandError
+from pentathlon.traffic.metrics import Delay
+
+from .test_bed import SWEEP, task
+from .test_counters import reading
+
+YIELDED = {
+    "watch": [{"readings": [reading(n, n + 1, [0, 50], [1] * 8) for n in range(4)]}],
+    "ping": [{"round_trip_ns": [2000, 4000, None]}],
+    "soak": [{"units": 30, "elapsed_ns": 1e9, "cpu_ns": None}],
+}
+FLOW = Flow(
+    1000, 1000, 1000.0, 998.0, 998.0, Delay(50e-6, 0.0, 1.0, {"p50": 40e-6, "p999": 90e-6}),
+    late_p99_s=3e-6, late_max_s=7e-6, lost_here=5,
+)  # fmt: skip
+
+
+class Host:
+    """An endpoint that refuses some jobs and yields the same for the others."""
+
+    def __init__(self, refusing: tuple[str, ...], late: tuple[str, ...]) -> None:
+        self.refusing = refusing
+        self.late = late
+        self.running: list[str] = []
+
+    def start(self, job: str, _: dict[str, Any]) -> None:
+        if job in self.refusing:
+            raise CommandError(f"no {job} here")
+        self.running.append(job)
+
+    def finish_job(self, job: str) -> dict[str, Any]:
+        self.running.remove(job)
+        if job in self.late:
+            raise CommandError(f"no {job} here")
+        return {"yields": YIELDED[job]}
+
+
+def swept(
+    monkeypatch: pytest.MonkeyPatch, *refusing: str, late: tuple[str, ...] = (), **parameters: Any
+) -> tuple[dict[str, float], list[tuple[str, str]]]:
+    """Values by indicator, and the kinds and reasons of the errors, of a sweep of one load."""
+    monkeypatch.setattr(sweep, "run_flow", lambda *_, **__: FLOW)
+    monkeypatch.setattr(sweep, "set_up", lambda *_: None)
+    monkeypatch.setattr(beside.time, "sleep", lambda _: None)
+    forwarder, generator = Host(refusing, late), Host(refusing, late)
+    bed: Any = SimpleNamespace(
+        forwarder=forwarder, generator=generator, weigh=lambda _: None, incoming="in",
+        outgoing="out", forwarder_cpus=(1,),
+    )  # fmt: skip
+    events = list(sweep.run_sweep(task("forwarding.sweep", **SWEEP | parameters), bed))
+    assert forwarder.running + generator.running == []
+    values = {e["indicator"]: e["value"] for e in events if e["event"] == "sample"}
+    return values, [(e["kind"], e["reason"]) for e in events if e["event"] == "error"]
+
+
+def test_with_nothing_refused_everything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, errors = swept(monkeypatch)
+    assert errors == []
+    assert values["ping_round_trip"] == pytest.approx(3)
+    assert values["softirq_rate"] == pytest.approx(50)
+    assert values["cpu_available"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("job", "lacking"),
+    [
+        ("watch", "cpu_idle, softirq_rate, interrupts_in, interrupts_out"),
+        ("ping", "ping_round_trip"),
+        ("soak", "cpu_available"),
+    ],
+)
+def test_what_is_refused_is_unsupported_and_costs_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, job: str, lacking: str
+) -> None:
+    whole, _ = swept(monkeypatch)
+    for refusing, late in (((job,), ()), ((), (job,))):
+        values, errors = swept(monkeypatch, *refusing, late=late)
+        assert errors == [("unsupported", f"{lacking}: no {job} here")]
+        assert whole.keys() - values.keys() == set(lacking.split(", ")) & whole.keys()
+
+
+def test_counters_of_the_ramp_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Readings of 0.1 s each: of six, the ramp spoils the first two, and one more is left out.
+    spoilt = [reading(n, n + 1, [0, 900], [1] * 8) for n in range(3)]
+    steady = [reading(n, n + 1, [0, 50], [1] * 8) for n in range(3, 6)]
+    monkeypatch.setitem(YIELDED, "watch", [{"readings": spoilt + steady}])
+    values, _ = swept(monkeypatch, ramp_s=0.2)
+    assert values["softirq_rate"] == pytest.approx(50)
+    assert swept(monkeypatch)[0]["softirq_rate"] > 50
+
+
+def test_a_soaker_that_got_nothing_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(YIELDED, "soak", [{"units": 0, "elapsed_ns": 1e9, "cpu_ns": 0}])
+    values, errors = swept(monkeypatch)
+    assert "cpu_available" not in values
+    assert [kind for kind, _ in errors] == ["unsupported"]
+    assert "cpu_available: the soaker got no time" in errors[0][1]
+
+
+def test_what_was_asked_of_the_generator_and_what_it_did_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values, _ = swept(monkeypatch)
+    told = {name: values[name] for name in FLOW.generator()}
+    assert told == pytest.approx(
+        {
+            "intended_load": 1000, "offered_load": 998, "lateness_p99": 3, "lateness_max": 7,
+            "receiver_lost": 0.5,
+        }
+    )  # fmt: skip
+
+
+def test_every_quantile_that_is_known_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, _ = swept(monkeypatch)
+    trips = {name: value for name, value in values.items() if name.startswith("round_trip")}
+    assert trips == pytest.approx(
+        {"round_trip": 50, "round_trip_median": 40, "round_trip_p999": 90}
+    )
