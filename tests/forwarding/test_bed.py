@@ -90,7 +90,10 @@ def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: bed.Bed) -> N
         for event in events
         if event["event"] == "sample"
     }
-    assert [event["reason"] for event in events if event["event"] == "error"] == []
+    reasons = [event["reason"] for event in events if event["event"] == "error"]
+    if any("the soaker got no time" in reason for reason in reasons):
+        pytest.skip("the machine is too busy: nothing is left of the forwarder's CPU")
+    assert reasons == []
     if not beside.calibrate(made, "idle"):
         pytest.skip("the machine is too busy: nothing is left of the forwarder's CPU")
     for name in (
