@@ -106,7 +106,8 @@ def test_http_2_as_tshark_sees_it(
     lan: Bench, tmp_path: Path, workload: str, expected: dict[str, int]
 ) -> None:
     events = ran(lan, workload, "http2")
-    assert Counter(one.name for one in exchanges(lan, events, "http")) == expected
+    own = exchanges(lan, events, "http")
+    assert Counter(one.name for one in own) == expected
     (told,) = (event for event in events if event["event"] == "files")
     assert told["connections"] == 1 and told["server"] == "nginx"
     as_http2 = ("-d", "tcp.port==8080,http2")
@@ -118,6 +119,26 @@ def test_http_2_as_tshark_sees_it(
     tree = tshark(events, tmp_path, *as_http2, "-q", "-z", "http2,tree")
     (headers,) = re.findall(r"^ +HEADERS +(\d+)", tree, re.M)
     assert int(headers) == 2 * sum(expected.values())
+    # tshark has no response time of HTTP/2, but tells the time of each frame of a stream.
+    fields = ("frame.time_epoch", "ip.src", "http2.streamid", "http2.type")
+    told = tshark(
+        events, tmp_path, *as_http2, "-Y", "http2", "-T", "fields",
+        *(word for name in fields for word in ("-e", name)),
+    )  # fmt: skip
+    asked: dict[str, int] = {}
+    answered: dict[str, list[int]] = {}
+    for epoch, source, streams, kinds in (line.split("\t") for line in told.splitlines()):
+        whole, _, part = epoch.partition(".")
+        time = int(whole) * 10**9 + int(part.ljust(9, "0"))
+        for stream, kind in zip(streams.split(","), kinds.split(","), strict=True):
+            if kind not in {"0", "1"}:  # DATA and HEADERS (RFC 9113, 6.1 and 6.2)
+                continue
+            if source == lan.ground.addresses[0]:
+                asked[stream] = time
+            else:
+                answered.setdefault(stream, []).append(time)
+    theirs = sorted((times[0] - asked[s], times[-1] - asked[s]) for s, times in answered.items())
+    assert theirs == sorted((o.began_ns - o.asked_ns, o.ended_ns - o.asked_ns) for o in own)
 
 
 @pytest.mark.parametrize(

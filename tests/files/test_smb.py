@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.filecapture import pcapng
+from pentathlon.filecapture.smb import SMB1_COMMANDS, SMB2_COMMANDS
 from pentathlon.filecapture.summary import summarise
 from pentathlon.target.files import open_smb
 from tests.files.conftest import LAN, WAN, Bench, Benches, capture, samples
@@ -153,10 +154,43 @@ def tshark(file: Path, *words: str) -> list[str]:
     return done.stdout.split("\n")[:-1]
 
 
-@pytest.mark.parametrize("protocol", ["smb1", "smb3.1.1"])
-def test_tshark_finds_the_same_exchanges(lan: Bench, tmp_path: Path, protocol: str) -> None:
+ENDS = {"smb": ("0x75", "0x71"), "smb2": ("3", "4")}
+"""tshark's name of the protocol -> commands that connect a share and leave it."""
+
+PENDING = "0x00000103"
+"""An answer that says so is followed by the one proper ([MS-SMB2] 3.3.4.2)."""
+
+
+def answers(file: Path, name: str) -> list[tuple[int, float]]:
+    """Command and time of each answer that tshark sees between the share's connection and end."""
+    status = "smb.nt_status" if name == "smb" else "smb2.nt_status"
+    wanted = (word for field in (f"{name}.cmd", f"{name}.time", status) for word in ("-e", field))
+    told = tshark(file, "-Y", f"{name}.flags.response == 1", "-T", "fields", *wanted)
+    # A batch of commands in one SMB 1 message ends with 0xff, "no further one".
+    lines = [line.replace(",0xff", "").split("\t") for line in told]
+    found = [
+        (command, float(time))
+        for commands, times, states in lines
+        if times
+        for command, time, state in zip(
+            commands.split(","), times.split(","), states.split(","), strict=True
+        )
+        if state != PENDING
+    ]
+    connects, leaves = ENDS[name]
+    begin = max(n for n, (command, _) in enumerate(found) if command == connects) + 1
+    task = found[begin:]
+    end = next(n for n, (command, _) in enumerate(task) if command == leaves)
+    return sorted((int(command, 0), time) for command, time in task[:end])
+
+
+@pytest.mark.parametrize("workload", ["files.copy", "files.open"])
+@pytest.mark.parametrize("protocol", ["smb1", "smb2.0", "smb2.1", "smb3.1.1"])
+def test_tshark_finds_the_same_exchanges(
+    lan: Bench, tmp_path: Path, protocol: str, workload: str
+) -> None:
     file = tmp_path / "capture.pcapng"
-    data = capture(lan.run("files.copy", protocols=[protocol]))
+    data = capture(lan.run(workload, protocols=[protocol]))
     file.write_bytes(data)
     try:
         packets = tshark(file, "-Y", "tcp", "-T", "fields", "-e", "frame.len")
@@ -167,12 +201,46 @@ def test_tshark_finds_the_same_exchanges(lan: Bench, tmp_path: Path, protocol: s
     found = summarise(captured, *addresses, "smb")
     whole = [segment for talk in found.talks for segment in talk.segments]
     assert sum(map(int, packets)) == sum(segment.length for segment in whole)
-    name = "smb" if protocol == "smb1" else "smb2"
-    answered = tshark(file, "-Y", f"{name}.time", "-T", "fields", "-e", f"{name}.time")
+    names = {name: number for number, name in SMB1_COMMANDS.items()}
+    if protocol != "smb1":
+        names = {name: number for number, name in enumerate(SMB2_COMMANDS)}
     # tshark's time of an answer is that of the packet that ends it, as ours is; the logon and the
-    # end of the session are not part of the task.
-    theirs = sorted(float(time) for line in answered for time in line.split(",") if time)
-    ours = sorted((one.ended_ns - one.asked_ns) / 1e9 for one in found.exchanges or [])
-    assert len(ours) >= 3
-    for time in ours:
-        assert min(abs(time - other) for other in theirs) < 1e-6
+    # end of the session are not part of the task. As many of each command, neither more nor fewer.
+    theirs = answers(file, "smb" if protocol == "smb1" else "smb2")
+    ours = sorted(
+        (names[one.name], (one.ended_ns - one.asked_ns) / 1e9) for one in found.exchanges or []
+    )
+    assert [command for command, _ in ours] == [command for command, _ in theirs]
+    assert [time for _, time in ours] == pytest.approx([time for _, time in theirs], abs=1e-6)
+
+
+@pytest.mark.parametrize("protocol", ["smb1", "smb2.1"])
+def test_as_many_requests_are_in_flight_as_the_case_allows(lan: Bench, protocol: str) -> None:
+    events = lan.run(
+        "files.copy", protocols=[protocol], outstanding=[1, 64], document_bytes=[2_000_000]
+    )
+    found = {
+        (event["case"]["outstanding"], event["indicator"]): event["value"]
+        for event in events
+        if event["event"] == "sample"
+    }
+    # `max mux` and `smb2 max credits` of 1: each READ, of 64 KiB at most, waits for the one before.
+    assert found[1, "turns"] == found[1, "exchanges"] >= 2_000_000 / 65536
+    # With many they are asked together; SMB 2.1 spends several credits on one longer READ.
+    assert found[64, "turns"] <= 6
+
+
+def test_the_window_and_not_the_dialect_costs_the_round_trips(benches: Benches) -> None:
+    events = benches(WAN).run(
+        "files.copy", protocols=["smb1", "smb2.1", "smb3.1.1"], window_bytes=[32_768, 0],
+        document_bytes=[600_000],
+    )  # fmt: skip
+    trips = {
+        (event["case"]["protocol"], event["case"]["window_bytes"]): event["value"]
+        for event in events
+        if event["event"] == "sample" and event["indicator"] == "round_trips"
+    }
+    small, tuned = ([trips[p, w] for p in ("smb1", "smb2.1", "smb3.1.1")] for w in (32_768, 0))
+    # Every dialect with a small window waits more often than any with an auto-tuned one.
+    assert min(small) > 1.5 * max(tuned)
+    assert max(small) < 1.3 * min(small)
