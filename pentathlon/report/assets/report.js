@@ -47,8 +47,8 @@
   };
   /* Panels beside each other: as many columns as fit, at least 24rem wide each. */
   const columns = (width, count) => Math.max(1, Math.min(count, count === 4 ? 2 : 3, Math.floor((width + 32) / 400)));
-  const grid = (width, groups, make) => {
-    const n = columns(width, groups.length);
+  const grid = (width, groups, make, least = 0) => {
+    const n = Math.max(1, Math.min(columns(width, groups.length), Math.floor((width + 32) / (least + 32))));
     const each = Math.floor((width - 32 * (n - 1)) / n);
     return element("div", { class: "panels", style: `--columns: ${n}` }, ...groups.map((group) => make(group, each)));
   };
@@ -115,7 +115,7 @@
   });
   /* A label that fits: the title gives way, since the case is what tells rows apart. */
   const short = (points, most) => {
-    const of = new Map(points.map((p) => [p.label, p.row.c]));
+    const of = new Map(points.map((p) => [p.label, p.tail]));
     return (label) => {
       const tail = of.get(label), title = tail && label.endsWith(` ${tail}`) ? label.slice(0, -tail.length - 1) : "";
       if (label.length <= most) return label;
@@ -123,10 +123,19 @@
       return `${title.slice(0, Math.max(most - tail.length - 2, 6)).trimEnd()}… ${tail}`;
     };
   };
+  /* What all cases say alike tells no rows apart, and leaves their labels. */
+  const apart = (points) => {
+    const cases = points.map((p) => p.row.c ? p.row.c.split(", ") : []);
+    const alike = points.length > 1 ? cases[0].filter((part) => cases.every((own) => own.includes(part))) : [];
+    points.forEach((p, i) => {
+      p.tail = cases[i].filter((part) => !alike.includes(part)).join(", ");
+      if (p.label !== p.row.t) p.label = [p.row.t, p.tail].filter(Boolean).join(" ");
+    });
+  };
   const paint = (p) => p.verdict.startsWith("faster") ? "var(--up)" : p.verdict.startsWith("slower") ? "var(--down)"
     : p.verdict === "unstable" || p.verdict === "invalid" ? "var(--loud)"
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
-  const tell = (p) => `${p.label}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
+  const tell = (p) => `${p.row.c ? `${p.row.t} ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
 
   /* Axes with a text at each of the given ticks; the library's own would leave some without one. */
   const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
@@ -140,9 +149,12 @@
       const alike = new Set(rows.map((row) => row.t)).size === 1 && rows.length > 1;
       const sides = systems.map((_, s) => s ? effects(rows, s) : []).filter((points) => points.length);
       if (!sides.length) return [];
+      sides.forEach(apart);
+      // Of a title six letters stay at least; labels have 42 % of a picture.
+      const longest = d3.max(sides.flat(), (p) => p.tail.length);
       return [grid(Math.min(width, sides.length * 640), sides, (points, width) => {
         const s = points[0].s;
-        if (alike) for (const p of points) p.label = p.row.c;
+        if (alike) for (const p of points) p.label = p.tail || p.row.c;
         const domain = ratioDomain(points);
         const clip = (v) => Math.max(domain[0], Math.min(domain[1], v));
         const labels = points.map((p) => p.label);
@@ -158,7 +170,7 @@
             Plot.gridX({ ticks: steps, stroke: "var(--rule)", strokeOpacity: 1 }),
             Plot.ruleX([1], { stroke: "var(--rule-strong)" }),
             axisX(steps, speed),
-            Plot.axisY({ tickSize: 0, tickFormat: short(points, Math.floor(left / 6) - 2) }),
+            Plot.axisY({ tickSize: 0, tickFormat: short(points, Math.floor(left / 6.6) - 2) }),
             Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
             Plot.ruleY(points.filter((p) => p.lo), { y: "label", x1: "lo", x2: "hi", stroke: paint, strokeWidth: 4, strokeLinecap: "butt" }),
             Plot.dot(points, { y: "label", x: "r", r: 4, fill: (p) => DIFFERENT.has(p.verdict) ? paint(p) : "var(--paper)", stroke: paint, strokeWidth: 1.5 }),
@@ -166,7 +178,7 @@
           ],
         });
         return panel(`${names[s]} against ${names[0]}`, plot);
-      })];
+      }, (16 + 6.6 * (longest + 8)) / 0.42)];
     },
 
     curve(part, width) {
