@@ -58,7 +58,7 @@ def ground_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -
     """Both ends of a link, guests among them, each ready within so many seconds."""
     target = make_target(system, agent.locate(), place)
     assert isinstance(target, PairTarget)
-    return grounds(target.ends)(link, timeout_s, place)
+    return grounds(target.ends, target.link_engine)(link, timeout_s, place)
 
 
 def lacking(workload: str, protocols: list[str]) -> str | None:

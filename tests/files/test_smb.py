@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pentathlon.filecapture import pcapng
 from pentathlon.filecapture.smb import SMB1_COMMANDS, SMB2_COMMANDS
 from pentathlon.filecapture.summary import summarise
-from pentathlon.target.files import open_smb
+from pentathlon.target.files import open_smb, trial
+from pentathlon.target.files.asked import Setup
 from tests.files.conftest import LAN, WAN, Bench, Benches, capture, samples
 
 
@@ -22,6 +24,16 @@ def lan(benches: Benches) -> Bench:
 GENERATIONS = pytest.mark.parametrize(
     ("protocol", "dialect"), [("smb1", "NT LM 0.12"), ("smb2.1", "2.1"), ("smb3.1.1", "3.1.1")]
 )
+
+
+def in_memory(folder: Path) -> int:
+    """Bytes of the files in a folder that the page cache holds (fincore(1))."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    said = subprocess.run(
+        ["fincore", "--bytes", "--noheadings", "--output", "RES", *files],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return sum(map(int, said.stdout.split()))
 
 
 @GENERATIONS
@@ -60,9 +72,25 @@ def test_a_profile_needs_questions_for_every_file(lan: Bench) -> None:
     assert whole["metadata"] >= 2 * 12 > one["metadata"]
 
 
-def test_a_warm_task_is_captured_alone(lan: Bench) -> None:
-    cold, warm = (samples(lan.run("files.copy", states=[state])) for state in ("cold", "warm"))
+@pytest.mark.parametrize("workload", ["files.copy", "files.open", "files.roaming"])
+def test_a_warm_task_is_captured_alone(
+    lan: Bench, monkeypatch: pytest.MonkeyPatch, workload: str
+) -> None:
+    """And the server reads a cold document from its disk, a warm one from memory."""
+    perform = trial._perform
+    resident: list[int] = []
+
+    def looked(setup: Setup, *rest: Any) -> Any:
+        resident.append(in_memory(setup.shared))
+        return perform(setup, *rest)
+
+    monkeypatch.setattr(trial, "_perform", looked)
+    cold = samples(lan.run(workload, states=["cold"]))
+    first = resident.pop()
+    warm = samples(lan.run(workload, states=["warm"]))
     assert warm["wire_bytes"] == pytest.approx(cold["wire_bytes"], rel=0.1)
+    if subprocess.check_output(["stat", "-f", "-c", "%T", lan.scratch]).strip() != b"tmpfs":
+        assert first == resident[0] == 0 < resident[1]
 
 
 def test_one_end_that_is_older_makes_both_speak_the_older_protocol(lan: Bench) -> None:
