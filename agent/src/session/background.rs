@@ -14,6 +14,7 @@ pub struct Worker {
     child: Child,
     group: Group,
     lines: Option<JoinHandle<Vec<String>>>,
+    task: Task,
     scratch: std::path::PathBuf,
 }
 
@@ -50,6 +51,7 @@ impl Worker {
             child,
             group,
             lines: Some(lines),
+            task: task.clone(),
             scratch: scratch.to_path_buf(),
         })
     }
@@ -68,6 +70,7 @@ impl Worker {
         self.group.kill();
         self.child.wait().ok();
         super::scratch::clear(&self.scratch);
+        supervisor::remove_named(&self.task, &self.scratch);
         lines.join().unwrap_or_default()
     }
 }

@@ -1,18 +1,27 @@
 //! A private directory for the workloads' files, removed at the end; those of agents that were
 //! killed are removed at the beginning.
 //!
-//! Each directory holds a file that its supervisor has locked for as long as it lives. Whoever gets
-//! the lock knows that the supervisor is gone, whatever became of its process id.
+//! Each directory holds a file that its agent has locked for as long as it lives (flock(2),
+//! LockFileEx). Whoever gets the lock knows that the agent is gone, whatever became of its process
+//! id. A lock may be unknown to other kernels that see the same directory (hostfs, 9p, most FUSE),
+//! so the file also tells the boot that it was made in; of another boot, only what has outlived
+//! every workload is removed.
 
 use std::fs::{DirEntry, File, Metadata};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const PREFIX: &str = "pentathlon-";
 const LOCK: &str = "lock";
 
+/// A day is the longest that a workload may take (`protocol::request`), and an hour for clocks that
+/// differ.
+const OUTLIVED: Duration = Duration::from_secs(25 * 3600);
+
 /// Removes its directory when dropped; the supervisor holds it, so a worker that crashes or is
 /// killed leaves nothing behind.
+#[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
     /// None where the file system has no locks: then nobody removes the directory but this agent.
@@ -29,14 +38,18 @@ impl Scratch {
             std::process::id(),
             crate::clock::monotonic_ns()
         );
-        let path = parent.join(name);
+        Self::at(parent.join(name))
+    }
+
+    /// Makes the directory `path`, and removes what agents that were killed left beside it.
+    pub fn at(path: PathBuf) -> io::Result<Self> {
         std::fs::create_dir(&path)?;
         let scratch = Self {
             lock_file: lock(&path).ok(),
             path,
         };
-        if let Ok(own) = std::fs::symlink_metadata(&scratch.path) {
-            remove_abandoned(&parent, &own);
+        if let Some(file) = &scratch.lock_file {
+            remove_abandoned(&scratch.path, file);
         }
         Ok(scratch)
     }
@@ -83,9 +96,14 @@ impl Drop for Scratch {
 /// without its lock.
 fn lock(directory: &Path) -> io::Result<File> {
     let draft = directory.join("lock.new");
-    let file = File::create_new(&draft)?;
+    let mut file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&draft)?;
     let locked = file.try_lock().map_err(io::Error::from);
-    match locked.and_then(|()| std::fs::rename(&draft, directory.join(LOCK))) {
+    let told = locked.and_then(|()| file.write_all(boot().unwrap_or_default().as_bytes()));
+    match told.and_then(|()| std::fs::rename(&draft, directory.join(LOCK))) {
         Ok(()) => Ok(file),
         Err(error) => {
             std::fs::remove_file(&draft).ok();
@@ -94,32 +112,76 @@ fn lock(directory: &Path) -> io::Result<File> {
     }
 }
 
-/// Removes the directories of agents of this user that have ended without doing so.
-fn remove_abandoned(parent: &Path, own: &Metadata) {
+/// What tells this boot of this system from every other (random(4)); none where the system does not
+/// say.
+fn boot() -> Option<String> {
+    if cfg!(windows) {
+        // Remote directories (SMB) know the locks of every system, so any boot is like this one.
+        return Some("windows".into());
+    }
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+}
+
+/// Removes the directories beside `own` of agents of this user that have ended without doing so;
+/// `own_lock` is new, so its time is the present as the file system has it.
+fn remove_abandoned(own: &Path, own_lock: &File) {
+    let (Some(parent), Ok(metadata)) = (own.parent(), std::fs::symlink_metadata(own)) else {
+        return;
+    };
     let Ok(entries) = std::fs::read_dir(parent) else {
         return;
     };
-    for entry in entries.flatten().filter(|entry| is_ours(entry, own)) {
+    for entry in entries.flatten().filter(|entry| is_ours(entry, &metadata)) {
         let path = entry.path();
-        // Without the file it is somebody else's, or not locked yet.
-        let Ok(file) = File::open(path.join(LOCK)) else {
+        // Without the file it is somebody else's, or not locked yet. An exclusive lock needs a file
+        // open for writing on NFS (flock(2)).
+        let file = File::options().read(true).write(true).open(path.join(LOCK));
+        let Ok(mut file) = file else {
             continue;
         };
-        if file.try_lock().is_ok() {
+        if file.try_lock().is_ok() && is_over(&mut file, own_lock) {
+            // Windows removes no file that is open.
+            drop(file);
             std::fs::remove_dir_all(path).ok();
         }
     }
 }
 
-/// Whether an entry is a directory as `Scratch::new` makes them, and not another user's.
+/// Whether a lock that nobody here holds is held by nobody elsewhere.
+fn is_over(file: &mut File, own_lock: &File) -> bool {
+    let mut told = String::new();
+    if file.read_to_string(&mut told).is_ok() && boot().is_some_and(|boot| boot == told) {
+        return true;
+    }
+    let time = |file: &File| file.metadata().and_then(|found| found.modified()).ok();
+    let (Some(made), Some(now)) = (time(file), time(own_lock)) else {
+        return false;
+    };
+    now.duration_since(made).is_ok_and(|age| age > OUTLIVED)
+}
+
+/// Whether an entry is a directory as agents make them, and not another user's: `PREFIX`, process,
+/// time, and inside a directory that a request named also the workload's own part (its index and
+/// process, or those of a competitor).
 fn is_ours(entry: &DirEntry, own: &Metadata) -> bool {
     let name = entry.file_name();
-    let parts = name
+    let parts: Vec<&str> = name
         .to_str()
-        .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'));
-    let named = parts.is_some_and(|(process, time)| {
-        process.parse::<u32>().is_ok() && u64::from_str_radix(time, 16).is_ok()
-    });
+        .and_then(|name| name.strip_prefix(PREFIX))
+        .map(|rest| rest.split('-').collect())
+        .unwrap_or_default();
+    let number = |text: &&str| text.parse::<u32>().is_ok();
+    let named = match parts[..] {
+        [process, time, ref rest @ ..] => {
+            let inside = match rest {
+                [index, run] => (*index == "competitor" || number(index)) && number(run),
+                _ => rest.is_empty(),
+            };
+            number(&process) && u64::from_str_radix(time, 16).is_ok() && inside
+        }
+        _ => false,
+    };
     // Of a link this is the link's own.
     named
         && entry
@@ -143,32 +205,64 @@ fn same_owner(_one: &Metadata, _other: &Metadata) -> bool {
 mod tests {
     use super::*;
 
+    /// Plants what an agent that was killed leaves: its directory, with a lock that nobody holds.
+    fn plant(path: &Path, boot: &str) -> File {
+        std::fs::create_dir_all(path.join("0-0")).unwrap();
+        let mut file = File::create(path.join(LOCK)).unwrap();
+        file.write_all(boot.as_bytes()).unwrap();
+        file
+    }
+
     #[test]
     fn only_what_a_dead_agent_left_is_removed() {
         let name = format!("scratch-test-{}", std::process::id());
         let parent = std::env::temp_dir().join(name);
-        let make = |name: &str, locked: bool| {
+        let this = boot().unwrap_or_default();
+        let make = |name: &str| {
             let path = parent.join(name);
-            std::fs::create_dir_all(path.join("0-0")).unwrap();
-            if locked {
-                File::create(path.join(LOCK)).unwrap();
-            }
-            path
+            (plant(&path, &this), path).1
         };
         // A file without a holder is what a killed agent leaves, whoever has its process id now.
-        let dead = make(&format!("{PREFIX}{}-1f", std::process::id()), true);
-        let unlocked = make("pentathlon-1-2", false);
-        let other = make("pentathlon-results-1", true);
-        let mine = make("pentathlon-1-2-3", true);
+        let dead = [
+            make(&format!("{PREFIX}{}-1f", std::process::id())),
+            make("pentathlon-1-2-3-0"),
+            make("pentathlon-1-2-competitor-0"),
+        ];
+        let unlocked = parent.join("pentathlon-1-2");
+        std::fs::create_dir(&unlocked).unwrap();
+        let others = [
+            "pentathlon-results-1",
+            "pentathlon-1-2-3",
+            "pentathlon-1-2-a-b",
+        ]
+        .map(make);
         let living = Scratch::new(Some(&parent)).unwrap();
-        assert!(!dead.exists());
-        for kept in [&unlocked, &other, &mine] {
+        if boot().is_some() {
+            assert!(dead.iter().all(|dead| !dead.exists()));
+        }
+        for kept in others.iter().chain([&unlocked]) {
             assert!(kept.exists(), "{}", kept.display());
         }
         let second = Scratch::new(Some(&parent)).unwrap();
         assert!(living.path().exists() && second.path().exists());
         drop((living, second));
-        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 3);
+        let left = std::fs::read_dir(&parent).unwrap().count();
+        assert_eq!(left, if boot().is_some() { 4 } else { 7 });
+        std::fs::remove_dir_all(&parent).unwrap();
+    }
+
+    #[test]
+    fn what_another_boot_left_is_removed_when_no_workload_can_last_so_long() {
+        let name = format!("scratch-boot-{}", std::process::id());
+        let parent = std::env::temp_dir().join(name);
+        let (recent, old) = (parent.join("pentathlon-1-2"), parent.join("pentathlon-1-3"));
+        plant(&recent, "another boot");
+        let file = plant(&old, "another boot");
+        let made = std::time::SystemTime::now() - OUTLIVED - Duration::from_secs(60);
+        file.set_modified(made).unwrap();
+        drop(file);
+        drop(Scratch::new(Some(&parent)).unwrap());
+        assert!(recent.exists() && !old.exists());
         std::fs::remove_dir_all(&parent).unwrap();
     }
 
@@ -179,7 +273,7 @@ mod tests {
         let parent = std::env::temp_dir().join(name);
         let target = parent.join("target");
         std::fs::create_dir_all(&target).unwrap();
-        File::create(target.join(LOCK)).unwrap();
+        plant(&target, &boot().unwrap_or_default());
         std::os::unix::fs::symlink(&target, parent.join("pentathlon-1-2")).unwrap();
         drop(Scratch::new(Some(&parent)).unwrap());
         assert!(target.join(LOCK).exists());

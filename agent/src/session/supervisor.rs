@@ -5,7 +5,7 @@ use super::scratch::{self, Scratch};
 use super::{graphics, placement, read_document, Assignment};
 use crate::clock::{self, Calibration};
 use crate::counters::Counters;
-use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request};
+use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request, Task};
 use crate::sys::process::{self, Group};
 use crate::workloads::disk::private_directory;
 use serde_json::Value;
@@ -171,7 +171,7 @@ impl<W: Write> Session<W> {
             ))),
         };
         scratch::clear(&assignment.scratch);
-        remove_named(assignment);
+        remove_named(task, &assignment.scratch);
         if let Some((kind, reason)) = failure? {
             self.errors += 1;
             self.emitter.send(&Event::Error {
@@ -273,11 +273,11 @@ fn inventory(request: &Request, scratch: &Path) -> Value {
 }
 
 /// Removes what a disk workload that was killed left in a directory that the request named.
-fn remove_named(assignment: &Assignment) {
-    let named = assignment.task.parameters.get("directory");
+pub(super) fn remove_named(task: &Task, scratch: &Path) {
+    let named = task.parameters.get("directory");
     if let Some(directory) = named.and_then(serde_json::Value::as_str) {
         if !directory.is_empty() {
-            let path = private_directory(Path::new(directory), &assignment.scratch);
+            let path = private_directory(Path::new(directory), scratch);
             std::fs::remove_dir_all(path).ok();
         }
     }

@@ -4,6 +4,7 @@
 mod arithmetic;
 mod memory;
 mod memory_sets;
+mod swap;
 
 use serde_json::{json, Value};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! The memory suites: blocks, levels, faults, regions, code and loops.
 
-use super::{events, of_kind, only_error, samples, short};
+use super::{events, of_kind, only_error, samples, short, swap};
 use serde_json::{json, Value};
 use std::collections::BTreeSet;
 
@@ -63,13 +63,13 @@ fn every_level_is_measured_or_refused_with_a_reason() {
         measured.iter().any(|case| case.contains("L1")),
         "{measured:?}"
     );
-    let latencies = measured.iter().filter(|case| case.contains("latency"));
-    assert!(latencies.clone().all(|case| case.contains("one")));
-    let read = measured
-        .iter()
-        .filter(|case| case.starts_with("\"read\""))
-        .count();
-    assert_eq!(read + refused.len(), 4 * 2);
+    // Of every level and number of threads all four, or the reason.
+    for indicator in ["read", "write", "copy", "latency"] {
+        let own = measured
+            .iter()
+            .filter(|case| case.starts_with(&format!("\"{indicator}\"")));
+        assert_eq!(own.count() + refused.len(), 4 * 2, "{indicator}");
+    }
 }
 
 #[test]
@@ -119,17 +119,47 @@ fn regions_read_and_write_up_to_the_cap() {
 
 #[test]
 fn swap_is_measured_in_a_group_or_refused_and_nothing_is_left() {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    if !text
-        .lines()
-        .any(|l| l.starts_with("SwapTotal:") && l.ends_with(" 0 kB"))
-    {
-        eprintln!("skipped: this machine has swap space");
-        return;
+    const LIMIT: u64 = 32 << 20;
+    let (before, deserted) = (swap::total_kib(), swap::deserted());
+    if before == 0 {
+        let (kind, reason) = only_error(&short("memory.regions", json!({"swap": true})));
+        assert_eq!(kind, "unsupported");
+        assert!(reason.contains("no swap space"), "{reason}");
     }
-    let (kind, reason) = only_error(&short("memory.regions", json!({"swap": true})));
-    assert_eq!(kind, "unsupported");
-    assert!(reason.contains("no swap space"), "{reason}");
+    // Three times the limit: the workload asks for twice, and other programs' pages may come too.
+    let space = match swap::Space::take(3 * LIMIT) {
+        Ok(space) => space,
+        Err(reason) => return eprintln!("skipped: {reason}"),
+    };
+    let asked = json!({
+        "swap": true, "swap_limit_bytes": LIMIT, "smallest_bytes": LIMIT / 4,
+        "largest_bytes": 2 * LIMIT,
+    });
+    let events = events(9, &json!([short("memory.regions", asked)]));
+    drop(space);
+    assert_eq!(swap::total_kib(), before, "the swap space is gone");
+    let left: Vec<_> = swap::deserted().difference(&deserted).cloned().collect();
+    assert_eq!(
+        left,
+        [""; 0].map(std::path::PathBuf::from),
+        "no group is left"
+    );
+    let errors = of_kind(&events, "error");
+    if !errors.is_empty() && errors.iter().all(|e| e["kind"] == "unsupported") {
+        return eprintln!("skipped: {}", errors[0]["reason"]);
+    }
+    assert!(errors.is_empty(), "{errors:?}");
+    let samples = samples(&events);
+    assert_eq!(cases(&samples).len(), 4 * 2);
+    // Twice what the group may hold came back from the swap space as it was written.
+    for sample in samples {
+        let bytes = sample["case"]["block_bytes"].as_u64().expect("a size");
+        let expected = match sample["indicator"].as_str().expect("text") {
+            "read" => pattern(bytes),
+            _ => written(bytes),
+        };
+        assert_eq!(sample["checksum"], expected, "{sample}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::served;
 use crate::measure::{Context, Failure};
+use crate::session::Scratch;
 use crate::sys::disk::open::{open, How};
 use crate::sys::disk::{pages, place};
 use serde_json::json;
@@ -15,7 +16,8 @@ const RESERVE: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Ground {
     path: PathBuf,
-    named: bool,
+    /// Held for what it does when dropped.
+    _private: Option<Scratch>,
     pub kind: Option<String>,
     /// Whether the system tells which pages of a file it holds.
     pub tells_pages: bool,
@@ -44,8 +46,9 @@ impl Ground {
     }
 
     fn make(directory: &str, scratch: &Path) -> Result<Self, Failure> {
-        let named = !directory.is_empty();
-        let path = if named {
+        let private = if directory.is_empty() {
+            None
+        } else {
             let parent = Path::new(directory);
             if !parent.is_absolute() || !parent.is_dir() {
                 return Err(Failure::Failed(format!(
@@ -53,16 +56,14 @@ impl Ground {
                 )));
             }
             let path = private(parent, scratch);
-            std::fs::create_dir(&path)
-                .map_err(|e| Failure::system(&format!("making {}", path.display()), &e))?;
-            path
-        } else {
-            scratch.to_path_buf()
+            let making = format!("making {}", path.display());
+            Some(Scratch::at(path).map_err(|e| Failure::system(&making, &e))?)
         };
+        let path = private.as_ref().map_or(scratch, Scratch::path).to_owned();
         let kind = place::kind(&path);
         let mut ground = Self {
             path,
-            named,
+            _private: private,
             kind,
             tells_pages: false,
         };
@@ -122,14 +123,6 @@ pub fn private(directory: &Path, scratch: &Path) -> PathBuf {
     .map(|part| part.to_string_lossy())
     .collect();
     directory.join(name.join("-"))
-}
-
-impl Drop for Ground {
-    fn drop(&mut self) {
-        if self.named {
-            std::fs::remove_dir_all(&self.path).ok();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -81,6 +81,18 @@ pub fn window(
     })
 }
 
+/// The checksum that all threads computed from equal blocks.
+pub fn agreed(shares: &[Share]) -> Result<u64, Failure> {
+    let checksum = shares[0].checksum;
+    match shares.iter().find(|share| share.checksum != checksum) {
+        Some(other) => Err(Failure::Invalid(format!(
+            "the threads computed {checksum:#x} and {:#x} from equal blocks",
+            other.checksum
+        ))),
+        None => Ok(checksum),
+    }
+}
+
 fn work(
     member: &mut Member<'_>,
     course: &Course,
@@ -234,6 +246,18 @@ mod tests {
         let shares = window(&mut [member(fast), member(slow)], WINDOW_NS, &clock).unwrap();
         assert_eq!(shares[1].operations, 1);
         assert!(seen.load(Ordering::Relaxed) > 0, "the fast one had stopped");
+    }
+
+    #[test]
+    fn threads_that_disagree_are_found() {
+        let share = |checksum| Share {
+            operations: 1,
+            elapsed_ns: 1.0,
+            checksum,
+        };
+        assert_eq!(agreed(&[share(7), share(7)]), Ok(7));
+        let outcome = agreed(&[share(7), share(7), share(8)]);
+        assert!(matches!(outcome, Err(Failure::Invalid(_))), "{outcome:?}");
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 mod caches;
 mod choice;
+mod together;
 
 use super::arena::Arena;
 use super::crew::{self, Access, Crew};
-use super::kernels::Chain;
 use super::latency::{self, Walk};
 use super::{blocks, kernels, sizes};
 use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
@@ -134,16 +134,13 @@ fn measure(
         crew.measure(context, case, access, bytes)?;
     }
     drop(crew);
-    if threads == "one" {
-        let mut arena = Arena::new(&[bytes], Pages::Default)?;
-        let stride = sizes::LINE_BYTES;
-        let chain: Chain<'_> =
-            latency::build(&mut arena, bytes, stride, Pages::Default, context.seed)?;
-        let mut body = Walk {
-            checksum: chain.checksum(),
-            chain,
-        };
-        context.measure("latency", case, Quantity::NsPer { parts: 1.0 }, &mut body);
+    if threads == "all" {
+        return together::measure(context, case, bytes);
     }
+    let mut arena = Arena::new(&[bytes], Pages::Default)?;
+    let stride = sizes::LINE_BYTES;
+    let chain = latency::build(&mut arena, bytes, stride, Pages::Default, context.seed)?;
+    let mut body = Walk::along(chain);
+    context.measure("latency", case, Quantity::NsPer { parts: 1.0 }, &mut body);
     Ok(())
 }
