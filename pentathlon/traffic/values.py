@@ -37,10 +37,11 @@ UNITS: dict[str, tuple[str, str]] = {
         f"{name}_{end}": (unit, "lower")
         for name, unit in (
             ("cpu", "%"), ("cpu_irq", "%"), ("cpu_softirq", "%"), ("cpu_steal", "%"),
-            ("packet_cpu", "us"), ("interrupts", "1/s"), ("softirqs", "1/s"),
+            ("packet_cpu", "us"), ("packet_busy", "us"), ("interrupts", "1/s"), ("softirqs", "1/s"),
         )
         for end in ("sender", "receiver")
     },
+    "packet_busy_both": ("us", "lower"),
     "cpu_available_sender": ("%", "higher"),
     "cpu_available_receiver": ("%", "higher"),
 }  # fmt: skip
@@ -70,20 +71,27 @@ def of_flow(found: FlowMetrics, trips: Delay | None) -> dict[str, float]:
     return {name: float(value) for name, value in values.items() if value is not None}
 
 
-def of_host(host: dict[str, Any], end: str, packets: int, seconds: float) -> dict[str, float]:
+def window_s(host: dict[str, Any]) -> float:
+    """Time between the two readings of a host's counters; 0: they were not read."""
+    window = host.get("window")
+    return (window["to_ns"] - window["from_ns"]) * 1e-9 if window else 0.0
+
+
+def of_host(host: dict[str, Any], end: str, packets: int) -> dict[str, float]:
     """What a trial cost one host: `end` is "sender" or "receiver".
 
     Args:
-        host: the endpoint's counters over the trial (docs/protocol.md).
-        packets: packets that this host sent and received.
-        seconds: length of the trial.
+        host: the endpoint's counters over the flows (docs/protocol.md).
+        packets: packets that were sent.
     """
     own = host.get("agent_cpu_ns")
+    seconds = window_s(host)
     softirqs = host.get("softirqs")
     values = {
         f"cpu_{end}": busy_percent(host),
         **{f"cpu_{name}_{end}": share_percent(host, name) for name in ("irq", "softirq", "steal")},
         f"packet_cpu_{end}": own / 1e3 / packets if own is not None and packets else None,
+        f"packet_busy_{end}": _busy_us(host, packets),
         f"interrupts_{end}": _per_second(host.get("interrupts"), seconds),
         f"softirqs_{end}": _per_second(
             softirqs and {name: softirqs.get(name, []) for name in NETWORK_SOFTIRQS}, seconds
@@ -94,7 +102,7 @@ def of_host(host: dict[str, Any], end: str, packets: int, seconds: float) -> dic
 
 def spoilt_by_soaker(end: str) -> tuple[str, ...]:
     """Indicators that a soaker, which takes all the time that is left, says nothing of."""
-    return (f"cpu_{end}", f"packet_cpu_{end}")
+    return (f"cpu_{end}", f"packet_cpu_{end}", f"packet_busy_{end}")
 
 
 def share_percent(host: dict[str, Any], name: str) -> float | None:
@@ -150,9 +158,20 @@ def busy_percent(host: dict[str, Any]) -> float | None:
     ticks = (host.get("cpus") or {}).get("cpu")
     if not ticks or not sum(ticks[:8]):
         return None
-    user, nice, system, idle, iowait, irq, softirq, steal = ticks[:8]
-    busy = user + nice + system + irq + softirq + steal
-    return float(100 * busy / (busy + idle + iowait))
+    return float(100 * _busy(ticks) / sum(ticks[:8]))
+
+
+def _busy_us(host: dict[str, Any], packets: int) -> float | None:
+    """What all CPUs were busy with, but for what the hypervisor took, per packet, us."""
+    ticks, tick_ns = (host.get("cpus") or {}).get("cpu"), host.get("tick_ns")
+    if not ticks or not tick_ns or not packets:
+        return None
+    return float((_busy(ticks) - ticks[7]) * tick_ns * 1e-3 / packets)
+
+
+def _busy(ticks: list[int]) -> int:
+    user, nice, system, _, _, irq, softirq, steal = ticks[:8]
+    return user + nice + system + irq + softirq + steal
 
 
 def _per_second(rows: dict[str, list[int]] | None, seconds: float) -> float | None:

@@ -1,5 +1,6 @@
 """What was refused beside a flow is said, and costs no other indicator."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,11 +17,11 @@ from .test_counters import reading
 YIELDED = {
     "watch": [{"readings": [reading(n, n + 1, [0, 50], [1] * 8) for n in range(4)]}],
     "ping": [{"round_trip_ns": [2000, 4000, None]}],
-    "soak": [{"units": 30, "elapsed_ns": 1e9, "cpu_ns": None}],
+    "soak": [{"progress": [[0, 0, None], [4e9, 120, None]]}],
 }
 FLOW = Flow(
     1000, 1000, 1000.0, 998.0, 998.0, Delay(50e-6, 0.0, 1.0, {"p50": 40e-6, "p999": 90e-6}),
-    late_p99_s=3e-6, late_max_s=7e-6, lost_here=5,
+    late_p99_s=3e-6, late_max_s=7e-6, lost_here=5, times=(100.0, 104.0),
 )  # fmt: skip
 
 
@@ -31,6 +32,7 @@ class Host:
         self.refusing = refusing
         self.late = late
         self.running: list[str] = []
+        self.zero_s = 100.0
 
     def start(self, job: str, _: dict[str, Any]) -> None:
         if job in self.refusing:
@@ -89,17 +91,34 @@ def test_what_is_refused_is_unsupported_and_costs_nothing_else(
 
 
 def test_counters_of_the_ramp_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Readings of 0.1 s each: of six, the ramp spoils the first two, and one more is left out.
+    # Of six readings, the ramp spoils the first two, and one more is left out.
     spoilt = [reading(n, n + 1, [0, 900], [1] * 8) for n in range(3)]
     steady = [reading(n, n + 1, [0, 50], [1] * 8) for n in range(3, 6)]
     monkeypatch.setitem(YIELDED, "watch", [{"readings": spoilt + steady}])
-    values, _ = swept(monkeypatch, ramp_s=0.2)
-    assert values["softirq_rate"] == pytest.approx(50)
     assert swept(monkeypatch)[0]["softirq_rate"] > 50
+    monkeypatch.setitem(globals(), "FLOW", replace(FLOW, times=(102.0, 106.0)))
+    assert swept(monkeypatch)[0]["softirq_rate"] == pytest.approx(50)
+
+
+def test_readings_and_soaker_of_the_time_beside_the_flow_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy = [reading(n, n + 1, [0, 50], [1] * 8) for n in range(2, 5)]
+    idle = [reading(n, n + 1, [0, 0], [0, 0, 0, 8, 0, 0, 0, 0]) for n in (0, 1, 5, 6)]
+    monkeypatch.setitem(YIELDED, "watch", [{"readings": idle[:2] + busy + idle[2:]}])
+    # Alone 1000 units a second over all, but a tenth of that during the flow (2 s to 5 s).
+    notes = [[0, 0, None], [2e9, 3350, None], [5e9, 3650, None], [7e9, 7000, None]]
+    monkeypatch.setitem(YIELDED, "soak", [{"progress": notes}])
+    monkeypatch.setitem(globals(), "FLOW", replace(FLOW, times=(102.0, 105.0)))
+    values, _ = swept(monkeypatch)
+    assert values["softirq_rate"] == pytest.approx(50)
+    assert values["cpu_available"] == pytest.approx(10)
+    # What /proc/stat calls idle in the middle, and what the soaker had by its units.
+    assert values["cpu_idle"] == pytest.approx(12.5 + 10)
 
 
 def test_a_soaker_that_got_nothing_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(YIELDED, "soak", [{"units": 0, "elapsed_ns": 1e9, "cpu_ns": 0}])
+    monkeypatch.setitem(YIELDED, "soak", [{"progress": [[0, 0, 0], [1e9, 0, 0]]}])
     values, errors = swept(monkeypatch)
     assert "cpu_available" not in values
     assert [kind for kind, _ in errors] == ["unsupported"]

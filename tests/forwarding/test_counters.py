@@ -60,6 +60,13 @@ def test_the_middle_leaves_out_the_first_reading() -> None:
     assert [one["n"] for one in counters.middle(readings)] == [1, 2, 3]
 
 
+def test_readings_that_reach_beyond_the_flow_are_not_of_it() -> None:
+    readings = [reading(n, n + 1, [1, 1], [1] * 8) for n in range(6)]
+    inside = counters.within(readings, 1.5e9, 5e9)
+    assert [one["from_ns"] for one in inside] == [2e9, 3e9, 4e9]
+    assert counters.within(readings, 1.5e9, 2.5e9) == []
+
+
 def test_what_the_receiver_lost_is_its_own_queues() -> None:
     whole = {
         "protocols": {"Udp.RcvbufErrors": [7]},

@@ -87,6 +87,13 @@ impl Reading {
     }
 }
 
+/// What tells this boot of this kernel from all others (random(4)); none if the system does not say.
+/// Two hosts with one kernel have one `/proc/stat`.
+pub fn kernel() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned())
+}
+
 /// The lines of a table `name[:] number number ...` that begin with `prefix`, as differences; none
 /// if the system has no such table. Lines that did not change are left out, but for CPUs.
 pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix: &str) -> Value {

@@ -9,11 +9,12 @@ mod host;
 mod jobs;
 mod kernel;
 mod link;
+mod meter;
 mod program;
 mod router;
 mod trial;
 
-use crate::clock::{self, Calibration};
+use crate::clock::Calibration;
 use crate::network::Timer;
 use crate::session::Scratch;
 use captures::Captures;
@@ -27,7 +28,6 @@ use trial::{Refusal, Trials};
 
 /// Serves commands until `quit` or the end of the input. Returns the exit status.
 pub fn serve() -> i32 {
-    let epoch_ns = clock::monotonic_ns();
     let calibration = Calibration::measure();
     let scratch = match Scratch::new(None) {
         Ok(scratch) => scratch,
@@ -36,17 +36,18 @@ pub fn serve() -> i32 {
             return 2;
         }
     };
-    let mut out = Output { epoch_ns };
     let timer = Timer::start(&calibration);
+    let mut out = Output { timer };
     let (epoch, tick_ns) = timer.counter();
     let mut trials = Trials::new(timer, scratch.path().to_path_buf());
-    let mut jobs = Jobs::new(calibration.clone(), scratch.path().to_path_buf());
+    let mut jobs = Jobs::new(calibration.clone(), timer, scratch.path().to_path_buf());
     let mut router = Router::default();
     let mut captures = Captures::new(scratch.path().to_path_buf());
     let opening = json!({
         "event": "endpoint",
         "agent": crate::build::this(),
         "clock": calibration,
+        "kernel": host::kernel(),
         "timer": {"source": calibration.source, "epoch": epoch, "tick_ns": tick_ns},
     });
     if out.event(opening).is_err() {
@@ -126,12 +127,13 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
 
 /// Standard output: events as lines, and records as bytes after the line that announces them.
 struct Output {
-    epoch_ns: u64,
+    /// All times of an endpoint are its timer's, those of its events too.
+    timer: Timer,
 }
 
 impl Output {
     fn event(&mut self, mut event: Value) -> io::Result<()> {
-        event["t_ns"] = clock::monotonic_ns().saturating_sub(self.epoch_ns).into();
+        event["t_ns"] = self.timer.now_ns().into();
         let mut out = io::stdout().lock();
         serde_json::to_writer(&mut out, &event)?;
         out.write_all(b"\n")?;

@@ -1,9 +1,10 @@
 //! The trials of an endpoint: threads that receive or send, and the records that they leave.
 
 use super::command::{Listen, Send};
-use super::host::Reading;
+use super::meter::{Meter, Span};
 use crate::network::echoes;
 use crate::network::exchange::{self, Asker};
+use crate::network::flow::SendFlow;
 use crate::network::inlet::Inlet;
 use crate::network::outlet::Outlet;
 use crate::network::receive::{self, Received};
@@ -21,8 +22,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Time between the command and the first packet: the threads are all waiting by then.
-const LEAD_NS: u64 = 50_000_000;
+/// How long after their planned end flows may still count: their last packets are being sent. A
+/// stream that its receiver holds up goes on for longer.
+const TAIL_NS: u64 = 20_000_000;
 
 /// Why a command was not obeyed.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ struct Listening {
     over: Arc<AtomicBool>,
     flows: Vec<Receiving>,
     exchange: JoinHandle<std::io::Result<()>>,
-    before: Reading,
+    meter: Meter,
 }
 
 /// A receiver at work.
@@ -154,8 +156,12 @@ impl Trials {
             inlets.push((flow, inlet));
         }
         let (timer, ended) = (self.timer, Arc::clone(over));
-        let exchange =
-            std::thread::spawn(move || exchange::answer(session, &socket, &timer, &ended));
+        let (meter, teller) = Meter::start(timer);
+        let exchange = std::thread::spawn(move || {
+            exchange::answer(session, &socket, &timer, &ended, |start_ns, end_ns| {
+                teller.send(Span { start_ns, end_ns }).ok();
+            })
+        });
         let mut flows = Vec::new();
         for (flow, inlet) in inlets {
             if !inlet.is_heard() {
@@ -183,7 +189,7 @@ impl Trials {
             over: Arc::clone(over),
             flows,
             exchange,
-            before: Reading::now(),
+            meter,
         };
         self.listening.insert(listen.trial.clone(), listening);
         let ports: Vec<Value> = listen
@@ -219,7 +225,7 @@ impl Trials {
             }
         }
         listening.exchange.join().ok();
-        let host = Reading::now().since(&listening.before);
+        let host = listening.meter.finish();
         Ok(json!({"event": "received", "trial": trial, "flows": flows, "host": host}))
     }
 
@@ -259,7 +265,17 @@ impl Trials {
         asker
             .row()
             .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
-        let before = Reading::now();
+        let length = |flow: &SendFlow| ((flow.start_s + flow.duration_s) * 1e9) as u64;
+        let length_ns = send.flows.iter().map(length).max().unwrap_or(0);
+        let (start_ns, announced) = asker
+            .announce(length_ns)
+            .map_err(|e| format!("no clock exchange with {peer}: {e}"))?;
+        let (meter, teller) = Meter::start(self.timer);
+        let span = Span {
+            start_ns,
+            end_ns: start_ns + length_ns + TAIL_NS,
+        };
+        teller.send(span).ok();
         let ended = Arc::clone(&over);
         let asking = std::thread::spawn(move || {
             if let Some(own) = own {
@@ -269,7 +285,6 @@ impl Trials {
         });
         #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
         let mut departures: Vec<(u32, Departing, Writer)> = Vec::new();
-        let start_ns = self.timer.now_ns() + LEAD_NS;
         let mut senders: Vec<(u32, Sending, Writer)> = Vec::new();
         let mut echoes = Vec::new();
         for (flow, mut outlet, back) in outlets {
@@ -294,11 +309,15 @@ impl Trials {
             });
             senders.push((number, thread, writer));
         }
-        let mut flows = Vec::new();
+        let mut ran = Vec::new();
         for (flow, thread, writer) in senders {
-            let sent = thread
-                .join()
-                .map_err(|_| format!("the sender of flow {flow} panicked"))??;
+            ran.push((flow, thread.join(), writer));
+        }
+        // The flows are over; to write their records down is not theirs.
+        drop(teller);
+        let mut flows = Vec::new();
+        for (flow, sent, writer) in ran {
+            let sent = sent.map_err(|_| format!("the sender of flow {flow} panicked"))??;
             flows.push(self.written(&send.trial, flow, "sent", json!(sent), writer)?);
         }
         std::thread::sleep(Duration::from_millis(send.quiet_ms));
@@ -317,7 +336,6 @@ impl Trials {
                 .map_err(|e| format!("the kernel's times of flow {flow}: {e}"))?;
             self.written(&send.trial, flow, "left", json!({}), writer)?;
         }
-        let host = Reading::now().since(&before);
         let answers = match asking.join() {
             Ok(Ok(mut asker)) => match asker.row() {
                 Ok(()) => json!(asker.finish()),
@@ -329,7 +347,8 @@ impl Trials {
         self.written(&send.trial, 0, "exchange", json!({}), exchange_writer)?;
         Ok(json!({
             "event": "sent", "trial": send.trial, "flows": flows, "echoes": back,
-            "exchange": answers, "start_ns": start_ns, "host": host,
+            "exchange": answers, "start_ns": start_ns, "announced": announced,
+            "host": meter.finish(),
         }))
     }
 

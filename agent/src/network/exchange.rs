@@ -1,6 +1,9 @@
 //! The four-timestamp exchange (RFC 5905, section 8): the sender asks at t1, the receiver hears
 //! at t2 and answers at t3, the sender hears at t4. Questions and answers have sockets of their
 //! own, so that they do not queue behind the traffic in a socket's buffer.
+//!
+//! The same way the sender says when its flows begin. It says in how long, not when: what leaves
+//! then will be on its way for as long as the message was, so no clocks have to be compared.
 
 use super::packet::{Header, Id, Kind, HEADER};
 use super::records::Recorder;
@@ -24,6 +27,13 @@ const PATIENCE_NS: u64 = 5_000_000_000;
 
 /// How long who answers looks for the next question of a row without sleeping.
 const AWAKE_NS: u64 = 2_000_000;
+
+/// Time between the announcement and the first packet: the threads are all waiting by then, and an
+/// answer has half of it to come. Each that does not come doubles it for the next announcement.
+const LEAD_NS: u64 = 50_000_000;
+
+/// Announcements until a flow begins without its receiver knowing: for three seconds.
+const ANNOUNCEMENTS: u32 = 7;
 
 /// Header and three times.
 const LENGTH: usize = HEADER + 24;
@@ -54,12 +64,14 @@ fn times(bytes: &[u8]) -> [u64; 3] {
     times
 }
 
-/// Answers questions until `over`.
+/// Answers questions until `over`, and hands on when flows will begin and end (ns on the timer) as
+/// often as it is announced.
 pub fn answer(
     session: u64,
     socket: &UdpSocket,
     timer: &Timer,
     over: &AtomicBool,
+    mut planned: impl FnMut(u64, u64),
 ) -> io::Result<()> {
     let id = Id::new(session, 0);
     socket.set_read_timeout(Some(PERIOD))?;
@@ -81,10 +93,18 @@ pub fn answer(
         let Some(header) = Header::read(&bytes[..length]) else {
             continue;
         };
-        if length != LENGTH || header.id != id || header.kind != Kind::Question {
+        if length != LENGTH || header.id != id {
             continue;
         }
-        let [t1, ..] = times(&bytes[..length]);
+        let [t1, lead_ns, length_ns] = times(&bytes[..length]);
+        match header.kind {
+            Kind::Question => {}
+            Kind::Plan => {
+                let start_ns = t2.saturating_add(lead_ns);
+                planned(start_ns, start_ns.saturating_add(length_ns));
+            }
+            _ => continue,
+        }
         let t3 = timer.now_ns();
         let reply = message(id, header.sequence, Kind::Answer, false, [t1, t2, t3]);
         socket.send_to(&reply, from).ok();
@@ -151,6 +171,59 @@ impl Asker {
         self.socket.set_nonblocking(false)
     }
 
+    /// Announces flows that take `length_ns` all together: when they begin, and whether who answers
+    /// knows. One that has heard of a time which was then put off is told of the new one.
+    pub fn announce(&mut self, length_ns: u64) -> io::Result<(u64, bool)> {
+        self.socket.set_nonblocking(false)?;
+        let mut start_ns = 0;
+        for doubled in 0..ANNOUNCEMENTS {
+            let lead_ns = LEAD_NS << doubled;
+            let (sequence, told_ns) = (self.sequence, self.timer.now_ns());
+            self.sequence += 1;
+            start_ns = told_ns + lead_ns;
+            let plan = [told_ns, lead_ns, length_ns];
+            let plan = message(self.id, sequence, Kind::Plan, false, plan);
+            self.socket.send(&plan).ok();
+            if self.is_answered(sequence, told_ns + lead_ns / 2)? {
+                return Ok((start_ns, true));
+            }
+        }
+        Ok((start_ns, false))
+    }
+
+    /// Waits for the answer to an announcement.
+    fn is_answered(&self, sequence: u64, until_ns: u64) -> io::Result<bool> {
+        let mut bytes = [0; 2 * LENGTH];
+        let mut answered = false;
+        while !answered {
+            let left = until_ns.saturating_sub(self.timer.now_ns());
+            if left == 0 {
+                break;
+            }
+            self.socket
+                .set_read_timeout(Some(Duration::from_nanos(left.max(1_000_000))))?;
+            match self.socket.recv(&mut bytes) {
+                Ok(length) => answered = self.is_answer(&bytes[..length], sequence),
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.socket.set_read_timeout(Some(PERIOD))?;
+        Ok(answered)
+    }
+
+    fn is_answer(&self, bytes: &[u8], sequence: u64) -> bool {
+        Header::read(bytes).is_some_and(|header| {
+            bytes.len() == LENGTH
+                && header.id == self.id
+                && header.kind == Kind::Answer
+                && header.sequence == sequence
+        })
+    }
+
     /// Asks until `over`, every [`PERIOD`].
     pub fn run(&mut self, over: &AtomicBool) -> io::Result<()> {
         while !over.load(Ordering::Relaxed) {
@@ -182,13 +255,7 @@ impl Asker {
             match self.socket.recv(&mut bytes) {
                 Ok(length) => {
                     let t4 = self.timer.now_ns();
-                    let ours = Header::read(&bytes[..length]).is_some_and(|h| {
-                        length == LENGTH
-                            && h.id == self.id
-                            && h.kind == Kind::Answer
-                            && h.sequence == sequence
-                    });
-                    if ours {
+                    if self.is_answer(&bytes[..length], sequence) {
                         let [t1, t2, t3] = times(&bytes[..length]);
                         self.recorder.pair(t1, t4);
                         self.recorder.pair(t2, t3);
@@ -235,7 +302,7 @@ mod tests {
         let peer = socket.local_addr().unwrap();
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            scope.spawn(|| answer(7, &socket, &timer, &over).unwrap());
+            scope.spawn(|| answer(7, &socket, &timer, &over, |_, _| ()).unwrap());
             let mut asker = Asker::open(7, peer, &timer, recorder).unwrap();
             asker.row().unwrap();
             asker.row().unwrap();
@@ -252,5 +319,35 @@ mod tests {
         // One clock for both: t1 <= t2 <= t3 <= t4 in the first exchange behind the block's header.
         let [t1, t4, t2, t3] = [48, 56, 64, 72].map(eight);
         assert!(t1 <= t2 && t2 <= t3 && t3 <= t4, "{t1} {t2} {t3} {t4}");
+    }
+    #[test]
+    fn flows_are_announced_until_somebody_knows() {
+        let timer = Timer::start(&Calibration::measure());
+        let path = std::env::temp_dir().join(format!("announced-{}", std::process::id()));
+        std::fs::remove_file(&path).ok();
+        let (recorder, writer) = Recorder::open(0, File::Exchange, &path).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let peer = socket.local_addr().unwrap();
+        let over = AtomicBool::new(false);
+        let told = std::sync::Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            let answering = scope.spawn(|| {
+                // The first announcement is lost.
+                socket.recv(&mut [0; LENGTH]).unwrap();
+                let plan = |start, end| told.lock().unwrap().push((start, end));
+                answer(7, &socket, &timer, &over, plan).unwrap();
+            });
+            let mut asker = Asker::open(7, peer, &timer, recorder).unwrap();
+            let (start_ns, known) = asker.announce(3_000_000).unwrap();
+            assert!(known && start_ns > timer.now_ns());
+            asker.finish();
+            over.store(true, Ordering::Relaxed);
+            answering.join().unwrap();
+            // One clock for both: a message arrives when it was sent, or later.
+            let (from, to) = *told.lock().unwrap().last().unwrap();
+            assert!(from >= start_ns && to - from == 3_000_000);
+        });
+        writer.join().unwrap();
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -29,6 +29,8 @@ pub enum Kind {
     /// A question of the clock exchange, and its answer.
     Question,
     Answer,
+    /// Tells who answers when the flows begin, on the exchange's socket.
+    Plan,
 }
 
 impl Kind {
@@ -38,13 +40,20 @@ impl Kind {
             Self::Echo => 1,
             Self::Question => 2,
             Self::Answer => 3,
+            Self::Plan => 4,
         }
     }
 
     fn from_number(number: u8) -> Option<Self> {
-        [Self::Data, Self::Echo, Self::Question, Self::Answer]
-            .into_iter()
-            .find(|kind| kind.number() == number)
+        [
+            Self::Data,
+            Self::Echo,
+            Self::Question,
+            Self::Answer,
+            Self::Plan,
+        ]
+        .into_iter()
+        .find(|kind| kind.number() == number)
     }
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 from pentathlon.target.forwarding import counters
 from pentathlon.target.forwarding.bed import Bed
 from pentathlon.target.forwarding.links import BACK
+from pentathlon.target.pair.availability import cpu_percent, units_per_second
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 
 READING_S = 2.0
@@ -28,10 +28,12 @@ class Beside:
     """What was read beside one flow; by indicator.
 
     Attributes:
+        flow: the flow's beginning and end, time.monotonic(), from who sent it.
         values: indicators of `forwarding.sweep` that could be read.
         refused: what could not, and why; a sentence each.
     """
 
+    flow: tuple[float, float] = (0.0, 0.0)
     values: dict[str, float] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
 
@@ -73,11 +75,6 @@ def soaker(policy: str) -> dict[str, Any]:
     """The order for a soaker on every CPU of the forwarder."""
     placement = {} if policy == "other" else {"policy": policy}
     return {"work": "soak", "placement": placement}
-
-
-def units_per_second(stopped: dict[str, Any]) -> float:
-    """Of all threads of a soaker together."""
-    return float(sum(one["units"] / (one["elapsed_ns"] * 1e-9) for one in stopped["yields"]))
 
 
 @dataclass(frozen=True)
@@ -246,12 +243,16 @@ def watching(
         finally:
             # The forwarder's endpoint belongs to the group too, and has to hear what follows.
             bed.weigh(0)
+    # The flow on the forwarder's timer: to within what its quickest answers took.
+    begin, end = (1e9 * (moment - bed.forwarder.zero_s) for moment in found.flow)
     values: dict[str, float | None] = {}
+    idle_from, idle_to = begin, end
     if "watch" in stopped:
         watched = stopped["watch"]["yields"][0]
+        inside = counters.within(watched["readings"], begin, end)
         # A watcher that got no CPU while packets were forwarded knows the flow as a whole only.
-        ramp = math.ceil(parameters["ramp_s"] / period_s)
-        watch = counters.middle(watched["readings"][ramp:]) or [watched["whole"]]
+        watch = counters.middle(inside) or inside or [watched["whole"]]
+        idle_from, idle_to = watch[0]["from_ns"], watch[-1]["to_ns"]
         values |= {
             "cpu_idle": counters.idle_percent(
                 counters.together([one["host"] for one in watch]), bed.forwarder_cpus
@@ -265,10 +266,10 @@ def watching(
     if idle_units == 0:
         found.lacks("soak", "the soaker got no time with nothing beside it to be compared with")
     elif idle_units and "soak" in stopped:
-        values["cpu_available"] = 100 * units_per_second(stopped["soak"]) / idle_units
+        values["cpu_available"] = 100 * units_per_second(stopped["soak"], begin, end) / idle_units
         # The soaker takes what would be idle: to /proc/stat that is busy. Where the scheduler does
         # not tell what it had, its units do.
-        share = _taken(stopped["soak"])
+        share = cpu_percent(stopped["soak"], idle_from, idle_to)
         share = values["cpu_available"] if share is None else share
         if (idle := values.get("cpu_idle")) is not None and share is not None:
             values["cpu_idle"] = min(100.0, idle + share)
@@ -276,14 +277,6 @@ def watching(
         answered = [t for t in stopped["ping"]["yields"][0]["round_trip_ns"] if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
     found.values = {name: value for name, value in values.items() if value is not None}
-
-
-def _taken(stopped: dict[str, Any]) -> float | None:
-    """What a soaker on each CPU had, by the scheduler's account, %; None: it is not kept."""
-    return _mean(
-        None if one["cpu_ns"] is None else 100 * one["cpu_ns"] / one["elapsed_ns"]
-        for one in stopped["yields"]
-    )
 
 
 def _device_rate(readings: list[dict[str, Any]], device: str) -> float | None:

@@ -14,6 +14,11 @@ def middle(readings: Sequence[dict[str, Any]], most: int = 3) -> list[dict[str, 
     return list(readings[1 : 1 + most])
 
 
+def within(readings: Sequence[dict[str, Any]], begin: float, end: float) -> list[dict[str, Any]]:
+    """The readings that lie whole between two times, ns."""
+    return [one for one in readings if begin <= one["from_ns"] and one["to_ns"] <= end]
+
+
 def together(hosts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The CPU times of several readings as those of one: short ones may hold no tick at all."""
     rows: dict[str, list[int]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class Flow:
         trips: times from sending to return; None: nothing came back.
         late_p99_s, late_max_s: how much later than intended packets left, s.
         lost_here: packets that the receiver's own queues lost.
+        times: beginning and planned end of what is measured of it, time.monotonic().
     """
 
     sent: int
@@ -76,6 +77,7 @@ class Flow:
     late_p99_s: float = 0.0
     late_max_s: float = 0.0
     lost_here: int = 0
+    times: tuple[float, float] = (0.0, 0.0)
 
     @property
     def lost_ratio(self) -> float:
@@ -153,18 +155,20 @@ def run_flow(
         exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
         order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}
         try:
-            generator.send(order, length_s)
+            answer = generator.send(order, length_s)
         finally:
             generator.finish(name, QUIET_MS)
     finally:
         watched = generator.finish_job(f"watch-{name}")
     files = {file.kind: file.data for file in generator.fetch(name)}
     lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
-    return judge(
+    began = generator.zero_s + answer["start_ns"] * 1e-9
+    judged = judge(
         join.join(records.Records(files["sent"]), records.Records(files["received"])),
         lost_here, packet_rate, task.parameters["duration_s"],
         task.parameters["lateness_limit_ms"], ramp_s=ramp_s, timed=rung not in ladder.MUTE,
     )  # fmt: skip
+    return replace(judged, times=(began + ramp_s, began + length_s))
 
 
 def judge(

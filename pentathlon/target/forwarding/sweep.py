@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -189,16 +188,17 @@ def _valid(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: floa
 
 def _trial(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:
     parameters = task.parameters
-    with beside.competing(bed, setting.competitor, parameters["lead_s"]) as competition:
-        with beside.watching(
+    with (
+        beside.competing(bed, setting.competitor, parameters["lead_s"]) as competition,
+        beside.watching(
             bed, parameters, idle_units, competitor=setting.competitor, version=setting.version
-        ) as read:
-            began = time.monotonic() + parameters["ramp_s"]
-            flow = run_flow(
-                bed, task, packet_rate=rate, frame_bytes=setting.case["frame_bytes"],
-                version=setting.version,
-            )  # fmt: skip
-        competition.flow = (began, began + parameters["duration_s"])
+        ) as read,
+    ):
+        flow = run_flow(
+            bed, task, packet_rate=rate, frame_bytes=setting.case["frame_bytes"],
+            version=setting.version,
+        )  # fmt: skip
+        read.flow = competition.flow = flow.times
     values: dict[str, float | None] = {
         "throughput": flow.throughput,
         "lost": 100 * flow.lost_ratio,

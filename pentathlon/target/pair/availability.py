@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from pentathlon.target.pair.endpoint import Endpoint
 
@@ -15,35 +18,89 @@ CALIBRATION_S = 0.5
 JOB = "soak"
 
 
+@dataclass
+class Soaked:
+    """What soakers got on both hosts; empty where the study asks for none.
+
+    Attributes:
+        before: units per second of the time just before, when both soakers ran and nothing else.
+        stopped: the `stopped` events of those that ran beside the trial.
+    """
+
+    before: list[float] = field(default_factory=list)
+    stopped: list[dict[str, Any]] = field(default_factory=list)
+
+    def percent(self, hosts: list[dict[str, Any]]) -> list[float | None]:
+        """Units per second during the flows, of those before, %; None: unknown.
+
+        Args:
+            hosts: counters of both hosts, which say from when to when (docs/protocol.md).
+        """
+        found: list[float | None] = []
+        for then, stopped, host in zip(self.before, self.stopped, hosts, strict=False):
+            window = host.get("window")
+            now = units_per_second(stopped, window["from_ns"], window["to_ns"]) if window else None
+            found.append(100 * now / then if now is not None and then else None)
+        return found
+
+
 @contextmanager
-def soaking(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[list[float]]:
+def soaking(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[Soaked]:
     """Run a soaker on every CPU of both hosts for as long as the context lasts.
 
-    Yields a list that has the percentages of both hosts when the context is left: units of
-    computation a second, against those of the time just before, when both soakers ran and nothing
-    else did. Hosts on one machine share its CPUs in both, so that the percentages still hold.
-    It stays empty where the study asks for no soaker.
+    What it yields is whole when the context is left. Hosts on one machine share its CPUs before
+    and during the trial, so that the percentages still hold.
 
     Args:
         policy: "none", or how the soaker is scheduled: "idle" (sched(7)) takes what nobody wants,
             "other" is an ordinary program that competes with what it measures.
     """
-    available: list[float] = []
+    found = Soaked()
     if policy == "none":
-        yield available
+        yield found
         return
-    before = [units_per_second(one) for one in _soak(policy, hosts, CALIBRATION_S)]
+    found.before = [units_per_second(one) for one in _soak(policy, hosts, CALIBRATION_S)]
     _start(policy, hosts)
     try:
-        yield available
+        yield found
     finally:
-        during = [units_per_second(host.finish_job(JOB)) for host in hosts]
-    available += [100 * now / then for now, then in zip(during, before, strict=True) if then]
+        found.stopped = [host.finish_job(JOB) for host in hosts]
 
 
-def units_per_second(stopped: dict[str, Any]) -> float:
-    """Of all threads of a soaker together."""
-    return float(sum(one["units"] / (one["elapsed_ns"] * 1e-9) for one in stopped["yields"]))
+def units_per_second(
+    stopped: dict[str, Any], from_ns: float | None = None, to_ns: float | None = None
+) -> float:
+    """Of all threads of a soaker together, between two times of its host's timer.
+
+    Between two notes of a thread's progress its speed counts as constant. A thread did nothing
+    before its first note and after its last one. Where a time is left out the notes' own end it.
+    """
+    return sum(_rate(one["progress"], 1, from_ns, to_ns) or 0.0 for one in stopped["yields"])
+
+
+def cpu_percent(
+    stopped: dict[str, Any], from_ns: float | None = None, to_ns: float | None = None
+) -> float | None:
+    """What a soaker on each CPU had, by the scheduler's account, %; None: it is not kept."""
+    shares = []
+    for one in stopped["yields"]:
+        if any(note[2] is None for note in one["progress"]):
+            return None
+        shares.append(100e-9 * (_rate(one["progress"], 2, from_ns, to_ns) or 0.0))
+    return sum(shares) / len(shares) if shares else None
+
+
+def _rate(
+    notes: list[list[float]], column: int, from_ns: float | None, to_ns: float | None
+) -> float | None:
+    """How fast a column of [time, units, CPU time] grew, 1/s; None: no time is between."""
+    begin = notes[0][0] if from_ns is None else from_ns
+    end = notes[-1][0] if to_ns is None else to_ns
+    if end <= begin:
+        return None
+    times, counts = [note[0] for note in notes], [note[column] for note in notes]
+    first, last = np.interp([begin, end], times, counts)
+    return float((last - first) / ((end - begin) * 1e-9))
 
 
 def _start(policy: str, hosts: tuple[Endpoint, Endpoint]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +34,9 @@ class Endpoint:
         addresses: IP version -> address of the host on the link.
         refused: IP version -> why the host has no address of it.
         timer: the counter behind its times, as it tells (docs/protocol.md); None: it has not.
+        kernel: which boot of which kernel its counters are of; None: its system does not tell.
+        zero_s: time.monotonic() when its timer was 0, as near as its answers tell: late by the
+            quickest answer's way.
         apart: its kernel is not this machine's, so that this machine's /proc does not show it.
         device: its own name for its interface on the link, where it is apart.
         slow: how many times as long as elsewhere its programs may take to start and to answer.
@@ -41,6 +46,8 @@ class Endpoint:
     addresses: dict[int, str]
     refused: dict[int, str] = field(default_factory=dict)
     timer: Counter | None = None
+    kernel: str | None = None
+    zero_s: float = math.inf
     apart: bool = False
     device: str = ""
     slow: int = 1
@@ -51,7 +58,8 @@ class Endpoint:
         Raises:
             TargetError: it does not within `timeout_s` seconds.
         """
-        told = self._last({}, "endpoint", timeout_s).get("timer")
+        opening = self._last({}, "endpoint", timeout_s)
+        told, self.kernel = opening.get("timer"), opening.get("kernel")
         self.timer = Counter(**told) if told else None
 
     def address(self, interface: str, addresses: list[str]) -> None:
@@ -136,6 +144,8 @@ class Endpoint:
         last: dict[str, Any] = {}
         for last in self.session.ask(command, {answer}, timeout_s):
             _check(last)
+        if "t_ns" in last:
+            self.zero_s = min(self.zero_s, time.monotonic() - last["t_ns"] * 1e-9)
         return last
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pentathlon.target.pair import availability, ladder
+from pentathlon.target.pair.availability import Soaked
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.judged import FlowResult, event_of, judge, table_bytes
 from pentathlon.target.pair.trial import Task
@@ -52,13 +53,13 @@ def _trials(
     try:
         asked = flows.flows(parameters, case)
         for phase, iteration in task.phases():
-            with availability.soaking(parameters["soaker"], (first, second)) as left:
+            with availability.soaking(parameters["soaker"], (first, second)) as soaked:
                 trial = run_trial(task, case, asked, first, second)
             results = judge(trial)
             yield from _kept(task, case, (phase, iteration), trial, results)
             _check(results, parameters)
             yield from _samples(task, case, (phase, iteration), trial, results)
-            yield from _available(task, case, (phase, iteration), trial, left)
+            yield from _available(task, case, (phase, iteration), trial, soaked)
     except ModelError as error:
         yield task.error("request", str(error), case)
     except InvalidTrial as error:
@@ -93,19 +94,27 @@ def _samples(
     ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
     for end, host in zip(ends, trial.hosts, strict=True):
         soaked = values.spoilt_by_soaker(end) if task.parameters["soaker"] != "none" else ()
-        for name, value in values.of_host(host, end, packets, trial.seconds).items():
+        found = values.of_host(host, end, packets)
+        if trial.one_kernel:
+            # Its CPU time is that of both hosts: the sender's window tells it once.
+            busy = found.pop(f"packet_busy_{end}", None)
+            if busy is not None and end == "sender" and not soaked:
+                found["packet_busy_both"] = busy
+        for name, value in found.items():
             if name in soaked:
                 continue
-            yield _sample(task, case, when, (name, value, packets, trial.seconds))
+            yield _sample(task, case, when, (name, value, packets, values.window_s(host)))
 
 
 def _available(
-    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, left: list[float]
+    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, soaked: Soaked
 ) -> Iterator[dict[str, Any]]:
     """What the soakers of both hosts got of what they get with nothing beside them."""
     ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
-    for end, percent in zip(ends, left, strict=False):
-        yield _sample(task, case, when, (f"cpu_available_{end}", percent, 1, trial.seconds))
+    for end, percent, host in zip(ends, soaked.percent(trial.hosts), trial.hosts, strict=False):
+        if percent is not None:
+            measured = (f"cpu_available_{end}", percent, 1, values.window_s(host))
+            yield _sample(task, case, when, measured)
 
 
 def _packets(results: list[FlowResult]) -> int:

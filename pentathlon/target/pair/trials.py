@@ -28,9 +28,11 @@ class Trial:
         addresses: of both hosts.
         sent, received, echoed: counts that the ends gave, by flow.
         files: records by host (0, 1), kind and flow.
-        hosts: counters of both hosts over the trial.
+        hosts: counters of both hosts over the flows; empty where they are unknown.
+        announced: the hosts that send and have told the other one when.
         rung: how the packets are handed over.
         timers: of both hosts.
+        one_kernel: both hosts are one to what their counters count.
     """
 
     flows: list[Flow]
@@ -42,8 +44,10 @@ class Trial:
     echoed: dict[int, dict[str, Any]] = field(default_factory=dict)
     files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
     hosts: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}])
+    announced: set[int] = field(default_factory=set)
     rung: str = "send"
     timers: tuple[Counter | None, Counter | None] = (None, None)
+    one_kernel: bool = False
 
     def sends(self, host: int) -> bool:
         """Whether the host (0 or 1) sends a flow of the trial."""
@@ -65,6 +69,8 @@ def run_trial(
     trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
     common = {"trial": name, "session": task.session[:16]}
     trial.timers = (first.timer, second.timer)
+    # Hosts whose systems do not tell (Wine) are programs of this machine.
+    trial.one_kernel = first.kernel == second.kernel
     rung = trial.rung = case.get("rung", "send")
     receiving = ladder.receiving(rung, task.parameters["receiver"])
     if not task.parameters["echo"] or rung in ladder.MUTE:
@@ -113,8 +119,10 @@ def run_trial(
     for sender in commands:
         answer = ends[1 - sender].finish(name, QUIET_MS)
         trial.received |= {one["flow"]: one for one in answer["flows"]}
-        # A host that sends too has told of the same time already.
-        trial.hosts[1 - sender] = trial.hosts[1 - sender] or answer["host"]
+        # A host that sends too has told of the same time already. One that did not hear when the
+        # flows begin has read its counters at some other time, or not at all.
+        heard = answer["host"] if sender in trial.announced else None
+        trial.hosts[1 - sender] = trial.hosts[1 - sender] or heard or {}
     for host, end in enumerate(ends):
         trial.files |= {(host, one.kind, one.flow): one.data for one in end.fetch(name)}
     return trial
@@ -175,4 +183,5 @@ def _send(
         sent = answer.result()
         trial.sent |= {one["flow"]: one for one in sent["flows"]}
         trial.echoed |= {one["flow"]: one for one in sent["echoes"]}
-        trial.hosts[sender] = sent["host"]
+        trial.hosts[sender] = sent["host"] or {}
+        trial.announced |= {sender} if sent["announced"] else set()

@@ -14,6 +14,7 @@ mod watch;
 
 use super::program::{self, Program};
 use crate::clock::Calibration;
+use crate::network::Timer;
 use crate::protocol::Placement;
 pub use line::Order;
 use serde::Deserialize;
@@ -75,14 +76,16 @@ struct Job {
 /// The pieces of work in progress, by name.
 pub struct Jobs {
     calibration: Calibration,
+    timer: Timer,
     scratch: PathBuf,
     running: HashMap<String, Job>,
 }
 
 impl Jobs {
-    pub fn new(calibration: Calibration, scratch: PathBuf) -> Self {
+    pub fn new(calibration: Calibration, timer: Timer, scratch: PathBuf) -> Self {
         Self {
             calibration,
+            timer,
             scratch,
             running: HashMap::new(),
         }
@@ -97,8 +100,10 @@ impl Jobs {
         let started_ns = crate::clock::monotonic_ns();
         let mut orders = None;
         let threads = match work {
-            Work::Soak { threads, placement } => soak::start(threads, &placement, &over)?,
-            Work::Watch { period_ms } => vec![watch::start(period_ms, &over)],
+            Work::Soak { threads, placement } => {
+                soak::start(threads, &placement, &over, self.timer)?
+            }
+            Work::Watch { period_ms } => vec![watch::start(period_ms, &over, self.timer)],
             Work::Ping { peer, period_ms } => vec![ping::start(peer, period_ms, &over)?],
             Work::Program(what) => vec![program::start(&what, &over)?],
             Work::Compete {
@@ -188,7 +193,9 @@ mod tests {
 
     fn jobs(name: &str) -> Jobs {
         let scratch = std::env::temp_dir().join(format!("jobs-{name}-{}", std::process::id()));
-        Jobs::new(Calibration::measure(), scratch)
+        let calibration = Calibration::measure();
+        let timer = Timer::start(&calibration);
+        Jobs::new(calibration, timer, scratch)
     }
 
     #[test]
@@ -201,7 +208,13 @@ mod tests {
         std::thread::sleep(Duration::from_millis(30));
         let stopped = jobs.stop("s").unwrap();
         assert_eq!(stopped["yields"].as_array().unwrap().len(), 2);
-        assert!(stopped["yields"][0]["units"].as_u64().unwrap() > 0);
+        let notes = stopped["yields"][0]["progress"].as_array().unwrap();
+        let of = |place: usize| -> Vec<u64> {
+            let column = notes.iter().map(|note| note[place].as_u64().unwrap());
+            column.collect()
+        };
+        assert!(of(0).is_sorted() && of(1).is_sorted());
+        assert!(of(1).last() > of(1).first());
         assert!(jobs.stop("s").unwrap_err().contains("no job 's'"));
     }
 

@@ -5,8 +5,9 @@
 //! forwarding of packets to whatever program it interrupted (`/proc/stat`, proc(5)).
 
 use super::Outcome;
+use crate::network::Timer;
 use crate::protocol::Placement;
-use serde_json::json;
+use serde_json::{json, Value};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{mpsc, Arc};
@@ -18,6 +19,9 @@ const STEPS: u32 = 4096;
 
 /// How often the reporting thread looks whether it is over.
 const PATIENCE: Duration = Duration::from_millis(2);
+
+/// Time between two notes of how far a soaking thread has come.
+const NOTE_NS: u64 = 20_000_000;
 
 /// One unit: a chain of multiplications, each of which waits for the one before (Knuth, MMIX).
 fn unit(mut state: u64) -> u64 {
@@ -34,6 +38,7 @@ pub fn start(
     threads: Option<usize>,
     placement: &Placement,
     over: &Arc<AtomicBool>,
+    timer: Timer,
 ) -> Result<Vec<JoinHandle<Outcome>>, String> {
     let count = threads
         .or_else(|| std::thread::available_parallelism().ok().map(Into::into))
@@ -45,7 +50,7 @@ pub fn start(
     Ok((0..count)
         .map(|_| {
             let (placement, over) = (placement.clone(), Arc::clone(over));
-            std::thread::spawn(move || report(placement, &over))
+            std::thread::spawn(move || report(placement, &over, &timer))
         })
         .collect())
 }
@@ -59,8 +64,9 @@ struct Progress {
 }
 
 /// Soaks in a thread of its own and reports when it is over. The soaking thread may get no CPU for
-/// seconds, and nobody must wait for it until then.
-fn report(placement: Placement, over: &Arc<AtomicBool>) -> Outcome {
+/// seconds, and nobody must wait for it until then. How far it has come is noted all the time: the
+/// soaker runs for longer than the flow that it is asked about.
+fn report(placement: Placement, over: &Arc<AtomicBool>, timer: &Timer) -> Outcome {
     let progress = Arc::new(Progress::default());
     let (theirs, ended) = (Arc::clone(&progress), Arc::clone(over));
     let (ready, placed) = mpsc::channel();
@@ -76,15 +82,22 @@ fn report(placement: Placement, over: &Arc<AtomicBool>) -> Outcome {
     placed
         .recv()
         .map_err(|_| "the soaking thread ended".to_owned())??;
-    let started_ns = crate::clock::monotonic_ns();
-    while !over.load(Ordering::Relaxed) {
+    let mut notes: Vec<Value> = Vec::new();
+    let mut due_ns = 0;
+    loop {
+        let ended = over.load(Ordering::Relaxed);
+        let now = timer.now_ns();
+        if ended || now >= due_ns {
+            let units = progress.units.load(Ordering::Relaxed);
+            let cpu_ns = on_cpu_ns(progress.thread.load(Ordering::Relaxed));
+            notes.push(json!([now, units, cpu_ns]));
+            due_ns = now + NOTE_NS;
+        }
+        if ended {
+            return Ok(json!({"progress": notes}));
+        }
         std::thread::sleep(PATIENCE);
     }
-    Ok(json!({
-        "units": progress.units.load(Ordering::Relaxed),
-        "elapsed_ns": crate::clock::monotonic_ns() - started_ns,
-        "cpu_ns": on_cpu_ns(progress.thread.load(Ordering::Relaxed)),
-    }))
 }
 
 fn soak(progress: &Progress, over: &AtomicBool) {

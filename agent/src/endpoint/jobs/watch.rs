@@ -2,7 +2,7 @@
 
 use super::super::host::{delta_rows, Reading};
 use super::Outcome;
-use crate::clock::monotonic_ns;
+use crate::network::Timer;
 use serde_json::{json, Map, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    fn now() -> Self {
+    fn now(timer: &Timer) -> Self {
         let read = |path| std::fs::read_to_string(path).ok();
         Self {
-            at_ns: monotonic_ns(),
+            at_ns: timer.now_ns(),
             host: Reading::now(),
             interfaces: read("/proc/net/dev"),
             softnet: read("/proc/net/softnet_stat").map(|text| named_softnet(&text)),
@@ -36,10 +36,10 @@ impl Snapshot {
         }
     }
 
-    fn since(&self, before: &Self, start_ns: u64) -> Value {
+    fn since(&self, before: &Self) -> Value {
         json!({
-            "from_ns": before.at_ns - start_ns,
-            "to_ns": self.at_ns - start_ns,
+            "from_ns": before.at_ns,
+            "to_ns": self.at_ns,
             "host": self.host.since(&before.host),
             "interfaces": delta_rows(&before.interfaces, &self.interfaces, ""),
             "softnet": delta_rows(&before.softnet, &self.softnet, ""),
@@ -118,30 +118,29 @@ fn named_protocols(text: &str) -> String {
     rows
 }
 
-pub fn start(period_ms: u64, over: &Arc<AtomicBool>) -> JoinHandle<Outcome> {
+pub fn start(period_ms: u64, over: &Arc<AtomicBool>, timer: Timer) -> JoinHandle<Outcome> {
     let over = Arc::clone(over);
     let period = Duration::from_millis(period_ms.max(1));
-    std::thread::spawn(move || Ok(watch(period, &over)))
+    std::thread::spawn(move || Ok(watch(period, &over, &timer)))
 }
 
-fn watch(period: Duration, over: &AtomicBool) -> Value {
-    let first = Snapshot::now();
-    let start_ns = first.at_ns;
+fn watch(period: Duration, over: &AtomicBool, timer: &Timer) -> Value {
+    let first = Snapshot::now(timer);
     let mut readings = Vec::new();
-    let mut last = Snapshot::now();
-    let mut due = monotonic_ns() + period.as_nanos() as u64;
+    let mut last = Snapshot::now(timer);
+    let mut due = timer.now_ns() + period.as_nanos() as u64;
     while !over.load(Ordering::Relaxed) {
-        let left = due.saturating_sub(monotonic_ns());
+        let left = due.saturating_sub(timer.now_ns());
         if left > 0 {
             std::thread::sleep(PATIENCE.min(Duration::from_nanos(left)));
             continue;
         }
-        let next = Snapshot::now();
-        readings.push(next.since(&last, start_ns));
+        let next = Snapshot::now(timer);
+        readings.push(next.since(&last));
         last = next;
         due += period.as_nanos() as u64;
     }
-    let whole = Snapshot::now().since(&first, start_ns);
+    let whole = Snapshot::now(timer).since(&first);
     json!({"readings": readings, "whole": whole})
 }
 

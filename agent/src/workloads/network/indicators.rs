@@ -78,6 +78,14 @@ const VARIATIONS: [Line; 6] = [
     ("buffer_delay", "Buffer delay (RFC 6349)", "%", Lower),
 ];
 
+/// Of both hosts, where they share a kernel: it does not say which of them had its time.
+const MACHINE: [Line; 1] = [(
+    "packet_busy_both",
+    "Busy time of all CPUs per packet, both hosts",
+    "us",
+    Lower,
+)];
+
 /// Nothing lost, nothing interrupted: these may rightly be zero.
 pub const MAY_BE_ZERO: &[&str] = marks!(
     [
@@ -88,7 +96,8 @@ pub const MAY_BE_ZERO: &[&str] = marks!(
         "reordered_3",
         "ipdv",
         "pdv_p999",
-        "buffer_delay"
+        "buffer_delay",
+        "packet_busy_both"
     ],
     [
         "cpu",
@@ -97,6 +106,7 @@ pub const MAY_BE_ZERO: &[&str] = marks!(
         "cpu_steal",
         "cpu_available",
         "packet_cpu",
+        "packet_busy",
         "interrupts",
         "softirqs"
     ]
@@ -104,8 +114,8 @@ pub const MAY_BE_ZERO: &[&str] = marks!(
 
 /// What the traffic took of the hosts, and how well their clocks are known: no score.
 pub const CONTEXT: &[&str] = marks!(
-    ["delay_bound"],
-    ["cpu", "packet_cpu", "interrupts", "softirqs"]
+    ["delay_bound", "packet_busy_both"],
+    ["cpu", "packet_cpu", "packet_busy", "interrupts", "softirqs"]
 );
 
 pub fn indicators() -> Vec<Indicator> {
@@ -142,6 +152,12 @@ pub fn indicators() -> Vec<Indicator> {
             "us",
             Lower
         ),
+        ends!(
+            "packet_busy",
+            "Busy time of all CPUs per packet",
+            "us",
+            Lower
+        ),
         ends!("interrupts", "Interrupts", "1/s", Lower),
         ends!("softirqs", "Network softirqs", "1/s", Lower),
     ];
@@ -151,6 +167,7 @@ pub fn indicators() -> Vec<Indicator> {
         kernels.as_flattened(),
         &VARIATIONS,
         hosts.as_flattened(),
+        &MACHINE,
     ];
     lines
         .concat()

@@ -1,0 +1,205 @@
+//! What the flows of a trial cost this host: its counters are read when the flows begin and when
+//! they end, and never between, so that the readings cost the measurement nothing.
+//!
+//! What comes before the flows (the clock exchange, the wait of the threads for each other) and
+//! after them (the wait for late packets) is not theirs. No thread wakes up to the nanosecond, so
+//! each reading has its own time, and all that is derived from two of them is divided by theirs.
+
+use super::host::Reading;
+use crate::network::Timer;
+use serde_json::{json, Value};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// From when to when flows are planned to run, ns on this host's timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+/// A thread that sleeps but for two readings.
+pub struct Meter {
+    thread: JoinHandle<Value>,
+}
+
+impl Meter {
+    /// The meter, and where it is told of its span; a later span takes the place of one before. A
+    /// span ends early where its teller is dropped.
+    pub fn start(timer: Timer) -> (Self, Sender<Span>) {
+        let (teller, told) = mpsc::channel();
+        let thread = std::thread::spawn(move || read(&timer, &told));
+        (Self { thread }, teller)
+    }
+
+    /// What was counted; null if no span has begun. Its teller has to be dropped before.
+    pub fn finish(self) -> Value {
+        self.thread.join().unwrap_or(Value::Null)
+    }
+}
+
+/// How a wait ended.
+enum Waited {
+    Reached,
+    Told(Span),
+    Dropped,
+}
+
+fn read(timer: &Timer, told: &Receiver<Span>) -> Value {
+    let mut found = Value::Null;
+    let mut next = told.recv().ok();
+    while let Some(span) = next {
+        found = Value::Null;
+        next = match wait(timer, told, span.start_ns) {
+            Waited::Told(newer) => Some(newer),
+            Waited::Dropped => None,
+            Waited::Reached => {
+                let (from_ns, before) = (timer.now_ns(), Reading::now());
+                match wait(timer, told, span.end_ns) {
+                    Waited::Told(newer) => Some(newer),
+                    Waited::Reached | Waited::Dropped => {
+                        let (to_ns, after) = (timer.now_ns(), Reading::now());
+                        found = after.since(&before);
+                        found["window"] = json!({"from_ns": from_ns, "to_ns": to_ns});
+                        told.recv().ok()
+                    }
+                }
+            }
+        };
+    }
+    found
+}
+
+fn wait(timer: &Timer, told: &Receiver<Span>, until_ns: u64) -> Waited {
+    let left = Duration::from_nanos(until_ns.saturating_sub(timer.now_ns()));
+    match told.recv_timeout(left) {
+        Ok(span) => Waited::Told(span),
+        Err(RecvTimeoutError::Timeout) => Waited::Reached,
+        Err(RecvTimeoutError::Disconnected) => Waited::Dropped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Calibration;
+
+    const MS: u64 = 1_000_000;
+
+    fn timer() -> Timer {
+        Timer::start(&Calibration::measure())
+    }
+
+    fn after(timer: &Timer, from_ms: u64, to_ms: u64) -> Span {
+        let now = timer.now_ns();
+        Span {
+            start_ns: now + from_ms * MS,
+            end_ns: now + to_ms * MS,
+        }
+    }
+
+    fn window(found: &Value) -> (u64, u64) {
+        let at = |key: &str| found["window"][key].as_u64().unwrap();
+        (at("from_ns"), at("to_ns"))
+    }
+
+    #[test]
+    fn a_span_is_read_at_its_ends_however_late_its_teller_is_dropped() {
+        let timer = timer();
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 10, 30);
+        teller.send(span).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let asked_ns = timer.now_ns();
+        drop(teller);
+        let (from_ns, to_ns) = window(&meter.finish());
+        assert!(span.start_ns <= from_ns && span.end_ns <= to_ns);
+        assert!(
+            to_ns < asked_ns,
+            "read when it was asked for, not at its end"
+        );
+    }
+
+    #[test]
+    fn a_later_span_takes_the_place_of_one_before_or_under_way_or_over() {
+        for wait_ms in [0, 15, 60] {
+            let timer = timer();
+            let (meter, teller) = Meter::start(timer);
+            teller.send(after(&timer, 10, 30)).unwrap();
+            std::thread::sleep(Duration::from_millis(wait_ms));
+            let second = after(&timer, 40, 50);
+            teller.send(second).unwrap();
+            timer.wait_until(second.end_ns + 100 * MS);
+            drop(teller);
+            let (from_ns, to_ns) = window(&meter.finish());
+            assert!(second.start_ns <= from_ns && second.end_ns <= to_ns);
+        }
+    }
+
+    #[test]
+    fn a_span_that_was_not_told_or_has_not_begun_is_unknown() {
+        let timer = timer();
+        let (meter, teller) = Meter::start(timer);
+        drop(teller);
+        assert_eq!(meter.finish(), Value::Null);
+        let (meter, teller) = Meter::start(timer);
+        teller.send(after(&timer, 60_000, 61_000)).unwrap();
+        drop(teller);
+        assert_eq!(meter.finish(), Value::Null);
+    }
+
+    #[test]
+    fn a_span_ends_early_where_its_teller_is_dropped() {
+        let timer = timer();
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 0, 600_000);
+        teller.send(span).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        drop(teller);
+        let found = meter.finish();
+        // It may have had no time to begin.
+        if !found.is_null() {
+            assert!(window(&found).1 < span.end_ns);
+        }
+    }
+
+    /// This process is busy before the span and after it: that is none of the span's time.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_outside_the_span_does_not_count_and_work_inside_does() {
+        let timer = timer();
+        let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+        let busy = |until_ns: u64| {
+            while timer.now_ns() < until_ns {
+                std::hint::spin_loop();
+            }
+        };
+        // What a process can have had is the time of all CPUs; accounts lag a tick of 10 ms a CPU.
+        let most = |found: &Value| {
+            let (from_ns, to_ns) = window(found);
+            (to_ns - from_ns + 20 * MS) * cpus
+        };
+        let had = |found: &Value| found["agent_cpu_ns"].as_u64().unwrap();
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 1_000, 1_050);
+        teller.send(span).unwrap();
+        busy(span.start_ns - 20 * MS);
+        timer.wait_until(span.end_ns + 20 * MS);
+        busy(span.end_ns + 1_000 * MS);
+        drop(teller);
+        let found = meter.finish();
+        assert!(had(&found) <= most(&found), "{} ns", had(&found));
+
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 10, 310);
+        teller.send(span).unwrap();
+        let own = crate::sys::rusage::own().unwrap();
+        busy(span.end_ns + 10 * MS);
+        let whole = crate::sys::rusage::own().unwrap();
+        drop(teller);
+        let spent = |one: crate::sys::rusage::Usage| one.user_ns + one.system_ns;
+        // Nearly all of it lay inside; half leaves room for other tests' threads and the ticks.
+        assert!(2 * had(&meter.finish()) > (spent(whole) - spent(own)) / 2);
+    }
+}
