@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,10 +70,13 @@ def forwarded(host: bed.Bed) -> int:
 
 
 def test_every_packet_goes_through_the_forwarder(made: bed.Bed) -> None:
+    began = time.monotonic()
     before = forwarded(made)
     flow = flow_of(made, 1000, 78)
     assert flow.sent >= 0.99 * 500 - 1
     assert forwarded(made) - before >= flow.forwarded > 0
+    assert flow.times[1] - flow.times[0] == pytest.approx(SWEEP["duration_s"])
+    assert began < flow.times[0] < flow.times[1] < time.monotonic()
     assert flow.trips is not None
     assert flow.trips.minimum > 0
 
