@@ -166,8 +166,8 @@ pub fn indicators() -> Vec<Indicator> {
         delays.as_flattened(),
         kernels.as_flattened(),
         &VARIATIONS,
-        hosts.as_flattened(),
         &MACHINE,
+        hosts.as_flattened(),
     ];
     lines
         .concat()
