@@ -105,7 +105,7 @@ def test_work_before_and_after_the_flows_is_not_theirs(
     cpus = os.cpu_count() or 1
     for host in found:
         own_s = values.window_s(host)
-        assert own_s >= 0.25
+        assert own_s > 0
         ticks_s = sum(host["cpus"]["cpu"][:8]) * host["tick_ns"] * 1e-9
         # Some ticks of each CPU may be accounted late.
         assert ticks_s <= cpus * (own_s + 0.1)
