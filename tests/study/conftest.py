@@ -1,4 +1,4 @@
-"""The fake agent's catalog, and a study file to spoil."""
+"""The catalogs of the fake agent and of the real one, and a study file to spoil."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pentathlon import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
@@ -49,6 +50,14 @@ workloads = [
 def catalog() -> Catalog:
     text = subprocess.run([sys.executable, FAKE, "catalog"], check=True, capture_output=True)
     return parse_catalog(json.loads(text.stdout))
+
+
+@pytest.fixture(scope="session")
+def real_catalog() -> Catalog:
+    try:
+        return parse_catalog(agent.catalog(agent.locate()))
+    except agent.AgentError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon import agent
-from pentathlon.study.catalog import Catalog, parse_catalog
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import StudyError
@@ -23,14 +23,6 @@ DRAWN = "graphics."
 each = pytest.mark.parametrize("file", [pytest.param(one, id=one.stem) for one in EXAMPLES])
 
 
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    try:
-        return parse_catalog(agent.catalog(agent.locate()))
-    except agent.AgentError as error:
-        pytest.skip(str(error))
-
-
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) > 10
 
@@ -43,17 +35,17 @@ def test_the_model_takes_it(file: Path) -> None:
 
 
 @each
-def test_it_can_be_planned(file: Path, catalog: Catalog, tmp_path: Path) -> None:
-    if not any(one.id.startswith(DRAWN) for one in catalog.workloads) and drawn(file):
+def test_it_can_be_planned(file: Path, real_catalog: Catalog, tmp_path: Path) -> None:
+    if not any(one.id.startswith(DRAWN) for one in real_catalog.workloads) and drawn(file):
         pytest.skip("the graphics program is not installed")
-    loaded = load_study(file, catalog)
+    loaded = load_study(file, real_catalog)
     for system in loaded.study.systems:
         try:
             made = make_target(system, agent.locate(), tmp_path)
         except TargetUnavailable:
             continue  # This machine lacks it; the study is right.
         assert made.kind == system.target
-    plan = make_plan(loaded.study, catalog, {one.name: {} for one in loaded.study.systems})
+    plan = make_plan(loaded.study, real_catalog, {one.name: {} for one in loaded.study.systems})
     for name, steps in plan.steps.items():
         assert steps, f"{name} is booted and measures nothing"
         for step in steps:
@@ -97,11 +89,11 @@ def test_examples_that_the_pages_name_exist() -> None:
     ],
 )
 def test_a_broken_example_is_found(
-    right: str, wrong: str, catalog: Catalog, tmp_path: Path
+    right: str, wrong: str, real_catalog: Catalog, tmp_path: Path
 ) -> None:
     text = (ROOT / "examples" / "vdovjak2021.toml").read_text(encoding="utf-8")
     assert right in text
     broken = tmp_path / "broken.toml"
     broken.write_text(text.replace(right, wrong), encoding="utf-8")
     with pytest.raises(StudyError):
-        test_it_can_be_planned(broken, catalog, tmp_path)
+        test_it_can_be_planned(broken, real_catalog, tmp_path)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon import agent
 from pentathlon.study import traces
-from pentathlon.study.catalog import Catalog, parse_catalog
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.problems import StudyError
@@ -34,28 +33,20 @@ workloads = [
 LENGTHS = "100 200\n\n300\t4e2\r\n"
 
 
-@pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    try:
-        return parse_catalog(agent.catalog(agent.locate()))
-    except agent.AgentError as error:
-        pytest.skip(str(error))
-
-
 def written(folder: Path, parameters: str) -> Path:
     file = folder / "study.toml"
     file.write_text(STUDY.replace("PARAMETERS", parameters), encoding="utf-8")
     return file
 
 
-def planned(file: Path, catalog: Catalog) -> Plan:
-    return make_plan(load_study(file, catalog).study, catalog, {"pair": {}})
+def planned(file: Path, real_catalog: Catalog) -> Plan:
+    return make_plan(load_study(file, real_catalog).study, real_catalog, {"pair": {}})
 
 
-def test_the_plan_holds_numbers_and_hash(catalog: Catalog, tmp_path: Path) -> None:
+def test_the_plan_holds_numbers_and_hash(real_catalog: Catalog, tmp_path: Path) -> None:
     (tmp_path / "my lengths.txt").write_bytes(LENGTHS.encode())
     file = written(tmp_path, 'size = "trace @my lengths.txt"')
-    plan = planned(file, catalog)
+    plan = planned(file, real_catalog)
     (tmp_path / "my lengths.txt").unlink()
     [step] = Plan.from_json(plan.canonical()).steps["pair"]
     case = next(flows.cases(step.parameters))
@@ -66,7 +57,7 @@ def test_the_plan_holds_numbers_and_hash(catalog: Catalog, tmp_path: Path) -> No
     assert digest in step.parameters["size"]
 
 
-def test_lines_of_a_script_and_a_systems_own_parameters(catalog: Catalog, tmp_path: Path) -> None:
+def test_lines_of_a_script_and_a_systems_own_parameters(real_catalog: Catalog, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "gaps").write_text("0.001\n0.002\n")
     line = "name=a; gap=trace @below/gaps; size=constant 64"
@@ -76,7 +67,7 @@ def test_lines_of_a_script_and_a_systems_own_parameters(catalog: Catalog, tmp_pa
         '[system.parameters]\n"network.traffic" = { gap = "trace @below/gaps" }\n[system.peer]',
     )
     file.write_text(text)
-    [step] = planned(file, catalog).steps["pair"]
+    [step] = planned(file, real_catalog).steps["pair"]
     first, second = flows.flows(step.parameters, {"ip_version": 4})
     assert first.gap["of"]["values"] == [0.001, 0.002]
     assert (first.name, first.size, second.name) == ("a", models.parse("constant 64"), "b")
@@ -98,30 +89,30 @@ def test_lines_of_a_script_and_a_systems_own_parameters(catalog: Catalog, tmp_pa
     ],
 )
 def test_what_is_wrong_with_a_file(
-    catalog: Catalog, tmp_path: Path, content: bytes | None, words: str
+    real_catalog: Catalog, tmp_path: Path, content: bytes | None, words: str
 ) -> None:
     if content is not None:
         (tmp_path / "t.txt").write_bytes(content)
     file = written(tmp_path, 'packet_rate = "trace @t.txt"')
     with pytest.raises(StudyError) as caught:
-        load_study(file, catalog)
+        load_study(file, real_catalog)
     [line] = str(caught.value).splitlines()
     assert words in line and "study.toml:13: " in line and "packet_rate" in line
 
 
-def test_a_file_that_is_gone_is_that_of_the_plan(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_file_that_is_gone_is_that_of_the_plan(real_catalog: Catalog, tmp_path: Path) -> None:
     numbers = tmp_path / "t.txt"
     numbers.write_text("5 6")
     file = written(tmp_path, 'gap = "trace @t.txt"')
-    first = load_study(file, catalog).study
+    first = load_study(file, real_catalog).study
     numbers.unlink()
-    assert load_study(file, catalog, traces=traces.kept(first)).study == first
+    assert load_study(file, real_catalog, traces=traces.kept(first)).study == first
     numbers.write_text("5 7")
-    assert load_study(file, catalog, traces=traces.kept(first)).study != first
+    assert load_study(file, real_catalog, traces=traces.kept(first)).study != first
 
 
 def test_a_distribution_that_cannot_be_is_found_in_the_file(
-    catalog: Catalog, tmp_path: Path
+    real_catalog: Catalog, tmp_path: Path
 ) -> None:
     for wrong, words in (
         ('gap = "uniform 5"', 'write "uniform MINIMUM MAXIMUM"'),
@@ -130,7 +121,7 @@ def test_a_distribution_that_cannot_be_is_found_in_the_file(
         ('bit_rate = 5.0, size = "imix"', "packets of one size"),
     ):
         with pytest.raises(StudyError, match=words):
-            load_study(written(tmp_path, wrong), catalog)
+            load_study(written(tmp_path, wrong), real_catalog)
 
 
 def test_elsewhere_a_file_is_not_read() -> None:
