@@ -61,6 +61,24 @@ def test_a_knee_stands_beside_the_instruction_cache():
     assert not any("L1d" in words for words in found.words)
 
 
+def test_a_knee_below_every_cache_is_none_of_them():
+    for one in judged(planted.code_size(14 * KIB)).code_sizes:
+        assert one.seen
+        assert one.knees[0].low_bytes <= 14 * KIB <= one.knees[0].high_bytes < 32 * KIB
+        assert "decoded instructions" in one.words[0]
+        assert {check.level: check.outcome for check in one.checks} == {
+            "L1i": "not seen",
+            "L2": "outside",
+            "L3": "outside",
+        }
+
+
+def test_a_cache_larger_than_the_code_takes_no_knee():
+    for one in judged(planted.code_size(300 * KIB)).code_sizes:
+        assert [check.outcome for check in one.checks[1:]] == ["outside", "outside"]
+        assert "no claimed cache explains" in one.words[-1]
+
+
 def test_few_sizes_give_no_knee():
     found = judged(planted.code_size(sizes=planted.CODE_SIZES[:5])).code_sizes[0]
     assert not found.seen

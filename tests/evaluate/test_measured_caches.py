@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from synthetic import KIB, MIB
 
+from pentathlon.evaluate.derived.code_size import beside
 from pentathlon.evaluate.levels.caches import find_steps
 from pentathlon.evaluate.levels.curves import Cache, check
+from pentathlon.evaluate.levels.translation import of_translation
 
 BLOCKS = 2.0 ** np.arange(10, 30)
 CODE = np.array([*range(4, 261, 8), *range(300, 1021, 40)]) * float(KIB)
@@ -100,18 +102,38 @@ def test_of_a_shared_last_level_less_is_found_than_claimed(run):
 
 
 @pytest.mark.parametrize("run", ["first", "second"])
-def test_base_pages_have_steps_that_are_no_cache(run):
-    """Address translation: with huge pages, nothing lies at 64 MiB and beyond."""
-    low = outcomes(BASE[run])["L3"][1]
-    assert low >= 64 * MIB
-
-
-def test_code_slows_down_no_later_than_its_cache_ends():
-    """At the first level or before it: the cache of decoded instructions is smaller still."""
-    found = [
-        outcomes(curves[run], CODE, INSTRUCTIONS)["L1i"]
-        for curves in (LEVEL_3, LEVEL_0)
-        for run in ("first", "second")
+def test_what_base_pages_have_beyond_the_caches_is_translation(run):
+    """With huge pages, nothing lies at 64 MiB and beyond."""
+    base, huge = (find_steps(BLOCKS, np.array(of[run][1]), of[run][0]) for of in (BASE, HUGE))
+    found = of_translation(base, huge, [one.size for one in DATA])
+    assert [base[place].low >= 64 * MIB for place in range(len(base))] == [
+        place in found for place in range(len(base))
     ]
-    assert [one[0] for one in found] == ["agrees", "smaller", "smaller", "smaller"]
-    assert all(low >= 4 * KIB and high <= 36 * KIB for _, low, high in found)
+    assert found
+
+
+def test_a_step_that_huge_pages_share_is_a_cache():
+    error, values = HUGE["first"]
+    steps = find_steps(BLOCKS, np.array(values), error)
+    assert of_translation(steps, steps, [one.size for one in DATA]) == ()
+    assert of_translation(steps, (), [KIB, MIB]) == tuple(
+        place for place, step in enumerate(steps) if step.low > KIB
+    )
+
+
+def of_code(measured):
+    """(steps below every cache, cache -> outcome, steps left over) of one curve."""
+    error, values = measured
+    steps = find_steps(CODE, np.array(values, dtype=float), error)
+    early, checks, left = beside(steps, INSTRUCTIONS, CODE)
+    return steps[:early], {one.level: one.outcome for one in checks}, left
+
+
+def test_the_code_of_one_curve_in_four_shows_the_cache_and_none_a_wrong_one():
+    """The others slow down before it: decoding does, and builds shared the cache."""
+    found = [of_code(curves[run]) for curves in (LEVEL_3, LEVEL_0) for run in ("first", "second")]
+    outcomes = [outcome for _, outcome, _ in found]
+    assert [one["L1i"] for one in outcomes] == ["agrees", "not seen", "not seen", "not seen"]
+    assert all(one["L2"] == one["L3"] == "outside" for one in outcomes)
+    for early, _, _ in found[1:]:
+        assert early and all(4 * KIB <= step.low < step.high < 32 * KIB for step in early)

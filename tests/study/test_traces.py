@@ -57,7 +57,9 @@ def test_the_plan_holds_numbers_and_hash(real_catalog: Catalog, tmp_path: Path) 
     assert digest in step.parameters["size"]
 
 
-def test_lines_of_a_script_and_a_systems_own_parameters(real_catalog: Catalog, tmp_path: Path) -> None:
+def test_lines_of_a_script_and_a_systems_own_parameters(
+    real_catalog: Catalog, tmp_path: Path
+) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "gaps").write_text("0.001\n0.002\n")
     line = "name=a; gap=trace @below/gaps; size=constant 64"

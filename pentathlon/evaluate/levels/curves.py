@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.facts import Inventory
-from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, find_steps
+from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, Values, find_steps
+from pentathlon.evaluate.levels.translation import counterpart, of_translation
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import Boundary, CacheCheck, CurveLevels
 
@@ -72,7 +72,44 @@ def find_levels(
         if number(row.case, SIZE) is not None:
             name = case_text(without(row.case, SIZE))
             groups.setdefault((row.workload, row.indicator, name), []).append(row)
+    steps = _steps(groups, systems)
     found = []
+    for (workload, indicator, name, system), (sizes, own) in steps.items():
+        row = groups[workload, indicator, name][0]
+        caches = claimed.get(system, ())
+        twin = counterpart(without(row.case, SIZE))
+        huge = steps.get((workload, indicator, case_text(twin), system)) if twin else None
+        no_cache = of_translation(own, huge[1], [one.size for one in caches]) if huge else ()
+        offered = [place for place in range(len(own)) if place not in no_cache]
+        checks, left = check([own[place] for place in offered], caches, sizes)
+        found.append(
+            CurveLevels(
+                system=system,
+                workload=workload,
+                indicator=indicator,
+                case_text=name,
+                unit="ns/B" if row.direction == "higher" else row.unit,
+                boundaries=tuple(
+                    Boundary(
+                        low_bytes=int(step.low),
+                        high_bytes=int(step.high),
+                        before=step.before,
+                        after=step.after,
+                    )
+                    for step in own
+                ),
+                checks=checks,
+                unexplained=tuple(sorted([*no_cache, *(offered[place] for place in left)])),
+            )
+        )
+    return tuple(found)
+
+
+def _steps(
+    groups: Mapping[tuple[str, str, str], Sequence[Row]], systems: Sequence[str]
+) -> dict[tuple[str, str, str, str], tuple[Values, tuple[Step, ...]]]:
+    """(workload, indicator, case, system) -> sizes and steps of the curve, where it has enough."""
+    found = {}
     for (workload, indicator, name), members in groups.items():
         for system in systems:
             sizes, cost, noise = _curve(members, system)
@@ -80,33 +117,11 @@ def find_levels(
                 continue  # It could show no step, which is not the same as having none.
             rate = members[0].direction == "higher"
             steps = find_steps(sizes, cost, noise, overhead=rate)
-            checks, unexplained = check(steps, claimed.get(system, ()), sizes)
-            found.append(
-                CurveLevels(
-                    system=system,
-                    workload=workload,
-                    indicator=indicator,
-                    case_text=name,
-                    unit="ns/B" if rate else members[0].unit,
-                    boundaries=tuple(
-                        Boundary(
-                            low_bytes=int(step.low),
-                            high_bytes=int(step.high),
-                            before=step.before,
-                            after=step.after,
-                        )
-                        for step in steps
-                    ),
-                    checks=checks,
-                    unexplained=unexplained,
-                )
-            )
-    return tuple(found)
+            found[workload, indicator, name, system] = sizes, steps
+    return found
 
 
-def _curve(
-    rows: Sequence[Row], system: str
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]:
+def _curve(rows: Sequence[Row], system: str) -> tuple[Values, Values, float]:
     """(sizes, cost, relative standard error of a point) of one curve on one system.
 
     A rate in MB/s becomes a time in ns per byte: 1 MB/s is 10^6 B/s, hence 1000 ns/B.
@@ -126,7 +141,7 @@ def _curve(
 
 
 def check(
-    steps: Sequence[Step], caches: Sequence[Cache], sizes: npt.NDArray[np.float64]
+    steps: Sequence[Step], caches: Sequence[Cache], sizes: Values
 ) -> tuple[tuple[CacheCheck, ...], tuple[int, ...]]:
     """Each claimed cache beside the step that shows it, and the steps left over."""
     taken: dict[int, int] = {}
