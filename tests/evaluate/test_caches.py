@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import KIB, MIB, step_curve
 
-from pentathlon.evaluate.levels.caches import find_steps
+from pentathlon.evaluate.levels.caches import find_steps, point_noise
 
 SIZES = 2.0 ** np.arange(10, 30)
 CAPACITIES = (48 * KIB, 2 * MIB, 24 * MIB)
@@ -69,6 +69,23 @@ def test_bandwidth_levels_beside_overhead():
     cost = step_curve(SIZES, CAPACITIES, (0.01, 0.02, 0.04, 0.1), 8.0) + 10.0 / SIZES
     steps = find_steps(SIZES, cost, overhead=True)
     assert [holds(step, one) for step, one in zip(steps, CAPACITIES, strict=True)] == [True] * 3
+
+
+def test_a_point_that_one_boot_spoilt_hides_no_step():
+    sizes = np.arange(1, 41) * 8.0 * KIB
+    cost = step_curve(sizes, (60 * KIB,), (1.0, 2.0), 8.0)
+    cost[[36, 38]] *= 3.0
+    errors = np.full(len(sizes), 0.01)
+    errors[[36, 38]] = 0.6
+    [step] = find_steps(sizes, cost, point_noise(errors))
+    assert (step.low, step.high) == (56 * KIB, 64 * KIB)
+    believed = find_steps(sizes, cost, 0.01)
+    assert believed[-1].high > 300 * KIB  # With one error for all points, it blurs the step.
+
+
+def test_the_noise_of_a_point_is_no_less_than_the_median():
+    assert point_noise(np.array([0.01, 0.02, 0.3])).tolist() == [0.02, 0.02, 0.3]
+    assert point_noise(np.array([])).tolist() == []
 
 
 def test_the_grid_limits_what_is_known():

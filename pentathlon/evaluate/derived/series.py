@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pentathlon.evaluate.cases import number, without
 from pentathlon.evaluate.derived.model import Mean
 from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.levels.caches import point_noise
 from pentathlon.evaluate.model import Row, Scalar
 
 Values = npt.NDArray[np.float64]
@@ -33,13 +34,12 @@ class Curve:
     """The block of each boot."""
 
     @property
-    def noise(self) -> float:
-        """Relative standard error of a point: the median over the points."""
+    def noise(self) -> Values:
+        """Relative standard error of each point, as `point_noise` believes it."""
         count = len(self.boots)
         if count < 2:
-            return 0.0
-        spread = np.std(np.log(self.boots), axis=0, ddof=1)
-        return float(np.median(spread) / np.sqrt(count))
+            return np.zeros(len(self.x))
+        return point_noise(np.std(np.log(self.boots), axis=0, ddof=1) / np.sqrt(count))
 
 
 def curves(rows: Sequence[Row], workload: str, indicator: str, factor: str) -> list[list[Row]]:

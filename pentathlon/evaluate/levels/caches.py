@@ -42,14 +42,14 @@ class Step:
 
 
 def find_steps(
-    sizes: Values, cost: Values, noise: float = 0.0, overhead: bool = False
+    sizes: Values, cost: Values, noise: float | Values = 0.0, overhead: bool = False
 ) -> tuple[Step, ...]:
     """The steps of a curve, from the smallest capacity to the largest.
 
     Args:
         sizes: block sizes in bytes, strictly ascending.
         cost: time per access or per byte at each size, positive.
-        noise: relative standard error of a point, from the spread between boots.
+        noise: relative standard error of each point, or of all, from the spread between boots.
         overhead: fit a fixed cost per pass over the block (h/S), as for bandwidth.
 
     Returns:
@@ -60,10 +60,19 @@ def find_steps(
     base = [np.ones_like(sizes)]
     if overhead:
         base.append(sizes[0] / sizes)
-    weight = 1.0 / (cost * max(noise, NOISE_FLOOR))
+    weight = 1.0 / (cost * np.maximum(noise, NOISE_FLOOR))
     curve = _Curve(sizes, cost * weight, weight, np.array(base), *_candidates(sizes))
     chosen = curve.choose()
     return _merge([curve.place(chosen, atom) for atom in chosen])
+
+
+def point_noise(errors: Values) -> Values:
+    """The relative standard error to believe of each point: its own, and no less than the median.
+
+    A boot that another program disturbed at one size makes that point uncertain, and not the curve.
+    The other way round, a few boots can agree by chance, and their point is no better for it.
+    """
+    return np.maximum(errors, np.median(errors)) if len(errors) else errors
 
 
 def _candidates(sizes: Values) -> tuple[npt.NDArray[np.int64], Values]:

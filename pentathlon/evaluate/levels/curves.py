@@ -12,7 +12,13 @@ import numpy as np
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.facts import Inventory
-from pentathlon.evaluate.levels.caches import FEWEST_POINTS, Step, Values, find_steps
+from pentathlon.evaluate.levels.caches import (
+    FEWEST_POINTS,
+    Step,
+    Values,
+    find_steps,
+    point_noise,
+)
 from pentathlon.evaluate.levels.translation import counterpart, of_translation
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import Boundary, CacheCheck, CurveLevels
@@ -121,23 +127,22 @@ def _steps(
     return found
 
 
-def _curve(rows: Sequence[Row], system: str) -> tuple[Values, Values, float]:
-    """(sizes, cost, relative standard error of a point) of one curve on one system.
+def _curve(rows: Sequence[Row], system: str) -> tuple[Values, Values, Values]:
+    """(sizes, cost, relative standard error of each point) of one curve on one system.
 
     A rate in MB/s becomes a time in ns per byte: 1 MB/s is 10^6 B/s, hence 1000 ns/B.
     """
-    points, errors = [], []
+    points = []
     for row in rows:
         summary, size = row.summary(system), number(row.case, SIZE)
         if summary is None or size is None or summary.mean <= 0:
             continue
         cost = 1000.0 / summary.mean if row.direction == "higher" else summary.mean
-        points.append((size, cost))
-        if summary.boot_sd is not None:
-            errors.append(summary.boot_sd / summary.mean / math.sqrt(summary.boots))
+        sd = summary.boot_sd or 0.0
+        points.append((size, cost, sd / summary.mean / math.sqrt(summary.boots)))
     points.sort()
-    table = np.array(points, dtype=np.float64).reshape(-1, 2)
-    return table[:, 0], table[:, 1], float(np.median(errors)) if errors else 0.0
+    table = np.array(points, dtype=np.float64).reshape(-1, 3)
+    return table[:, 0], table[:, 1], point_noise(table[:, 2])
 
 
 def check(

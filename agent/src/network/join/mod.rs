@@ -72,7 +72,7 @@ pub fn join(request: &Request) -> Result<Joined, String> {
     joined(&blocks::blocks(sent)?, &blocks::blocks(received)?, request)
 }
 
-fn mapped(file: &File) -> Result<Option<Map>, String> {
+fn mapped(file: &File) -> Result<Option<Map<'_>>, String> {
     let length = file.metadata().map_err(|e| e.to_string())?.len() as usize;
     (length > 0)
         .then(|| Map::new(file, 0, length, false, boundary()).map_err(|e| e.to_string()))

@@ -2,13 +2,16 @@
 
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
 
 /// A shared mapping of a part of a file, unmapped when dropped.
 ///
 /// The file must be private to this process and must not be cut shorter while it is mapped, as all
 /// files in the scratch directory are: the system ends a process that touches a page behind the end.
-pub struct Map {
+pub struct Map<'a> {
+    /// The file is borrowed as on Windows, where the view needs it.
+    file: PhantomData<&'a File>,
     start: *mut libc::c_void,
     /// Bytes mapped, from a page's boundary on.
     mapped: usize,
@@ -23,12 +26,12 @@ pub fn boundary() -> u64 {
     crate::sys::mmap::page_bytes() as u64
 }
 
-impl Map {
+impl<'a> Map<'a> {
     /// Maps `length` bytes from `position` on. A mapping begins on a page's boundary, so that of a
     /// part that does not is longer by the bytes before it.
     #[inline]
     pub fn new(
-        file: &File,
+        file: &'a File,
         position: u64,
         length: usize,
         writable: bool,
@@ -56,6 +59,7 @@ impl Map {
             return Err(io::Error::last_os_error());
         }
         Ok(Self {
+            file: PhantomData,
             start,
             mapped: length + skip,
             skip,
@@ -87,7 +91,7 @@ impl Map {
     }
 }
 
-impl Drop for Map {
+impl Drop for Map<'_> {
     fn drop(&mut self) {
         // SAFETY: exactly our mapping, whose address is forgotten after this.
         unsafe { libc::munmap(self.start, self.mapped) };
