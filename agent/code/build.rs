@@ -13,7 +13,7 @@ mod constants;
 
 /// Functions per level: enough for 1020 KiB on x86-64, where one has 1680 B of unoptimised and
 /// 1056 B of optimised code.
-const LEVELS: [(u32, usize); 4] = [(0, 640), (1, 1010), (2, 1010), (3, 1010)];
+const LEVELS: [(u32, usize); 4] = [(0, 656), (1, 1010), (2, 1010), (3, 1010)];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
