@@ -122,7 +122,7 @@ def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
         ]
     else:
         size = models.parse(parameters["size"] or f"constant {case['size_bytes']}")
-        gap = _gap(parameters, size)
+        gap = _gap(parameters, size, case["protocol"])
         pair = [
             Flow("", case["protocol"], size, gap, 0.0, duration, back) for back in (False, True)
         ]
@@ -138,10 +138,10 @@ def _gap_of(way: Way) -> dict[str, Any]:
     return {"of": models.parse(way.pace), "rate": way.rate}
 
 
-def _gap(parameters: dict[str, Any], size: dict[str, Any]) -> dict[str, Any]:
+def _gap(parameters: dict[str, Any], size: dict[str, Any], protocol: str) -> dict[str, Any]:
     """The time between packets, from whichever of the parameters says it."""
     if parameters["bit_rate"]:
-        gap = _of_bit_rate(parameters["bit_rate"], size)
+        gap = _of_bit_rate(parameters["bit_rate"], size, protocol)
     elif parameters["gap"]:
         gap = {"of": models.parse(parameters["gap"]), "rate": False}
     else:
@@ -149,14 +149,14 @@ def _gap(parameters: dict[str, Any], size: dict[str, Any]) -> dict[str, Any]:
     return gap | _periods(parameters["on"], parameters["off"])
 
 
-def _of_bit_rate(bit_rate: float, size: dict[str, Any]) -> dict[str, Any]:
+def _of_bit_rate(bit_rate: float, size: dict[str, Any], protocol: str) -> dict[str, Any]:
     """The packet rate at which packets of one size carry that many bits of payload a second."""
     if size["model"] != "constant":
         raise ModelError(
             '"bit_rate" needs packets of one size: give "size_bytes", or in a script "size" as '
             '"constant BYTES"'
         )
-    length = min(max(size["value"], models.SMALLEST), models.LONGEST)
+    length = min(max(size["value"], models.shortest(protocol)), models.LONGEST)
     return {"of": {"model": "constant", "value": bit_rate / (8 * length)}, "rate": True}
 
 
@@ -197,7 +197,7 @@ def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
     if len(paces) != 1:
         raise ModelError(f'the flow "{line}" needs one of "rate", "gap" and "bit_rate"')
     if paces == ["bit_rate"]:
-        gap = _of_bit_rate(_number(told, "bit_rate", 0.0), size)
+        gap = _of_bit_rate(_number(told, "bit_rate", 0.0), size, protocol)
     else:
         gap = {"of": models.parse(told[paces[0]]), "rate": paces == ["rate"]}
     gap |= _periods(told.get("on", ""), told.get("off", ""))

@@ -26,8 +26,17 @@ FORMS: dict[str, tuple[str, ...]] = {
 }
 
 
-SMALLEST, LONGEST = 32.0, 65507.0
-"""Lengths that a packet can have, in bytes: its header, and a UDP datagram over IPv4."""
+HEADER, COMPACT, LONGEST = 32, 18, 65507
+"""Lengths in bytes: our header, that of shorter packets, and a UDP datagram over IPv4."""
+
+
+def shortest(protocol: str) -> int:
+    """Bytes of the shortest packet: a stream cannot do with the compact header.
+
+    >>> shortest("udp"), shortest("tcp")
+    (18, 32)
+    """
+    return COMPACT if protocol in ("udp", "icmp") else HEADER
 
 
 SHA256 = "sha256="

@@ -2,7 +2,7 @@
 
 Two interfaces: 0 is the sender, 1 the receiver, both on the sender's timer. What the records hold
 is exact: time, length, ports of the receiver, sequence. The rest of each packet is made again from
-them: an IP and a UDP or TCP header, and the 32 bytes that every packet of ours begins with. The
+them: an IP and a UDP or TCP header, and the header that every packet of ours begins with. The
 session's id and the sender's port are not written down and stand as zero, checksums of UDP and TCP
 too; the payload after the header is left out, as a short snapshot length does.
 """
@@ -15,10 +15,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from pentathlon.traffic import models
+
 LINKTYPE_RAW: Final = 101
 """Packets begin with the IP header."""
 
-HEADER_BYTES: Final = 32
 UDP, TCP, ICMP, ICMP6, SCTP, DCCP = 17, 6, 1, 58, 132, 33
 
 
@@ -75,19 +76,7 @@ def write(packets: Iterable[Packet], comment: str) -> Iterator[bytes]:
 
 def frame(packet: Packet) -> tuple[bytes, int]:
     """The packet from its IP header to the end of our header, and the length of all of it."""
-    ours = struct.pack(
-        ">QQQIHB",
-        packet.flow & 0xFFFFFF,
-        packet.sequence,
-        packet.intended_ns,
-        min(packet.late_ns, 0xFFFFFFFF),
-        packet.length & 0xFFFF,
-        0,
-    )
-    check = 0xA5
-    for byte in ours:
-        check ^= byte
-    ours += bytes([check])
+    ours = _header(packet)
     number, transport = _transport(packet)
     behind = len(transport) + packet.length
     source = ipaddress.ip_address(packet.source)
@@ -98,6 +87,32 @@ def frame(packet: Packet) -> tuple[bytes, int]:
         network = struct.pack(">IHBB", 6 << 28, min(behind, 0xFFFF), number, 64)
         network += source.packed + target.packed
     return network + transport + ours, len(network) + behind
+
+
+def _header(packet: Packet) -> bytes:
+    """Ours, as the packet's length allows (docs/network.md)."""
+    if packet.length < models.HEADER:
+        left_ns = (packet.intended_ns + packet.late_ns) % (1 << 48)
+        ours = struct.pack(
+            ">QQB",
+            packet.sequence % (1 << 40),
+            (packet.flow & 0xFFFF) << 48 | left_ns,
+            0x80 | max(packet.length - models.COMPACT, 0),
+        )
+    else:
+        ours = struct.pack(
+            ">QQQIHB",
+            packet.flow & 0xFFFFFF,
+            packet.sequence,
+            packet.intended_ns,
+            min(packet.late_ns, 0xFFFFFFFF),
+            packet.length & 0xFFFF,
+            0,
+        )
+    check = 0xA5
+    for byte in ours:
+        check ^= byte
+    return ours + bytes([check])
 
 
 def _transport(packet: Packet) -> tuple[int, bytes]:

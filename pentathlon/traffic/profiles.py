@@ -1,7 +1,7 @@
 """The traffic of applications, as data with its sources.
 
-A packet carries a header of 32 bytes, so that smaller payloads (a key stroke of Telnet, a frame of
-G.729 without RTP) are sent as 32 bytes. Times are in seconds, sizes in bytes of payload.
+A message of a stream carries a header of 32 bytes, so that smaller payloads (a key stroke of
+Telnet) are sent as 32 bytes. Times are in seconds, sizes in bytes of payload.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from pentathlon.target.pair.trial import Task
 from tests.target.conftest import FakeSystem
 
 SWEEP = {
-    "offered_kpps": [1], "frame_bytes": [78], "duration_s": 0.5, "lead_s": 0.5, "soaker": "idle",
+    "offered_kpps": [1], "frame_bytes": [64], "duration_s": 0.5, "lead_s": 0.5, "soaker": "idle",
     "competitor": ["none"], "copies": [1], "nice": [0], "scheduler": ["other"],
     "ip_versions": [4], "steering": ["own"], "routes": [0], "firewall_rules": [0], "budgets": [0],
     "rung": "send", "loads": "listed", "highest_kpps": 4.0, "ramp_s": 0.0,
@@ -72,7 +72,7 @@ def forwarded(host: bed.Bed) -> int:
 def test_every_packet_goes_through_the_forwarder(made: bed.Bed) -> None:
     began = time.monotonic()
     before = forwarded(made)
-    flow = flow_of(made, 1000, 78)
+    flow = flow_of(made, 1000, 64)
     assert flow.sent >= 0.99 * 500 - 1
     assert forwarded(made) - before >= flow.forwarded > 0
     assert flow.times[1] - flow.times[0] == pytest.approx(SWEEP["duration_s"])
@@ -141,7 +141,7 @@ def test_rules_are_in_force_and_then_gone(made: bed.Bed) -> None:
     for count in (40, 3, 0):
         tune(made, firewall_rules=count)
         assert rules() == count
-        assert flow_of(made, 500, 78).forwarded > 0
+        assert flow_of(made, 500, 64).forwarded > 0
 
 
 def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: bed.Bed) -> None:
@@ -149,20 +149,20 @@ def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: bed.B
         tune(made, budget=64)
     tune(made)
     assert made.tuned["budget"] == 0
-    assert flow_of(made, 500, 78).forwarded > 0
+    assert flow_of(made, 500, 64).forwarded > 0
 
 
 def test_version_6_is_forwarded_too(made: bed.Bed) -> None:
     if 6 in made.refused:
         pytest.skip(made.refused[6])
-    work = task("forwarding.sweep", **SWEEP | {"ip_versions": [4, 6], "frame_bytes": [78, 98]})
+    work = task("forwarding.sweep", **SWEEP | {"ip_versions": [4, 6], "frame_bytes": [64, 84]})
     events = list(run_sweep(work, made))
     reasons = {
         (e["case"]["frame_bytes"], e["case"]["ip_version"]): e["reason"]
         for e in events
         if e["event"] == "error" and e["kind"] == "unsupported"
     }
-    assert list(reasons) == [(78, 6)] and "the least is 98 B" in reasons[78, 6]
+    assert list(reasons) == [(64, 6)] and "the least is 84 B" in reasons[64, 6]
     if any("schedule" in e.get("reason", "") for e in events):
         pytest.skip("the machine is too busy for a generator of 1000 packets/s")
     found = {
@@ -179,7 +179,7 @@ def test_frames_made_in_the_kernel_go_through_the_forwarder(made: bed.Bed) -> No
         for _ in range(8):
             try:
                 work = task("forwarding.sweep", **SWEEP | {"rung": "live"})
-                flow = run_flow(made, work, packet_rate=2000, frame_bytes=78)
+                flow = run_flow(made, work, packet_rate=2000, frame_bytes=64)
                 break
             except InvalidTrial:
                 continue

@@ -112,7 +112,7 @@ def test_the_competitors_speed_is_against_the_time_before_the_flow() -> None:
 
 PARAMETERS = {
     "competitor": ["none", "cpu.simplex"], "copies": [1, 2], "nice": [0], "scheduler": ["other"],
-    "frame_bytes": [78], "ip_versions": [4], "steering": ["own"], "routes": [0],
+    "frame_bytes": [64], "ip_versions": [4], "steering": ["own"], "routes": [0],
     "firewall_rules": [0], "budgets": [0],
 }  # fmt: skip
 
@@ -120,7 +120,7 @@ PARAMETERS = {
 def test_cases_name_only_what_the_study_sets() -> None:
     plain = [one.case for one in settings(PARAMETERS)]
     assert plain == [
-        {"frame_bytes": 78, "competitor": name}
+        {"frame_bytes": 64, "competitor": name}
         for name in ("none", "cpu.simplex", "cpu.simplex x2")
     ]
     routes = [one.case["routes"] for one in settings(PARAMETERS | {"routes": [0, 1000]})]

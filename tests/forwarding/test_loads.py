@@ -80,7 +80,7 @@ def test_competitors_share_the_loads_of_one_search(monkeypatch: pytest.MonkeyPat
     events, offered = swept(monkeypatch, float("inf"))
     samples = [e for e in events if e["event"] == "sample"]
     (knee,) = [e for e in samples if e["indicator"] == "knee"]
-    assert knee["case"] == {"frame_bytes": 78, "competitor": "none"}
+    assert knee["case"] == {"frame_bytes": 64, "competitor": "none"}
     assert 0.95e5 <= knee["value"] <= 1e5 / (1 - loads.ALLOWED)
     rates = [knee["value"] * share / 100 for share in loads.SHARES]
     for competitor in ("none", "cpu.simplex"):

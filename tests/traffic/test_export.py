@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
+import operator
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +16,7 @@ import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from pentathlon.traffic import clocks, export, join, packets
+from pentathlon.traffic import clocks, export, join, packets, pcapng
 from pentathlon.traffic.records import Packets
 
 COUNT = 200
@@ -99,3 +101,17 @@ def test_wireshark_reads_the_capture(tmp_path: Path, version: int, protocol: str
     if protocol == "udp":
         payloads = [row[5].replace(":", "") for row in sent]
         assert [int(text[16:32], 16) for text in payloads] == list(range(COUNT))
+
+
+def test_a_short_packet_is_made_again_with_its_compact_header() -> None:
+    packet = pcapng.Packet(
+        time_ns=9, received=False, protocol="udp", source="198.18.0.1", target="198.18.0.2",
+        port=5000, flow=77, sequence=0x0102030405, intended_ns=0xBA9876543210, late_ns=0x10,
+        length=18,
+    )  # fmt: skip
+    made, whole = pcapng.frame(packet)
+    assert len(made) == whole == 20 + 8 + 18
+    # As agent/src/network/packet.rs has it, of session 0.
+    ours = made[28:]
+    assert ours[:17] == bytes.fromhex("000000 0102030405 004d ba9876543220 80")
+    assert functools.reduce(operator.xor, ours) == 0xA5

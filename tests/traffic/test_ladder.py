@@ -1,5 +1,6 @@
 """Every rung of the sending ladder between two namespaces: what was recorded, arrives."""
 
+import json
 import secrets
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.traffic import records
 from tests.target.conftest import FakeSystem
+
+from . import features
 
 Pair = tuple[Endpoint, Endpoint]
 PACKETS = 3000
@@ -42,15 +45,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 def segment(pair: Pair, on: bool) -> None:
-    """Whether super-packets go over the link as they are; without ethtool they do."""
-    try:
-        enter, ethtool = launch.need("nsenter", "util-linux"), launch.need("ethtool", "ethtool")
-    except TargetUnavailable:
-        return
-    words = ["--net", "--", str(ethtool), "-K", "pent0", "tx-udp-segmentation"]
-    target = ["--target", str(pair[0].session.pid)]
-    state = "on" if on else "off"
-    subprocess.run([str(enter), *target, *words, state], check=True, capture_output=True)
+    """Whether super-packets go over the link as they are."""
+    enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[0].session.pid)]
+    words = ["pent0", "tx-udp-segmentation", "on" if on else "off"]
+    program = [sys.executable, features.__file__]
+    subprocess.run([*enter, "--net", "--", *program, *words], check=True, capture_output=True)
 
 
 class Trial:
@@ -239,10 +238,10 @@ def test_without_the_kernels_generator_its_rung_is_unsupported(pair: Pair) -> No
 @pytest.mark.parametrize("rung", RUNGS)
 def test_every_packet_is_sent_back(pair: Pair, rung: str) -> None:
     receiving = {"reader": "recvmmsg", "role": "echo"}
-    trial = Trial(pair, {"rung": rung, "packets": 300, "echo": True}, receiving)
+    trial = Trial(pair, {"rung": rung, "packets": 200, "echo": True}, receiving)
     supported(trial)
     arrived(trial)
-    assert np.array_equal(np.sort(trial.files["echoes"].sequence), np.arange(300))
+    assert np.array_equal(np.sort(trial.files["echoes"].sequence), np.arange(200))
 
 
 def test_programs_at_both_ends_lose_nothing_unseen(pair: Pair) -> None:
@@ -257,6 +256,133 @@ def test_programs_at_both_ends_lose_nothing_unseen(pair: Pair) -> None:
     assert 0 < trial.received["packets"] <= trial.sent["packets"]
     assert len(np.unique(came.sequence)) == len(came)
     assert came.sequence.max() < trial.sent["packets"]
+
+
+@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("rung", RUNGS)
+def test_short_packets_arrive_and_come_back(pair: Pair, rung: str, version: int) -> None:
+    """18 bytes, what a frame of 64 leaves to UDP over IPv4: by a compact header."""
+    # As many echoes as the sender's own buffer has room for, however late it reads them.
+    size = {"model": "constant", "value": 18}
+    receiving = {"reader": "recvmmsg", "role": "echo"}
+    trial = Trial(
+        pair, {"rung": rung, "size": size, "packets": 200, "echo": True}, receiving, version
+    )
+    supported(trial)
+    assert trial.received["foreign"] == trial.came_back[0]["foreign"] == 0
+    assert (trial.files["sent"].length == 18).all()
+    arrived(trial)
+    assert np.array_equal(np.sort(trial.files["echoes"].sequence), np.arange(200))
+
+
+@pytest.mark.parametrize("reader", READERS, ids=str)
+def test_each_reader_takes_both_headers(pair: Pair, reader: dict[str, Any]) -> None:
+    sizes = {"model": "uniform", "minimum": 18, "maximum": 46}
+    trial = Trial(pair, {"rung": "packet", "size": sizes}, reader)
+    supported(trial)
+    lengths = trial.files["sent"].length
+    assert (lengths < 32).any() and (lengths >= 32).any()
+    arrived(trial)
+    assert trial.received["foreign"] == 0
+
+
+CAPTURE = """
+import collections, json, socket, struct, sys
+ours = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+ours.setsockopt(socket.SOL_SOCKET, 33, 1 << 25)  # SO_RCVBUFFORCE
+ours.settimeout(0.1)
+port, found, sequences, wrong = int(sys.argv[1]), collections.Counter(), set(), 0
+print("ready", flush=True)
+while True:
+    try:
+        frame, about = ours.recvfrom(65535)
+    except TimeoutError:
+        import select
+        if select.select([sys.stdin], [], [], 0)[0]:
+            break
+        continue
+    if about[2] == 4 or frame[12:14] != b"\\x08\\x00" or frame[23] != 17:
+        continue
+    if struct.unpack(">H", frame[36:38])[0] != port:
+        continue
+    found[len(frame)] += 1
+    sequences.add(int.from_bytes(frame[45:50], "big"))
+    udp = frame[26:34] + bytes([0, 17]) + frame[38:40] + frame[34:]
+    total = sum(struct.unpack(f">{len(udp) // 2}H", udp))
+    wrong += total % 0xffff != 0
+print(json.dumps([found, sorted(sequences), wrong]), flush=True)
+"""
+"""Counts the frames of a port by their length, with its own reading of the compact header."""
+
+
+@pytest.mark.parametrize("rung", ["send", "packet", "live"])
+def test_a_frame_of_64_bytes_is_one_on_the_wire(pair: Pair, rung: str) -> None:
+    """Without its check sequence, which no capture has, 60 bytes."""
+    size = {"model": "constant", "value": 64 - 46}
+    trial = Trial(pair, {"rung": rung, "size": size, "packets": 1000}, {"reader": "recvmmsg"})
+    enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[1].session.pid)]
+    words = ["--net", "--", sys.executable, "-c", CAPTURE, str(trial.port)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*enter, *words], stdin=pipe, stdout=pipe, text=True) as capture:
+        assert capture.stdout is not None
+        assert capture.stdout.readline() == "ready\n"
+        supported(trial)
+        told, _ = capture.communicate("end\n", timeout=20)
+    lengths, sequences, wrong = json.loads(told)
+    assert lengths == {"60": 1000}
+    assert sequences == list(range(1000))
+    # A socket leaves the checksum to the device.
+    assert wrong == 0 or rung == "send"
+    arrived(trial)
+
+
+@pytest.mark.parametrize("rung", ["send", "packet", "live"])
+def test_lost_short_packets_are_counted_exactly(pair: Pair, rung: str) -> None:
+    """A rule of the receiver's firewall takes out every packet of one sequence in eight."""
+    try:
+        nft, enter = launch.need("nft", "nftables"), launch.need("nsenter", "util-linux")
+    except TargetUnavailable as error:
+        pytest.skip(str(error))
+    inside = [str(enter), "--target", str(pair[1].session.pid), "--net", "--", str(nft)]
+    size = {"model": "constant", "value": 18}
+    trial = Trial(pair, {"rung": rung, "size": size, "packets": 1000}, {"reader": "recvmmsg"})
+    # The lower 8 bits of the sequence are byte 7 of the payload, which follows UDP's header.
+    rule = f"udp dport {trial.port} @th,120,8 and 7 == 3 drop"
+    chain = f"type filter hook input priority 0; {rule};"
+    rules = f"table ip planted {{\n chain in {{\n {chain}\n }}\n}}\n"
+    done = subprocess.run(
+        [*inside, "-f", "-"], input=rules, text=True, capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"nft: {done.stderr}")
+    try:
+        supported(trial)
+    finally:
+        subprocess.run([*inside, "delete", "table", "ip", "planted"], check=True)
+    sent, came = trial.files["sent"], trial.files["received"]
+    assert len(sent) == 1000
+    lost = np.setdiff1d(sent.sequence, came.sequence)
+    assert np.array_equal(lost, np.arange(3, 1000, 8))
+    assert trial.received["packets"] == len(came) == 875
+
+
+def test_more_short_packets_than_can_be_told_apart_are_unsupported(pair: Pair) -> None:
+    size = {"model": "constant", "value": 18}
+    trial = Trial(pair, {"size": size, "packets": (1 << 40) + 1}, {})
+    with pytest.raises(CommandError, match="numbers 1099511627776 packets") as refused:
+        trial.run()
+    assert refused.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize(("protocol", "value"), [("udp", 17), ("tcp", 31)])
+def test_a_packet_that_holds_no_header_is_unsupported(
+    pair: Pair, protocol: str, value: int
+) -> None:
+    size = {"model": "constant", "value": value}
+    trial = Trial(pair, {"size": size, "protocol": protocol}, {"protocol": protocol})
+    with pytest.raises(CommandError, match=f"at least {value + 1} B") as refused:
+        trial.run()
+    assert refused.value.kind == "unsupported"
 
 
 FLOOD = """

@@ -29,7 +29,7 @@ pub fn receive(
     let mut take = |packet: &[u8]| {
         let now = timer.now_ns();
         match Header::read(packet) {
-            Some(header) if header.id == id && header.kind == kind => {
+            Some(header) if header.id == id.in_packet(packet.len()) && header.kind == kind => {
                 if received.packets == 0 {
                     received.first_ns = now;
                 }

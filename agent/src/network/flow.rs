@@ -1,6 +1,7 @@
 //! One flow as the experimenter asks for it, at its sender and at its receiver.
 
 use super::model::{Gap, Model};
+use super::packet::{COMPACT, COMPACT_FLOWS, COMPACT_SEQUENCES, HEADER, LONGEST};
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
@@ -25,6 +26,14 @@ impl Protocol {
             Self::Icmp => "ICMP",
             Self::Sctp => "SCTP",
             Self::Dccp => "DCCP",
+        }
+    }
+
+    /// Bytes of the shortest packet: only what comes packet by packet can have a compact header.
+    pub fn shortest(self) -> usize {
+        match self {
+            Self::Udp | Self::Icmp => COMPACT,
+            Self::Tcp | Self::Sctp | Self::Dccp => HEADER,
         }
     }
 
@@ -132,7 +141,7 @@ pub struct SendFlow {
     /// Where the receiver listens.
     pub peer: IpAddr,
     pub port: u16,
-    /// Length of a packet's or message's payload, bytes; at least the header's 32.
+    /// Length of a packet's or message's payload, bytes; at least [`Protocol::shortest`].
     pub size: Model,
     pub gap: Gap,
     pub duration_s: f64,
@@ -156,4 +165,39 @@ pub struct SendFlow {
     /// Write down the kernel's times of sending too (SO_TIMESTAMPING).
     #[serde(default)]
     pub stamps: bool,
+}
+
+impl SendFlow {
+    /// The one length of all packets; none if they have several.
+    pub fn length(&self) -> Option<usize> {
+        match self.size {
+            Model::Constant { value } => {
+                Some((value.round() as usize).clamp(self.protocol.shortest(), LONGEST))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why no header that is short enough holds what the flow needs; none if one does.
+    pub fn too_short(&self) -> Option<String> {
+        let shortest = self.protocol.shortest();
+        if let Model::Constant { value } = self.size {
+            if value < shortest as f64 {
+                return Some(format!(
+                    "packets of {} have at least {shortest} B, the header that they carry",
+                    self.protocol.name()
+                ));
+            }
+        }
+        if shortest == HEADER || self.length().is_some_and(|all| all >= HEADER) {
+            return None;
+        }
+        let many = self.packets.is_some_and(|all| all > COMPACT_SEQUENCES);
+        (many || self.flow >= COMPACT_FLOWS).then(|| {
+            format!(
+                "packets below {HEADER} B have a compact header, which numbers {COMPACT_SEQUENCES} \
+                 packets and {COMPACT_FLOWS} flows and no more"
+            )
+        })
+    }
 }

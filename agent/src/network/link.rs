@@ -1,10 +1,11 @@
 //! From this host's end of a flow to the frames that carry it: interface, link addresses, ports.
 
 use super::batch;
+use super::flow::SendFlow;
 use super::frame::{Ends, Template, HEADERS_4, HEADERS_6};
 use super::model::Model;
 use super::outlet::unsupported;
-use super::packet::{HEADER, LONGEST};
+use super::packet::LONGEST;
 use crate::sys::ethtool::Ethtool;
 use crate::sys::packet::FrameSocket;
 use crate::sys::socket::set;
@@ -75,14 +76,14 @@ impl Link {
 ///
 /// A virtual device that is said to segment passes super-packets on as they are, and what goes
 /// over it are not packets: that is refused.
-pub fn segment(socket: &UdpSocket, size: &Model) -> io::Result<usize> {
-    let Model::Constant { value } = *size else {
+pub fn segment(socket: &UdpSocket, flow: &SendFlow) -> io::Result<usize> {
+    let Some(length) = flow.length() else {
         return Err(unsupported("the rung 'gso' sends packets of one size only"));
     };
     let peer = socket.peer_addr()?;
     let name = name(route::to(peer.ip())?.interface)?;
     let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
-    check_size(socket, &name, size, headers)?;
+    check_size(socket, &name, &flow.size, headers)?;
     let ethtool = Ethtool::open()?;
     // A device without a driver is loopback.
     let is_virtual = match ethtool.driver(&name) {
@@ -97,7 +98,6 @@ pub fn segment(socket: &UdpSocket, size: &Model) -> io::Result<usize> {
              switch it off with 'ethtool -K {name} {SEGMENTATION} off'"
         )));
     }
-    let length = (value.round() as usize).max(HEADER);
     let segment = i32::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
     set(socket.as_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, &segment)
         .map_err(|e| unsupported(format!("the kernel does not segment UDP: {e}")))?;

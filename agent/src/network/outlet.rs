@@ -49,6 +49,9 @@ impl Outlet {
                 flow.protocol.name()
             )));
         }
+        if let Some(reason) = flow.too_short() {
+            return Err(unsupported(reason));
+        }
         if flow.peer.is_multicast() && !matches!(flow.rung, Rung::Send | Rung::Sendmmsg) {
             return Err(unsupported("this rung sends to no group"));
         }
@@ -67,7 +70,7 @@ impl Outlet {
             #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Gso) => {
                 let socket = socket.into();
-                let most = link::segment(&socket, &flow.size)?;
+                let most = link::segment(&socket, flow)?;
                 Ok(Self::Segmented(socket, most))
             }
             #[cfg(target_os = "linux")]
@@ -86,11 +89,7 @@ impl Outlet {
                 Ok(Self::Xsk(socket, outlet))
             }
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Live) => Ok(Self::Live(LiveOutlet::open(
-                socket.into(),
-                flow.flow,
-                &flow.size,
-            )?)),
+            (Protocol::Udp, Rung::Live) => Ok(Self::Live(LiveOutlet::open(socket.into(), flow)?)),
             #[cfg(target_os = "linux")]
             (Protocol::Udp, Rung::Pktgen) => {
                 Ok(Self::Pktgen(PktgenOutlet::open(socket.into(), flow)?))

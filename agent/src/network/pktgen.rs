@@ -24,7 +24,6 @@ mod generator {
     use crate::network::live::clock_offset;
     use crate::network::model::Model;
     use crate::network::outlet::unsupported;
-    use crate::network::packet::HEADER;
     use crate::network::records::Recorder;
     use crate::network::send::{Packets, Sent};
     use crate::network::Timer;
@@ -53,7 +52,7 @@ mod generator {
                      not loaded (modprobe pktgen)"
                 )));
             }
-            let Model::Constant { value } = flow.size else {
+            let Some(length) = flow.length() else {
                 return Err(unsupported(
                     "the rung 'pktgen' sends packets of one size only",
                 ));
@@ -70,7 +69,7 @@ mod generator {
                 _socket: socket,
                 link,
                 name,
-                length: (value.round() as usize).max(HEADER),
+                length,
             })
         }
 

@@ -147,7 +147,7 @@ impl Receiver {
                     let now = self.timer.now_ns();
                     let ours = self.take(now, &packet[..length]);
                     if let Some(from) = from.filter(|_| ours) {
-                        mark_as_echo(&mut packet);
+                        mark_as_echo(&mut packet[..length]);
                         // An echo that finds no room is lost like any other packet.
                         socket.send_to(&packet[..length], from).ok();
                     }
@@ -270,8 +270,9 @@ impl Receiver {
     /// As [`Self::take`]; the packet's header, or none if it is foreign.
     #[inline]
     pub(super) fn taken(&mut self, now: u64, packet: &[u8]) -> Option<Header> {
+        let id = self.id.in_packet(packet.len());
         let header =
-            Header::read(packet).filter(|header| header.id == self.id && header.kind == Kind::Data);
+            Header::read(packet).filter(|header| header.id == id && header.kind == Kind::Data);
         let Some(header) = header else {
             self.received.foreign += 1;
             return None;

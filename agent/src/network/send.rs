@@ -5,7 +5,7 @@ use super::batch::{Batch, Slot};
 use super::flow::SendFlow;
 use super::model::{Sampler, Schedule};
 use super::outlet::Outlet;
-use super::packet::{Id, HEADER, LONGEST};
+use super::packet::{Id, LONGEST};
 use super::records::Recorder;
 use super::Timer;
 use serde::Serialize;
@@ -105,6 +105,7 @@ pub struct Packets {
     start_ns: u64,
     sequence: u64,
     most: u64,
+    shortest: usize,
     /// When the packet `sequence` is due; none if as soon as possible.
     due_ns: Option<u64>,
 }
@@ -117,6 +118,7 @@ impl Packets {
             start_ns,
             sequence: 0,
             most: flow.packets.unwrap_or(u64::MAX),
+            shortest: flow.protocol.shortest(),
             due_ns: None,
         };
         packets.plan();
@@ -161,7 +163,7 @@ impl Packets {
             if due > now_ns {
                 break;
             }
-            let length = (self.sizes.draw().round() as usize).clamp(HEADER, LONGEST);
+            let length = (self.sizes.draw().round() as usize).clamp(self.shortest, LONGEST);
             batch.add(self.sequence, due, length);
             self.sequence += 1;
             self.plan();

@@ -52,7 +52,7 @@ impl Receiver {
                         }
                     }
                     if header.is_some() && flow.role == Role::Echo {
-                        mark_as_echo(&mut packet);
+                        mark_as_echo(&mut packet[..came.length]);
                         came.from
                             .and_then(|from| socket.send_to(&packet[..came.length], from).ok());
                     }

@@ -18,9 +18,6 @@ from pentathlon.traffic import join, metrics, models, records
 QUIET_MS = 200
 """Time after the last packet in which late ones are waited for, ms."""
 
-HEADER_BYTES = 32
-"""What a packet carries of ours (docs/network.md)."""
-
 SHORT_OF_LOAD = 0.99
 """A generator that sent less than this share of what was asked has missed its schedule."""
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from pentathlon.target.forwarding import beside
 from pentathlon.target.forwarding.bed import Bed, Unsupported
-from pentathlon.target.forwarding.flow import HEADER_BYTES, InvalidTrial, overhead
+from pentathlon.target.forwarding.flow import InvalidTrial, overhead
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
+from pentathlon.traffic import models
 
 TRIES = 3
 """A generator on a busy machine misses its schedule now and then: so often a trial is made."""
@@ -89,7 +90,7 @@ def set_up(bed: Bed, parameters: dict[str, Any], setting: Setting) -> None:
     """
     values = setting.values
     bed.need(setting.version)
-    shortest = HEADER_BYTES + overhead(setting.version)
+    shortest = models.shortest("udp") + overhead(setting.version)
     if setting.case["frame_bytes"] < shortest:
         raise Unsupported(
             f"a frame of {setting.case['frame_bytes']} B is too short for IP version "

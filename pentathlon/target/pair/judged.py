@@ -141,7 +141,7 @@ def _flow(
             sent.length.astype(np.float64),
             flow.size,
             grain=0.5,
-            least=models.SMALLEST,
+            least=models.shortest(flow.protocol),
             most=models.LONGEST,
         ),
         foreign=int(counts[1].get("foreign", 0)),

@@ -206,6 +206,12 @@ impl Assembler {
         self.with(0x05 | condition as u8, left, right.into(), 0);
     }
 
+    /// Goes to a label further on.
+    pub fn jump(&mut self, label: &'static str) {
+        self.jumps.push((self.code.len(), label));
+        self.push(0x05, 0, 0, 0, 0);
+    }
+
     /// The next instruction is the label's.
     pub fn label(&mut self, label: &'static str) {
         let old = self.labels.insert(label, self.code.len());
@@ -247,15 +253,17 @@ mod tests {
         code.big_endian(Register::R9, 64);
         code.call(Helper::RedirectMap);
         code.set_lower(Register::R2, Register::R9);
+        code.jump("end");
+        code.set(Register::R0, 1);
         code.label("end");
         code.exit();
-        let expected: [[u8; 8]; 15] = [
+        let expected: [[u8; 8]; 17] = [
             [0xbf, 0x16, 0, 0, 0, 0, 0, 0],
             [0xb7, 0x00, 0, 0, 1, 0, 0, 0],
             [0x61, 0x62, 4, 0, 0, 0, 0, 0],
             [0x7b, 0x97, 8, 0, 0, 0, 0, 0],
             [0x6a, 0x04, 0xfe, 0xff, 0x34, 0x12, 0, 0],
-            [0x2d, 0x21, 8, 0, 0, 0, 0, 0],
+            [0x2d, 0x21, 10, 0, 0, 0, 0, 0],
             [0x18, 0x05, 0, 0, 0x88, 0x77, 0x66, 0x55],
             [0, 0, 0, 0, 0x44, 0x33, 0x22, 0x11],
             [0x18, 0x27, 0, 0, 5, 0, 0, 0],
@@ -264,6 +272,8 @@ mod tests {
             [0xdc, 0x09, 0, 0, 64, 0, 0, 0],
             [0x85, 0, 0, 0, 51, 0, 0, 0],
             [0xbc, 0x92, 0, 0, 0, 0, 0, 0],
+            [0x05, 0x00, 1, 0, 0, 0, 0, 0],
+            [0xb7, 0x00, 0, 0, 1, 0, 0, 0],
             [0x95, 0, 0, 0, 0, 0, 0, 0],
         ];
         assert_eq!(code.finish(), expected.concat());

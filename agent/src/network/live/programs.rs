@@ -9,7 +9,7 @@ use super::assembler::{
     Width::{Double, Half, Word},
 };
 use crate::network::frame::{self, Template};
-use crate::network::packet::{Id, Kind, HEADER};
+use crate::network::packet::{compact_kind, Id, Kind, COMPACT, HEADER};
 
 pub const XDP_DROP: i32 = 1;
 pub const XDP_PASS: i32 = 2;
@@ -90,6 +90,81 @@ fn look(code: &mut Assembler) {
     code.store(Double, R7, word(sending::NOW), R8);
 }
 
+/// Writes our header into the frame at R4. R1: intended time on the kernel's clock; R8: the present
+/// time; R9: sequence. Then R9 and R1 are what was written of sequence and time, and R5 is `sum`,
+/// that of all else that UDP's checksum covers, with what else was written.
+fn long_header(code: &mut Assembler, of: &Sending<'_>, sum: u64) {
+    let headers = of.template.headers();
+    let ours = headers as i16;
+    let mut constant = [0; HEADER];
+    constant[0..8].copy_from_slice(&of.id.bytes());
+    constant[28..30].copy_from_slice(&((of.frame.len() - headers) as u16).to_be_bytes());
+    constant[30] = Kind::Data.number();
+    let check = constant.iter().fold(0xa5, |all, byte| all ^ byte);
+    // R3 = lateness, at most 2^32 - 1; R1 = intended time on the endpoint's clock.
+    code.set(R3, R8);
+    code.compute(Operation::Sub, R3, R1);
+    code.set_lower(R2, -1);
+    code.jump_if(GreaterOrEqual, R2, R3, "late");
+    code.set(R3, R2);
+    code.label("late");
+    code.load(Double, R2, R7, word(sending::OFFSET));
+    code.compute(Operation::Sub, R1, R2);
+    code.store_bytes(R4, ours, &constant[..8]);
+    code.big_endian(R9, 64);
+    code.store(Double, R4, ours + 8, R9);
+    code.big_endian(R1, 64);
+    code.store(Double, R4, ours + 16, R1);
+    code.big_endian(R3, 32);
+    code.set(R0, R9);
+    code.compute(Operation::Xor, R0, R1);
+    code.compute(Operation::Xor, R0, R3);
+    fold(code, R0, R2);
+    code.compute(Operation::Xor, R0, i32::from(check));
+    // R5 = the sum for the checksum of UDP; the check byte is the upper one of its word.
+    code.set_wide(R5, sum + frame::sum(&constant));
+    code.compute(Operation::ShiftLeft, R0, 8);
+    code.compute(Operation::Add, R5, R0);
+    code.compute(Operation::Add, R5, R3);
+    // Lateness, length, kind and check byte are one word.
+    code.compute(Operation::ShiftLeft, R0, 48);
+    code.compute(Operation::Or, R0, R3);
+    let tail = u64::from_le_bytes(constant[24..].try_into().expect("8 bytes"));
+    code.set_wide(R2, tail);
+    code.compute(Operation::Or, R0, R2);
+    code.store(Double, R4, ours + 24, R0);
+}
+
+/// As [`long_header`], the compact one: its time is the present one.
+fn compact_header(code: &mut Assembler, of: &Sending<'_>, sum: u64) {
+    let headers = of.template.headers();
+    let ours = headers as i16;
+    let [session, flow] = of.id.compact_words();
+    let kind = compact_kind(Kind::Data, (of.frame.len() - headers) as u16);
+    code.set_wide(R2, session);
+    code.compute(Operation::Or, R9, R2);
+    code.set(R1, R8);
+    code.load(Double, R2, R7, word(sending::OFFSET));
+    code.compute(Operation::Sub, R1, R2);
+    code.compute(Operation::ShiftLeft, R1, 16);
+    code.compute(Operation::ShiftRight, R1, 16);
+    code.set_wide(R2, flow);
+    code.compute(Operation::Or, R1, R2);
+    code.big_endian(R9, 64);
+    code.store(Double, R4, ours, R9);
+    code.big_endian(R1, 64);
+    code.store(Double, R4, ours + 8, R1);
+    code.set(R0, R9);
+    code.compute(Operation::Xor, R0, R1);
+    fold(code, R0, R2);
+    code.compute(Operation::Xor, R0, i32::from(0xa5 ^ kind));
+    code.compute(Operation::ShiftLeft, R0, 8);
+    code.compute(Operation::Or, R0, i32::from(kind));
+    code.store(Half, R4, ours + 16, R0);
+    code.set_wide(R5, sum);
+    code.compute(Operation::Add, R5, R0);
+}
+
 /// Sends the next packet if it is due; else the frame is dropped and comes again at once, so the
 /// program paces itself by being run. Every header is written anew: pages are used again.
 pub fn sender(of: &Sending<'_>) -> Vec<u8> {
@@ -98,14 +173,8 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     let mut code = Assembler::default();
     let mut lengths = of.frame.to_vec();
     of.template.write_lengths(&mut lengths);
-    let mut constant = [0; HEADER];
-    constant[0..8].copy_from_slice(&of.id.bytes());
-    constant[28..30].copy_from_slice(&((of.frame.len() - headers) as u16).to_be_bytes());
-    constant[30] = Kind::Data.number();
-    let check = constant.iter().fold(0xa5, |all, byte| all ^ byte);
-    let sum = of.template.fixed_sum(of.frame.len() - headers)
-        + frame::sum(&constant)
-        + frame::sum(&of.frame[headers + HEADER..]);
+    let length = of.frame.len() - headers;
+    let header = if length < HEADER { COMPACT } else { HEADER };
 
     code.set(R6, R1);
     code.set_value(R7, of.state);
@@ -138,46 +207,20 @@ pub fn sender(of: &Sending<'_>) -> Vec<u8> {
     code.load(Word, R4, R6, 0);
     code.load(Word, R5, R6, 4);
     code.set(R3, R4);
-    code.compute(Operation::Add, R3, (headers + HEADER) as i32);
+    code.compute(Operation::Add, R3, (headers + header) as i32);
     code.jump_if(Greater, R3, R5, "drop");
     element(&mut code, R2, R3, R9, (of.left, of.mask), 3);
     code.store(Double, R2, 0, R8);
     code.set(R3, R9);
     code.compute(Operation::Add, R3, 1);
     code.store(Double, R7, word(sending::SENT), R3);
-    // R3 = lateness, at most 2^32 - 1; R1 = intended time on the endpoint's clock.
-    code.set(R3, R8);
-    code.compute(Operation::Sub, R3, R1);
-    code.set_lower(R2, -1);
-    code.jump_if(GreaterOrEqual, R2, R3, "late");
-    code.set(R3, R2);
-    code.label("late");
-    code.load(Double, R2, R7, word(sending::OFFSET));
-    code.compute(Operation::Sub, R1, R2);
     code.store_bytes(R4, 0, &lengths[..headers]);
-    code.store_bytes(R4, ours, &constant[..8]);
-    code.big_endian(R9, 64);
-    code.store(Double, R4, ours + 8, R9);
-    code.big_endian(R1, 64);
-    code.store(Double, R4, ours + 16, R1);
-    code.big_endian(R3, 32);
-    code.set(R0, R9);
-    code.compute(Operation::Xor, R0, R1);
-    code.compute(Operation::Xor, R0, R3);
-    fold(&mut code, R0, R2);
-    code.compute(Operation::Xor, R0, i32::from(check));
-    // R5 = the sum for the checksum of UDP; the check byte is the upper one of its word.
-    code.set_wide(R5, sum);
-    code.compute(Operation::ShiftLeft, R0, 8);
-    code.compute(Operation::Add, R5, R0);
-    code.compute(Operation::Add, R5, R3);
-    // Lateness, length, kind and check byte are one word.
-    code.compute(Operation::ShiftLeft, R0, 48);
-    code.compute(Operation::Or, R0, R3);
-    let tail = u64::from_le_bytes(constant[24..].try_into().expect("8 bytes"));
-    code.set_wide(R2, tail);
-    code.compute(Operation::Or, R0, R2);
-    code.store(Double, R4, ours + 24, R0);
+    let sum = of.template.fixed_sum(length) + frame::sum(&of.frame[headers + header..]);
+    if length < HEADER {
+        compact_header(&mut code, of, sum);
+    } else {
+        long_header(&mut code, of, sum);
+    }
     for register in [R9, R1] {
         code.set_lower(R2, register);
         code.compute(Operation::Add, R5, R2);

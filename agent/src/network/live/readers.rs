@@ -9,7 +9,7 @@ use super::assembler::{
 };
 use super::programs::{element, fold, word, XDP_DROP, XDP_PASS};
 use crate::network::frame::HEADERS_4;
-use crate::network::packet::{Id, Kind, HEADER};
+use crate::network::packet::{compact_kind, Id, Kind, COMPACT, HEADER};
 
 /// Words of the receiver's state.
 pub mod receiving {
@@ -143,15 +143,11 @@ fn shared_time(code: &mut Assembler) {
     code.label("told");
 }
 
-/// Writes down every packet of the flow and takes it out of the stack; counts and takes out what
-/// comes to the flow's port and is not of it; passes on everything else.
-pub fn receiver(of: &Receiving) -> Vec<u8> {
+/// Leaves for `foreign` unless our header is at R3, in the frame at R4 that ends at R5, in a datagram
+/// of R8 bytes. Then R9 is the sequence, R5 the time at which the packet left by its sender's clock,
+/// and R8 has the bit [`receiving::CUT`] if the header tells another length. R1 to R3 are lost.
+fn long_header(code: &mut Assembler, of: &Receiving) {
     let ours = of.headers as i16;
-    let udp = ours - 8;
-    let mut code = Assembler::default();
-    code.set(R6, R1);
-    code.set_value(R7, of.state);
-    datagram_of(&mut code, of.headers, &of.address, of.port);
     code.compute(Operation::Add, R3, HEADER as i32);
     code.jump_if(Greater, R3, R5, "foreign");
     code.load(Double, R1, R4, ours);
@@ -163,28 +159,84 @@ pub fn receiver(of: &Receiving) -> Vec<u8> {
         code.load(Double, R2, R4, ours + at);
         code.compute(Operation::Xor, R1, R2);
     }
-    fold(&mut code, R1, R2);
+    fold(code, R1, R2);
     code.jump_if(NotEqual, R1, 0xa5, "foreign");
     code.load(Byte, R1, R4, ours + 30);
     code.jump_if(NotEqual, R1, i32::from(Kind::Data.number()), "foreign");
-    code.load(Half, R8, R4, udp + 4);
-    code.big_endian(R8, 16);
-    code.compute(Operation::Sub, R8, 8);
-    code.compute(Operation::And, R8, 0xffff);
     code.load(Half, R1, R4, ours + 28);
     code.big_endian(R1, 16);
     code.jump_if(Equal, R1, R8, "whole");
     code.compute(Operation::Or, R8, 1 << receiving::CUT);
     code.label("whole");
+    code.big_endian(R9, 64);
+    // The intended time and the lateness.
+    code.load(Double, R5, R4, ours + 16);
+    code.big_endian(R5, 64);
+    code.load(Word, R1, R4, ours + 24);
+    code.big_endian(R1, 32);
+    code.compute(Operation::Add, R5, R1);
+}
+
+/// As [`long_header`], of a datagram that is too short for that one.
+fn compact_header(code: &mut Assembler, of: &Receiving) {
+    let ours = of.headers as i16;
+    let [session, flow] = of.id.compact_words();
+    code.compute(Operation::Add, R3, COMPACT as i32);
+    code.jump_if(Greater, R3, R5, "foreign");
+    // What follows a shorter datagram only fills up its frame.
+    code.set(R1, COMPACT as i32);
+    code.jump_if(Greater, R1, R8, "foreign");
+    code.load(Double, R9, R4, ours);
+    code.load(Double, R5, R4, ours + 8);
+    code.load(Half, R3, R4, ours + 16);
+    code.set(R1, R9);
+    code.compute(Operation::Xor, R1, R5);
+    code.compute(Operation::Xor, R1, R3);
+    fold(code, R1, R2);
+    code.jump_if(NotEqual, R1, 0xa5, "foreign");
+    for (register, word, low) in [(R9, session, 40), (R5, flow, 48)] {
+        code.big_endian(register, 64);
+        code.set(R1, register);
+        code.compute(Operation::ShiftRight, R1, low);
+        code.set_wide(R2, word >> low);
+        code.jump_if(NotEqual, R1, R2, "foreign");
+        code.compute(Operation::ShiftLeft, register, 64 - low);
+        code.compute(Operation::ShiftRight, register, 64 - low);
+    }
+    // Kind and length stand in one byte.
+    code.compute(Operation::And, R3, 0xff);
+    let none = i32::from(compact_kind(Kind::Data, COMPACT as u16));
+    code.compute(Operation::Sub, R3, none);
+    code.set(R1, (HEADER - COMPACT) as i32 - 1);
+    code.jump_if(Greater, R3, R1, "foreign");
+    code.compute(Operation::Add, R3, COMPACT as i32);
+    code.jump_if(Equal, R3, R8, "compact whole");
+    code.compute(Operation::Or, R8, 1 << receiving::CUT);
+    code.label("compact whole");
+}
+
+/// Writes down every packet of the flow and takes it out of the stack; counts and takes out what
+/// comes to the flow's port and is not of it; passes on everything else.
+pub fn receiver(of: &Receiving) -> Vec<u8> {
+    let udp = of.headers as i16 - 8;
+    let mut code = Assembler::default();
+    code.set(R6, R1);
+    code.set_value(R7, of.state);
+    datagram_of(&mut code, of.headers, &of.address, of.port);
+    code.load(Half, R8, R4, udp + 4);
+    code.big_endian(R8, 16);
+    code.compute(Operation::Sub, R8, 8);
+    code.compute(Operation::And, R8, 0xffff);
+    code.set(R1, HEADER as i32);
+    code.jump_if(Greater, R1, R8, "compact");
+    long_header(&mut code, of);
+    code.jump("read");
+    code.label("compact");
+    compact_header(&mut code, of);
+    code.label("read");
     if of.one_queue {
         code.load(Word, R1, R6, RX_QUEUE);
         code.jump_if(NotEqual, R1, 0, "astray");
-        // R5 = when it left: the intended time and the lateness.
-        code.load(Double, R5, R4, ours + 16);
-        code.big_endian(R5, 64);
-        code.load(Word, R1, R4, ours + 24);
-        code.big_endian(R1, 32);
-        code.compute(Operation::Add, R5, R1);
         code.load(Double, R6, R7, word(receiving::CAME));
         code.set(R1, R6);
         code.compute(Operation::Add, R1, 1);
@@ -193,9 +245,6 @@ pub fn receiver(of: &Receiving) -> Vec<u8> {
         code.set(R6, 1);
         code.fetch_add(R7, word(receiving::CAME), R6);
     }
-    // The lower half of a number in network order is its last 4 bytes.
-    code.compute(Operation::ShiftRight, R9, 32);
-    code.big_endian(R9, 32);
     code.compute(Operation::ShiftLeft, R9, receiving::SEQUENCE as i32);
     code.compute(Operation::Or, R8, R9);
     element(&mut code, R9, R1, R6, (of.slots, of.mask), 4);
@@ -297,19 +346,23 @@ mod tests {
     }
 
     fn frame(intended_ns: u64, late_ns: u32) -> Vec<u8> {
+        frame_of(64, intended_ns, late_ns)
+    }
+
+    fn frame_of(length: usize, intended_ns: u64, late_ns: u32) -> Vec<u8> {
         let template = Template::new(&Ends {
             source_link: [2, 0, 0, 0, 0, 1],
             destination_link: [2, 0, 0, 0, 0, 2],
             source: "198.18.0.1:4000".parse().unwrap(),
             destination: "198.18.0.2:5000".parse().unwrap(),
         });
-        let mut frame = vec![0; HEADERS_4 + 64];
+        let mut frame = vec![0; HEADERS_4 + length];
         Header {
             id: Id::new(ID, 3),
             sequence: 9,
             intended_ns,
             late_ns,
-            length: 64,
+            length: length as u16,
             kind: Kind::Data,
         }
         .write(&mut frame[HEADERS_4..]);
@@ -385,5 +438,49 @@ mod tests {
         assert_eq!(loaded.word(receiving::FOREIGN), 3);
         assert_eq!(loaded.word(receiving::CAME), 2);
         assert_eq!(loaded.word(receiving::ASTRAY), 0);
+    }
+
+    #[test]
+    fn compact_headers_are_read_like_long_ones() {
+        let Some(loaded) = Loaded::new(true) else {
+            return;
+        };
+        let lengths = [COMPACT, COMPACT + 1, HEADER - 1, HEADER];
+        for length in lengths {
+            loaded.come(&frame_of(length, 1000, 50), 1);
+            assert_eq!(loaded.word(receiving::LEFT), 1050);
+            let damaged = |at: usize| {
+                let mut damaged = frame_of(length, 1000, 50);
+                damaged[HEADERS_4 + at] ^= 0x40;
+                damaged
+            };
+            let before = loaded.word(receiving::FOREIGN);
+            for at in 0..length.min(COMPACT) {
+                loaded.come(&damaged(at), 1);
+            }
+            assert_eq!(loaded.word(receiving::FOREIGN), before + COMPACT as u64);
+        }
+        assert_eq!(loaded.word(receiving::CAME), lengths.len() as u64);
+        for (at, length) in lengths.into_iter().enumerate() {
+            let slot = at * receiving::SLOT_WORDS as usize + receiving::REST;
+            let rest = loaded.slots.words()[slot].load(Relaxed);
+            assert_eq!(rest as u16, length as u16);
+            assert_eq!(rest >> receiving::CUT & 1, 0, "{length} B are whole");
+            assert_eq!(rest >> receiving::SEQUENCE, 9);
+        }
+        // Cut on its way: UDP tells another length than our header.
+        let mut cut = frame_of(COMPACT + 2, 1000, 50);
+        cut.truncate(HEADERS_4 + COMPACT);
+        cut[HEADERS_4 - 3] -= 2;
+        loaded.come(&cut, 1);
+        let slot = lengths.len() * receiving::SLOT_WORDS as usize + receiving::REST;
+        let rest = loaded.slots.words()[slot].load(Relaxed);
+        assert_eq!(rest >> receiving::CUT & 1, 1);
+        // A datagram that is too short, in a frame that is filled up.
+        let mut short = frame_of(COMPACT, 1000, 50);
+        short[HEADERS_4 - 3] -= 1;
+        let before = loaded.word(receiving::FOREIGN);
+        loaded.come(&short, 1);
+        assert_eq!(loaded.word(receiving::FOREIGN), before + 1);
     }
 }

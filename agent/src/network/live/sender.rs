@@ -2,10 +2,10 @@
 
 use super::programs::{self, sending};
 use super::{check_order_of_bytes, clock_offset, refused};
+use crate::network::flow::SendFlow;
 use crate::network::link::Link;
-use crate::network::model::Model;
 use crate::network::outlet::unsupported;
-use crate::network::packet::{Id, HEADER};
+use crate::network::packet::Id;
 use crate::network::records::Recorder;
 use crate::network::send::{Packets, Sent};
 use crate::network::Timer;
@@ -47,20 +47,20 @@ pub struct Cpus {
 }
 
 impl LiveOutlet {
-    pub fn open(socket: UdpSocket, flow: u32, size: &Model) -> io::Result<Self> {
+    pub fn open(socket: UdpSocket, flow: &SendFlow) -> io::Result<Self> {
         check_order_of_bytes()?;
         probe()?;
-        let Model::Constant { value } = *size else {
+        let Some(length) = flow.length() else {
             return Err(unsupported(
                 "the rung 'live' sends packets of one size only",
             ));
         };
-        let link = Link::open(&socket, size)?;
+        let link = Link::open(&socket, &flow.size)?;
         Ok(Self {
             socket,
             link,
-            length: (value.round() as usize).max(HEADER),
-            cpus: apart(flow),
+            length,
+            cpus: apart(flow.flow),
         })
     }
 
@@ -77,7 +77,7 @@ impl LiveOutlet {
         let (start_ns, end_ns) = times;
         let template = &self.link.template;
         let mut frame = vec![0; template.headers() + self.length];
-        frame[template.headers() + HEADER..].fill_with(&mut fill);
+        frame[template.headers()..].fill_with(&mut fill);
         let state = Array::new(1, sending::WORDS).map_err(refused("a shared map"))?;
         let due = Array::new(1, SLOTS).map_err(refused("a shared map"))?;
         let left = Array::new(1, SLOTS).map_err(refused("a shared map"))?;

@@ -52,8 +52,8 @@ impl crate::workloads::Workload for Ndr {
 
 fn parameters() -> Vec<Parameter> {
     let mut parameters = vec![
-        // RFC 2544, section 9.1, with 78 in the place of 64.
-        frames(json!([78, 128, 256, 512, 1024, 1280, 1518])),
+        // RFC 2544, section 9.1.
+        frames(json!([64, 128, 256, 512, 1024, 1280, 1518])),
         parameter(
             "highest_kpps",
             Type::Number,

@@ -129,7 +129,7 @@ fn parameters() -> Vec<Parameter> {
             Some((1.0, 20_000.0)),
             "where the search for the highest load begins, in thousands of packets per second",
         ),
-        frames(json!([78])),
+        frames(json!([64])),
         parameter(
             "duration_s",
             Type::Number,

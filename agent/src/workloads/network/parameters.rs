@@ -45,8 +45,9 @@ pub fn parameters() -> Vec<Parameter> {
             Type::Integers,
             json!(SIZES),
             Some("B"),
-            Some((32.0, 65_507.0)),
-            "lengths of the packets' payload",
+            Some((18.0, 65_507.0)),
+            "lengths of the packets' payload; 18 B of UDP over IPv4 are a frame of 64 B, and below \
+             32 B only UDP and ICMP go",
         ),
         parameter(
             "size",
@@ -55,7 +56,8 @@ pub fn parameters() -> Vec<Parameter> {
             Some("B"),
             None,
             "distribution of the payload's length instead of `size_bytes`, such as `imix` or \
-             `normal 700 200`; lengths below the header's 32 B are raised to it",
+             `normal 700 200`; lengths below the header are raised to it: 18 B with UDP and \
+             ICMP, else 32 B",
         ),
         parameter(
             "packet_rate",
