@@ -82,7 +82,7 @@ def test_examples_that_the_pages_name_exist() -> None:
     ("right", "wrong"),
     [
         ("packet_rate =", "packet_rates ="),
-        ("size_bytes = [32,", "size_bytes = [31,"),
+        ("size_bytes = [32,", "size_bytes = [17,"),
         ('packet_rate = "uniform 30000 300000"', 'packet_rate = "uniform 30000"'),
         ('id = "network.traffic"', 'id = "network.trafic"'),
         ("[system.peer]", ""),

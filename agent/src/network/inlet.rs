@@ -6,6 +6,8 @@ use super::flow::{Role, Rung};
 use super::icmp;
 #[cfg(target_os = "linux")]
 use super::live::{open_for_frames, XdpInlet};
+#[cfg(target_os = "linux")]
+use super::merging;
 use super::outlet::unsupported;
 #[cfg(target_os = "linux")]
 use super::packet::Id;
@@ -87,6 +89,13 @@ impl Inlet {
                 "packets of the rung 'pktgen' have another header: they are not sent back, and \
                  not read by the reader 'xdp'",
             ));
+        }
+        if flow.reader == Reader::Ring {
+            if let Some(reason) = merging::reason(flow) {
+                return Err(unsupported(format!(
+                    "the reader 'ring' takes packets that were merged for one: {reason}"
+                )));
+            }
         }
         if quiet && flow.group.is_some() {
             return Err(unsupported("this reader hears no group"));

@@ -14,6 +14,8 @@ pub mod join;
 pub mod link;
 #[cfg(target_os = "linux")]
 pub mod live;
+#[cfg(target_os = "linux")]
+mod merging;
 pub mod model;
 pub mod outlet;
 pub mod packet;

@@ -37,6 +37,8 @@ pub struct Received {
     pub age_ns: u64,
     /// Packets whose times may be older still, because nothing came soon after them.
     pub stale: u64,
+    /// Why packets can be merged before their times of arrival are taken; none if they are not.
+    pub merges: Option<String>,
     pub broken: Option<String>,
 }
 
@@ -59,6 +61,10 @@ pub fn run(
     };
     #[cfg(not(target_os = "linux"))]
     drop(stamps);
+    #[cfg(target_os = "linux")]
+    {
+        receiver.received.merges = super::merging::reason(flow);
+    }
     let outcome = match inlet {
         #[cfg(target_os = "linux")]
         Inlet::Program(program) => receiver.program(flow.spinning, &program, over),

@@ -52,6 +52,8 @@ class FlowResult:
         age_ns: how much older times of arrival can be than the arrivals, where packets share a look
             at the clock; it is in the bound of the delays.
         stale: packets whose times can be older still.
+        merges: why packets can be merged before their times of arrival are taken; None: they are
+            not.
         port: of its receiver.
         stopped: why its sender ended before its time.
         stamps: the kernels' times, where they were asked for.
@@ -74,6 +76,7 @@ class FlowResult:
     lost_records: int
     age_ns: int
     stale: int
+    merges: str | None
     addresses: tuple[str, str]
     port: int
     stopped: str | None
@@ -149,12 +152,13 @@ def _flow(
         lost_records=sum(losses),
         age_ns=age_ns,
         stale=int(counts[1].get("stale", 0)),
+        merges=counts[1].get("merges"),
         addresses=(ends[0], ends[1]),
         port=trial.ports[number],
         stopped=counts[0].get("broken"),
         stamps=kernel,
         further=further,
-        jitter=_jitter(both, line, trial.rung),
+        jitter=[] if counts[1].get("merges") else _jitter(both, line, trial.rung),
     )
 
 
@@ -230,6 +234,7 @@ def event_of(result: FlowResult) -> dict[str, Any]:
         "lost_records": result.lost_records,
         "age_ns": result.age_ns,
         "stale": result.stale,
+        "merges": result.merges,
         "offered_rate": found.offered_rate,
         "sending_rate": found.sending_rate,
         "lateness_p99_s": found.lateness_p99,

@@ -22,6 +22,9 @@ MUTE = ("pktgen",)
 """Rungs whose packets nobody sends back: they carry the generator's own header."""
 
 _JITTERS = frozenset({"jitter", "ditg_jitter"})
+MERGED = _JITTERS | {"ipdv", "pdv_p999"}
+"""Indicators of the times between packets, which those that were merged do not have."""
+
 _DELAYS = frozenset(
     name for name in values.UNITS if name.startswith(("delay", "kernel_", "send_", "receive_"))
 )
@@ -44,7 +47,7 @@ def meaningless(rung: str) -> frozenset[str]:
     knows when each packet left.
     """
     if rung == "pktgen":
-        return _JITTERS | _DELAYS | {"ipdv", "pdv_p999"}
+        return MERGED | _DELAYS
     return _JITTERS if rung == "gso" else frozenset()
 
 

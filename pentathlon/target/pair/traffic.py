@@ -38,11 +38,13 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
             yield task.error("unsupported", f"IP version {version}: {reason}", case)
             continue
         for one in ladder.cases(case):
-            refused = False
+            refused = measured = False
             for event in _trials(task, one, first, second):
                 refused |= event["event"] == "error" and event["kind"] == "unsupported"
+                measured |= event["event"] == "sample"
                 yield event
-            if not refused:
+            # What only lacks some indicators is not refused.
+            if measured or not refused:
                 break
 
 
@@ -52,6 +54,7 @@ def _trials(
     parameters = task.parameters
     try:
         asked = flows.flows(parameters, case)
+        merged: dict[str, None] = {}  # In their order, each reason once.
         for phase, iteration in task.phases():
             with availability.soaking(parameters["soaker"], (first, second)) as soaked:
                 trial = run_trial(task, case, asked, first, second)
@@ -60,6 +63,9 @@ def _trials(
             _check(results, parameters)
             yield from _samples(task, case, (phase, iteration), trial, results)
             yield from _available(task, case, (phase, iteration), trial, soaked)
+            merged |= dict.fromkeys(one.merges for one in results if one.merges)
+        for reason in merged:
+            yield task.error("unsupported", reason, case)
     except ModelError as error:
         yield task.error("request", str(error), case)
     except InvalidTrial as error:
@@ -86,8 +92,11 @@ def _samples(
             if efficiency is None:
                 efficiency = values.tcp_efficiency(trial.hosts[int(result.flow.back)])
             found |= {} if efficiency is None else {"tcp_efficiency": efficiency}
+        left_out = ladder.meaningless(case.get("rung", "send"))
+        if result.merges:
+            left_out |= ladder.MERGED
         for name, value in found.items():
-            if name in ladder.meaningless(case.get("rung", "send")):
+            if name in left_out:
                 continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
     packets = _packets(results)
