@@ -12,7 +12,7 @@ import pytest
 
 from pentathlon import agent
 from pentathlon.target import TargetUnavailable, make_target
-from pentathlon.target.forwarding import bed, beside
+from pentathlon.target.forwarding import bed, beside, loads
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
 from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
@@ -217,6 +217,30 @@ def test_the_competitor_and_the_soaker_are_gone_afterwards(made: bed.Bed) -> Non
     assert {one["copy"] for one in competition.samples} == {0, 1}
     children = Path(f"/proc/{made.forwarder.session.pid}/task").glob("*/children")
     assert [text for path in children if (text := path.read_text().strip())] == []
+
+
+def test_automatic_loads_are_shares_of_what_the_search_found(made: bed.Bed) -> None:
+    work = task(
+        "forwarding.sweep",
+        **SWEEP | {"loads": "automatic", "soaker": "none", "duration_s": 0.2, "lead_s": 0.1},
+    )
+    events = list(run_sweep(work, made))
+    errors = [e for e in events if e["event"] == "error"]
+    if any("no load to begin with" in e["reason"] for e in errors):
+        pytest.skip("the machine is too busy for any load of the search")
+    samples = [e for e in events if e["event"] == "sample"]
+    (knee,) = [e for e in samples if e["indicator"] == "knee"]
+    assert 0 < knee["value"] <= 1e3 * SWEEP["highest_kpps"]  # type: ignore[operator]
+    assert knee["case"] == {"frame_bytes": 64, "competitor": "none"}
+    (said,) = [e for e in events if e["event"] == "log" and "100 % are" in e["message"]]
+    assert f"{knee['value']:.6g} packets/s" in said["message"]
+    intended = {
+        e["case"]["load_percent"]: e["value"] for e in samples if e["indicator"] == "intended_load"
+    }
+    # A load that the machine was too busy for, or beyond the generator, is told.
+    assert intended.keys() | {e["case"]["load_percent"] for e in errors} == set(loads.SHARES)
+    for share, rate in intended.items():
+        assert rate == pytest.approx(knee["value"] * share / 100)
 
 
 def test_a_search_ends_with_an_interval_or_says_why_not(made: bed.Bed) -> None:

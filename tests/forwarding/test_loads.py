@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pentathlon.target.forwarding import loads, sweep
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial
 from pentathlon.target.forwarding.search import CannotOffer
+from pentathlon.target.forwarding.trials import TRIES
 
 from .test_bed import SWEEP, task
 
@@ -56,13 +57,24 @@ def test_a_forwarder_that_forwards_nothing_has_no_knee() -> None:
     assert "lost more than 1 %" in knee.words
 
 
-def swept(monkeypatch: pytest.MonkeyPatch, offers: float) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The events over a forwarder of 100 Kpps, and the loads of the trials."""
+def swept(
+    monkeypatch: pytest.MonkeyPatch, offers: float, stumbles: int = 0
+) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The events over a forwarder of 100 Kpps, and the loads of the trials.
+
+    Args:
+        offers: what the generator can offer at most, packets/s.
+        stumbles: invalid trials of each load of the search before one that is valid.
+    """
     offered: list[tuple[str, float]] = []
+    made: dict[float, int] = {}
 
     def run_flow(*_: Any, packet_rate: float, **__: Any) -> Flow:
+        made[packet_rate] = made.get(packet_rate, 0) + 1
         if packet_rate > offers:
             raise InvalidTrial("too fast")
+        if made[packet_rate] <= stumbles:
+            raise InvalidTrial("late")
         came = round(1e6 * min(1.0, 1e5 / packet_rate))
         return Flow(10**6, came, packet_rate, packet_rate, packet_rate, None)
 
@@ -87,8 +99,19 @@ def test_competitors_share_the_loads_of_one_search(monkeypatch: pytest.MonkeyPat
         assert [rate for name, rate in offered if name == competitor] == pytest.approx(rates)
     cases = [e["case"]["load_percent"] for e in samples if e["indicator"] == "throughput"]
     assert cases == [*loads.SHARES, *loads.SHARES]
-    (said,) = [e["message"] for e in events if e["event"] == "log"]
+    (said,) = [e["message"] for e in events if e["event"] == "log"]  # No trial was made again.
     assert "100 % are" in said
+
+
+def test_an_invalid_trial_is_not_the_generators_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    events, _ = swept(monkeypatch, float("inf"), stumbles=TRIES - 1)
+    (knee,) = [e for e in events if e.get("indicator") == "knee"]
+    assert 0.95e5 <= knee["value"] <= 1e5 / (1 - loads.ALLOWED)
+    assert not [e for e in events if e["event"] == "error"]
+    said = [e["message"] for e in events if e["event"] == "log"]
+    assert "100 % are" in said[-1] and len(said) > 1
+    assert all("2 trials were invalid and made again: late" in text for text in said[:-1])
+    assert any("at 400000 packets/s" in text for text in said)
 
 
 def test_loads_that_the_generator_cannot_offer_are_told_and_not_tried(

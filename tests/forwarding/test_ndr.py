@@ -7,7 +7,7 @@ import pytest
 
 from pentathlon.target.forwarding import ndr
 from pentathlon.target.forwarding.flow import Flow, InvalidTrial
-from pentathlon.target.forwarding.setting import TRIES
+from pentathlon.target.forwarding.trials import TRIES
 from pentathlon.traffic.metrics import Delay
 
 from .test_bed import SWEEP, task
@@ -52,6 +52,14 @@ def test_the_capacity_is_found_and_delays_are_at_its_shares(
     assert of(events, "round_trip") == pytest.approx(shares)
     for place, name in enumerate(("median", "p90", "p99", "p999", "p9999"), start=1):
         assert of(events, f"round_trip_{name}") == pytest.approx([place] * len(ndr.LOADS))
+
+
+def test_an_invalid_trial_of_the_search_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = searched(monkeypatch, lambda _, turn: turn < TRIES)
+    rate, _ = of(events, "rate")
+    assert CAPACITY - 0.01 * HIGHEST <= rate <= CAPACITY <= of(events, "rate_above")[0]
+    said = [e["message"] for e in events if e["event"] == "log"]
+    assert said and all("2 trials were invalid and made again: late" in text for text in said)
 
 
 def test_a_delay_whose_generator_was_late_is_measured_again(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from pentathlon.target.forwarding import beside, search
@@ -11,12 +12,12 @@ from pentathlon.target.forwarding.flow import Flow, InvalidTrial, run_flow
 from pentathlon.target.forwarding.rungs import Rung
 from pentathlon.target.forwarding.setting import (
     FAILURES,
-    TRIES,
     Setting,
     failure,
     set_up,
     settings,
 )
+from pentathlon.target.forwarding.trials import Offers, valid
 from pentathlon.target.pair.trial import Task
 
 LEAD_S = 2.0
@@ -50,12 +51,7 @@ def _search(
     parameters = task.parameters
     highest = 1e3 * parameters["highest_kpps"]
     tried: dict[float, list[float]] = {}
-
-    def offer(rate: float) -> float:
-        try:
-            return _flow(task, bed, setting, rate).lost_ratio
-        except InvalidTrial as error:
-            raise search.CannotOffer(str(error)) from error
+    offer = Offers(lambda rate: _flow(task, bed, setting, rate))
 
     def sample(indicator: str, unit: str, direction: str, value: float, **factors: Any) -> Any:
         return task.sample(
@@ -92,28 +88,16 @@ def _search(
             yield sample("rate_above", "1/s", "higher", found.failed, criterion=criterion)
         if criterion == "no loss":
             without_loss = found.passed if found.failed is not None else 0.0
+    for message in offer.words():
+        yield task.event("log", level="info", message=f"search of {setting.case}: {message}")
     for percent in LOADS if without_loss else ():
         try:
-            flow = _valid(task, bed, setting, without_loss * percent / 100)
+            flow = valid(partial(_flow, task, bed, setting, without_loss * percent / 100))
         except InvalidTrial as error:
             yield task.error("invalid", str(error), {"load_percent": percent, **setting.case})
             continue
         for name, value in flow.round_trips().items():
             yield sample(name, "us", "lower", value, load_percent=percent)
-
-
-def _valid(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:
-    """A flow whose generator kept its schedule; it is made up to `TRIES` times.
-
-    Raises:
-        InvalidTrial: the last one was invalid too.
-    """
-    for _ in range(TRIES - 1):
-        try:
-            return _flow(task, bed, setting, rate)
-        except InvalidTrial:
-            continue
-    return _flow(task, bed, setting, rate)
 
 
 def _flow(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:

@@ -8,7 +8,8 @@ from typing import Any
 
 from pentathlon.target.forwarding.bed import Bed, Unsupported
 from pentathlon.target.forwarding.flow import InvalidTrial, run_flow
-from pentathlon.target.forwarding.setting import TRIES, Setting, set_up
+from pentathlon.target.forwarding.setting import Setting, set_up
+from pentathlon.target.forwarding.trials import TRIES
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.ladder import BEST, FASTEST_FIRST
 from pentathlon.target.pair.trial import Task

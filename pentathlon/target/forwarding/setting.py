@@ -14,9 +14,6 @@ from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
 from pentathlon.traffic import models
 
-TRIES = 3
-"""A generator on a busy machine misses its schedule now and then: so often a trial is made."""
-
 FACTORS = {
     "ip_version": "ip_versions", "steering": "steering", "routes": "routes",
     "firewall_rules": "firewall_rules", "budget": "budgets",

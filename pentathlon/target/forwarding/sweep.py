@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pentathlon.target.forwarding import beside, loads, search
+from pentathlon.target.forwarding import beside, loads
 from pentathlon.target.forwarding.bed import Bed
 from pentathlon.target.forwarding.flow import ROUND_TRIPS, InvalidTrial, run_flow
 from pentathlon.target.forwarding.rungs import Rung, altered
 from pentathlon.target.forwarding.setting import (
     FAILURES,
-    TRIES,
     Setting,
     failure,
     set_up,
     settings,
 )
+from pentathlon.target.forwarding.trials import Offers, valid
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.target.pair.trial import Task
 
@@ -136,16 +136,15 @@ def _search(
         set_up(bed, task.parameters, setting)
         short = altered(task, duration_s=loads.SEARCH_S)
 
-        def lost(rate: float) -> float:
-            try:
-                return run_flow(
-                    bed, short, packet_rate=rate, frame_bytes=case["frame_bytes"],
-                    version=setting.version,
-                ).lost_ratio  # fmt: skip
-            except InvalidTrial as error:
-                raise search.CannotOffer(str(error)) from error
-
-        knee = knees[str(case)] = loads.find(lost, 1e3 * task.parameters["highest_kpps"])
+        offers = Offers(
+            lambda rate: run_flow(
+                bed, short, packet_rate=rate, frame_bytes=case["frame_bytes"],
+                version=setting.version,
+            )
+        )  # fmt: skip
+        knee = knees[str(case)] = loads.find(offers, 1e3 * task.parameters["highest_kpps"])
+        for message in offers.words():
+            yield task.event("log", level="info", message=f"loads of {case}: {message}")
         yield task.event("log", level="info", message=f"loads of {case}: {knee.words}")
         if knee.rate:
             yield _sample(short, case, ("measure", 0), knee.rate, ("knee", knee.rate))
@@ -173,17 +172,8 @@ def _beyond(load: dict[str, int], setting: Setting, knees: dict[str, loads.Knee]
 
 
 def _valid(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:
-    """What a trial yields; one that is invalid is made again, `TRIES` times in all.
-
-    Raises:
-        InvalidTrial: the last one was invalid too.
-    """
-    for _ in range(TRIES - 1):
-        try:
-            return _trial(task, bed, rate, setting, idle_units)
-        except InvalidTrial:
-            continue
-    return _trial(task, bed, rate, setting, idle_units)
+    """What a trial yields, made again where it was invalid."""
+    return valid(lambda: _trial(task, bed, rate, setting, idle_units))
 
 
 def _trial(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:
