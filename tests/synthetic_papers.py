@@ -136,7 +136,7 @@ FORWARD_DELAY = 1.5
 def forwarding(boot_noise: float = 0.005) -> Iterator[Item]:
     for place, competitor in enumerate(("none", "cpu.simplex")):
         for load in FORWARD_LOADS:
-            case = {"offered_kpps": load, "frame_bytes": 78, "competitor": competitor}
+            case = {"offered_kpps": load, "frame_bytes": 64, "competitor": competitor}
             through = min(float(load), FORWARD_CAPACITY[place])
             lost = 100 * (1 - through / load)
             delay = 80.0 * FORWARD_DELAY**place
@@ -150,17 +150,38 @@ def forwarding(boot_noise: float = 0.005) -> Iterator[Item]:
                 yield Item("forwarding.sweep", name, case, unit, better, value, boot_noise)
 
 
+FORWARD_SHARES = (50, 100, 150)
+
+
+def searched_forwarding(boot_noise: float = 0.005) -> Iterator[Item]:
+    """As `forwarding`, with loads that are shares of the capacity without a competitor."""
+    knee = FORWARD_CAPACITY[0]
+    alone = {"frame_bytes": 64, "competitor": "none"}
+    yield Item("forwarding.sweep", "knee", alone, "1/s", "higher", 1e3 * knee, boot_noise)
+    for place, competitor in enumerate(("none", "cpu.simplex")):
+        for share in FORWARD_SHARES:
+            case = {"load_percent": share, "frame_bytes": 64, "competitor": competitor}
+            load = knee * share / 100
+            through = min(load, FORWARD_CAPACITY[place])
+            for name, unit, better, value in (
+                ("throughput", "1/s", "higher", 1e3 * through),
+                ("lost", "%", "lower", 100 * (1 - through / load)),
+                ("round_trip", "us", "lower", 80.0 * FORWARD_DELAY**place),
+            ):
+                yield Item("forwarding.sweep", name, case, unit, better, value, boot_noise)
+
+
 RATES = {"no loss": 20.0, "little": 22.0}
 """Limits of forwarding by criterion, thousands of packets/s."""
 
 
 def rates(boot_noise: float = 0.005) -> Iterator[Item]:
     for criterion, rate in RATES.items():
-        case = {"criterion": criterion, "frame_bytes": 78, "competitor": "none"}
+        case = {"criterion": criterion, "frame_bytes": 64, "competitor": "none"}
         for name, value in (("rate", rate), ("rate_above", 1.02 * rate)):
             yield Item("forwarding.ndr", name, case, "1/s", "higher", 1e3 * value, boot_noise)
     for percent in (50, 90, 100):
-        case = {"load_percent": percent, "frame_bytes": 78, "competitor": "none"}
+        case = {"load_percent": percent, "frame_bytes": 64, "competitor": "none"}
         yield Item("forwarding.ndr", "round_trip", case, "us", "lower", 80.0 + percent, boot_noise)
 
 

@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from pentathlon.evaluate.cases import case_text, number
-from pentathlon.evaluate.derived.forwarding import COMPETITOR, LOAD, NONE, WORKLOAD
+from pentathlon.evaluate.derived.forwarding import (
+    COMPETITOR,
+    LISTED,
+    NONE,
+    SEARCHED,
+    WORKLOAD,
+    groups,
+)
 from pentathlon.evaluate.derived.model import Competition, LoadChange, Mean
 from pentathlon.evaluate.derived.series import mean_of
 from pentathlon.evaluate.model import Evaluation, Row
@@ -22,12 +29,17 @@ from pentathlon.evaluate.model import Evaluation, Row
 PICTURED = WORKLOAD
 """The workload whose pictures these are."""
 
-X_TITLE = "offered load, thousands of packets per second"
+X_TITLES = {
+    LISTED: "offered load, thousands of packets per second",
+    SEARCHED: "offered load, % of the highest that each boot forwards alone",
+}
+"""Factor of the loads -> the axis."""
 
 CAPTION = (
     "Over offered load, as figures 2 to 6 of salah2010: solid without a competitor for the CPU, "
     "dashed and hollow beside it. Points are means of the boots, bars their intervals; a dotted "
-    "line is what was offered. The last pictures are what the competitor changes at each load."
+    "line is what was offered. The last pictures are what the competitor changes at each load. "
+    "Loads that were searched are shares of each boot's own limit, which the tables have (knee)."
 )
 
 PANELS: dict[str, tuple[str, bool]] = {
@@ -67,36 +79,41 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
     """The panels, with short names.
 
     Each panel has `t` title, `f` the paper's figures, `u` unit, `g` 1 for a logarithmic axis, `o` 1
-    where a line of what was offered belongs, and `l` lines of [system, competitor, points], with
-    points of [load, mean, low, high].
+    where a line of what was offered belongs, `x` the title of its axis, and `l` lines of [system,
+    competitor, points], with points of [load, mean, low, high].
     """
-    rows = [
-        row
-        for row in evaluation.rows
-        if row.workload == WORKLOAD and number(row.case, LOAD) is not None
-    ]
-    if not rows:
+    found = list(groups(evaluation.rows))
+    if not found:
         return []
     level = 1 - evaluation.study.confidence
-    present = dict.fromkeys(str(row.case.get(COMPETITOR, NONE)) for row in rows)
+    present = dict.fromkeys(
+        str(row.case.get(COMPETITOR, NONE)) for _, _, rows in found for row in rows
+    )
     competitors = sorted(present, key=lambda name: name != NONE)
-    settings = dict.fromkeys(_setting(row) for row in rows)
+    several = len({case_text(setting) for _, setting, _ in found}) > 1
     panels: list[dict[str, Any]] = []
-    for setting in settings:
-        own = [row for row in rows if _setting(row) == setting]
-        name = f", {setting}" if len(settings) > 1 else ""
+    for factor, case, own in found:
+        setting = case_text(case)
+        name = f", {setting}" if several else ""
+        axis = X_TITLES[factor]
         for indicator, (figures, logarithmic) in PANELS.items():
             if measured := [row for row in own if row.indicator == indicator]:
+                lines = _lines(evaluation, (factor, measured), competitors, level, short)
                 panels.append(
                     {
                         "t": measured[0].title + name, "f": figures, "u": measured[0].unit,
-                        "g": int(logarithmic), "o": int(indicator in OFFERED),
-                        "l": list(_lines(evaluation, measured, competitors, level, short)),
+                        "g": int(logarithmic), "x": axis,
+                        "o": int(indicator in OFFERED and factor == LISTED), "l": list(lines),
                     }
                 )  # fmt: skip
-        alike = [one for one in evaluation.derived.competitions if one.case_text == setting]
-        panels += _changes(evaluation, alike, competitors, name, short)
-    return [{"w": WORKLOAD, "x": X_TITLE, "c": competitors, "p": panels}]
+        alike = [
+            one
+            for one in evaluation.derived.competitions
+            if (one.case_text, one.factor) == (setting, factor)
+        ]
+        changes = _changes(evaluation, alike, competitors, name, short)
+        panels += [{**one, "x": axis} for one in changes]
+    return [{"w": WORKLOAD, "c": competitors, "p": panels}]
 
 
 def words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -124,20 +141,15 @@ def limit_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, .
                 yield system.name, case, tuple(words for one in own for words in one.words)
 
 
-def _setting(row: Row) -> str:
-    return case_text(
-        {name: value for name, value in row.case.items() if name not in (LOAD, COMPETITOR)}
-    )
-
-
 def _lines(
     evaluation: Evaluation,
-    rows: Iterable[Row],
+    loaded: tuple[str, Iterable[Row]],
     competitors: list[str],
     level: float,
     short: Callable[[float], Any],
 ) -> Iterator[list[Any]]:
-    ordered = sorted(rows, key=lambda row: number(row.case, LOAD) or 0.0)
+    factor, rows = loaded
+    ordered = sorted(rows, key=lambda row: number(row.case, factor) or 0.0)
     for place, system in enumerate(evaluation.systems):
         for which, competitor in enumerate(competitors):
             points = []
@@ -146,7 +158,7 @@ def _lines(
                 if str(row.case.get(COMPETITOR, NONE)) != competitor or summary is None:
                     continue
                 boots = np.array([boot.value for boot in summary.boot_means])
-                load = number(row.case, LOAD) or 0.0
+                load = number(row.case, factor) or 0.0
                 most = 100.0 if row.indicator in SHARES else math.inf
                 mean = mean_of(boots, level, least=0, most=most)
                 points.append([short(load), *_ends(mean, short)])
@@ -166,7 +178,7 @@ def _changes(
         lines = []
         for one in alike:
             points = [
-                [short(change.load_kpps), *_ends(_shown(mean, unit), short)]
+                [short(change.load), *_ends(_shown(mean, unit), short)]
                 for change in one.each
                 if (mean := take(change)) is not None
             ]

@@ -76,6 +76,33 @@ def test_loads_measured_one_way_only_do_not_count():
     assert holds(first.capacity, 1.0)
 
 
+def test_searched_loads_are_judged_by_their_shares_and_the_limit():
+    first, second = found(planted.searched_forwarding())
+    assert (first.factor, first.loads) == ("load_percent", planted.FORWARD_SHARES)
+    alone, beside = planted.FORWARD_CAPACITY
+    assert first.knee is not None and first.knee.value == pytest.approx(1e3 * alone, rel=0.03)
+    assert holds(first.capacity, beside / alone)
+    assert holds(second.capacity, 0.9 * beside / alone)
+    assert second.against is not None and holds(second.against.capacity, 0.9)
+    assert holds(first.delay, planted.FORWARD_DELAY)
+    each = {one.load_percent: one for one in first.each}
+    assert holds(each[100].throughput, beside / alone)
+    assert holds(each[50].throughput, 1.0)
+    assert each[100].load_kpps is None
+    assert any("100 % are" in text for text in first.words)
+
+
+def test_listed_and_searched_loads_are_not_joined():
+    both = found([*planted.forwarding(), *planted.searched_forwarding()])
+    assert [(one.system, one.factor) for one in both] == [
+        (system, factor)
+        for factor in ("offered_kpps", "load_percent")
+        for system in ("uml-6.1", "uml-7.2")
+    ]
+    assert [one.loads for one in both[::2]] == [planted.FORWARD_LOADS, planted.FORWARD_SHARES]
+    assert both[0].knee is None
+
+
 def test_without_a_competitor_there_is_nothing_to_tell():
     assert found(one for one in planted.forwarding() if one.case["competitor"] == "none") == ()
 

@@ -55,6 +55,22 @@ def test_systems_and_competitors_lie_over_each_other(panels):
     assert first["o"] == 1
 
 
+def test_searched_loads_have_panels_of_their_own():
+    items = [*planted.forwarding(), *planted.searched_forwarding()]
+    made = Maker(factors={"uml-6.1": same}, chosen=items, iterations=1).make()
+    (found,) = overlays.payload(evaluate(made), short)
+    listed, searched = (
+        [panel for panel in found["p"] if panel["x"] == overlays.X_TITLES[factor]]
+        for factor in ("offered_kpps", "load_percent")
+    )
+    assert len(listed) + len(searched) == len(found["p"])
+    assert [panel["f"] for panel in searched[:3]] == [panel["f"] for panel in listed[:3]]
+    assert "change by the competitor" in searched[-1]["t"]
+    for panel in searched:
+        assert panel["o"] == 0
+        assert {x for _, _, line in panel["l"] for x, *_ in line} <= set(planted.FORWARD_SHARES)
+
+
 def test_the_page_says_what_the_competitor_changes(result):
     text = re.sub(r"<[^>]+>", " ", html.render(evaluate(result), result))
     assert "keeps" in text and "of its speed" in text

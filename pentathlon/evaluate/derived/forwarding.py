@@ -9,6 +9,13 @@ and the boots are what the intervals come from. Per boot:
     delay      mean round-trip time with the competitor over that without it, geometric mean of the
                loads
 
+Loads that were searched (`load_percent`) are shares of the highest load that the boot's own
+search found without the competitor. Inside a boot a share is one rate for all competitors, so the
+differences above are those of one load too. Between boots the rates of a share differ: a share is
+joined with the same share and never with a rate, so loss and delay "at 110 %" are those in the same
+overload of each boot, and how the limits themselves differ is said by `knee` and by the capacities,
+which are rates. Listed loads (`offered_kpps`) and searched ones are judged apart.
+
 Two systems are compared by the ratio (loss: by the difference) of these in each block, so that it
 is said with an interval which of them the competitor hurts more.
 """
@@ -16,25 +23,26 @@ is said with an interval which of them the competitor hurts more.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pentathlon.evaluate.cases import case_text, number
 from pentathlon.evaluate.derived import said
-from pentathlon.evaluate.derived.model import Against, Competition, LoadChange
+from pentathlon.evaluate.derived.model import Against, Competition, LoadChange, Mean
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Row, Scalar
 
 WORKLOAD = "forwarding.sweep"
-LOAD, COMPETITOR, NONE = "offered_kpps", "competitor", "none"
+LISTED, SEARCHED, COMPETITOR, NONE = "offered_kpps", "load_percent", "competitor", "none"
+KNEE = "knee"
 
 LOST = (-100.0, 100.0)
 """Between these lies the difference of two shares, in percentage points."""
 
 Boots = dict[int, dict[float, float]]
-"""Block -> load in thousands of packets/s -> mean of the boot."""
+"""Block -> load -> mean of the boot."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,10 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of one setting, and the competitor in question."""
+    """The rows of one setting, the factor of their loads, and the competitor in question."""
 
     rows: tuple[Row, ...]
+    factor: str
     competitor: str
     setting: dict[str, Scalar]
 
@@ -76,7 +85,7 @@ class _Rows:
         for row in self.rows:
             if row.indicator != indicator or row.case.get(COMPETITOR, NONE) != competitor:
                 continue
-            summary, load = row.summary(system), number(row.case, LOAD)
+            summary, load = row.summary(system), number(row.case, self.factor)
             if summary is None or load is None:
                 continue
             for boot in summary.boot_means:
@@ -92,29 +101,53 @@ def find_competitions(
     rows: Sequence[Row], systems: Sequence[str], level: float
 ) -> tuple[Competition, ...]:
     """Every competitor on every system; `level` is 1 − confidence."""
-    own = [row for row in rows if row.workload == WORKLOAD and number(row.case, LOAD) is not None]
     found = []
-    for setting in dict.fromkeys(_setting(row.case) for row in own):
-        alike = [row for row in own if _setting(row.case) == setting]
+    for factor, setting, alike in groups(rows):
         competitors = dict.fromkeys(str(row.case.get(COMPETITOR, NONE)) for row in alike)
         for competitor in competitors:
             if competitor == NONE:
                 continue
-            own_rows = _Rows(tuple(alike), competitor, dict(setting))
+            knees = {
+                summary.system: [boot.value for boot in summary.boot_means]
+                for row in rows
+                if row.workload == WORKLOAD
+                and row.indicator == KNEE
+                and setting_of(row.case) == setting
+                and factor == SEARCHED
+                for summary in row.summaries
+            }
+            own_rows = _Rows(tuple(alike), factor, competitor, setting)
             first: dict[str, dict[int, float]] = {}
             for system in systems:
-                one = _one(own_rows, system, level, first)
+                knee = said.mean(knees.get(system, []), level, 0)
+                one = _one(own_rows, system, level, first, knee)
                 if one is not None:
                     found.append(one)
     return tuple(found)
 
 
-def _setting(case: dict[str, Scalar]) -> tuple[tuple[str, Scalar], ...]:
-    return tuple((name, value) for name, value in case.items() if name not in (LOAD, COMPETITOR))
+def groups(rows: Sequence[Row]) -> Iterator[tuple[str, dict[str, Scalar], list[Row]]]:
+    """(factor of the loads, setting, rows) of all rows at a load, in their order."""
+    own = [row for row in rows if row.workload == WORKLOAD]
+    for factor in (LISTED, SEARCHED):
+        loaded = [row for row in own if number(row.case, factor) is not None]
+        settings = dict.fromkeys(tuple(setting_of(row.case).items()) for row in loaded)
+        for setting in map(dict, settings):
+            yield factor, setting, [row for row in loaded if setting_of(row.case) == setting]
+
+
+def setting_of(case: dict[str, Scalar]) -> dict[str, Scalar]:
+    """A case without its load and its competitor."""
+    left_out = (LISTED, SEARCHED, COMPETITOR)
+    return {name: value for name, value in case.items() if name not in left_out}
 
 
 def _one(
-    own: _Rows, system: str, level: float, first: dict[str, dict[int, float]]
+    own: _Rows,
+    system: str,
+    level: float,
+    first: dict[str, dict[int, float]],
+    knee: Mean | None,
 ) -> Competition | None:
     """`first` holds the changes of the first system, by kind and block; it is filled by it."""
     pairs = {name: own.pair(system, name) for name in ("throughput", "lost", "round_trip")}
@@ -155,7 +188,9 @@ def _one(
         competitor=own.competitor,
         case_text=case_text(own.setting),
         boots=len(blocks),
+        factor=own.factor,
         loads=tuple(loads),
+        knee=knee,
         capacity_alone=said.mean(list(free.values()), level, 0),
         capacity_beside=said.mean(list(busy.values()), level, 0),
         capacity=said.ratio(list(capacity.values()), level),
@@ -167,7 +202,8 @@ def _one(
         slowest=said.mean(list(slowest.values()), level, 0) if each else None,
         each=tuple(
             LoadChange(
-                load_kpps=load,
+                load_kpps=load if own.factor == LISTED else None,
+                load_percent=load if own.factor == SEARCHED else None,
                 throughput=said.ratio(
                     [one[load] for one in forwarded.values() if load in one], level
                 ),
@@ -181,12 +217,21 @@ def _one(
     return found.model_copy(update={"words": tuple(_words(found, systems_first=not against))})
 
 
+def _kpps(rate: float) -> str:
+    return significant(rate / 1e3)
+
+
 def _per_block(each: dict[int, dict[float, float]]) -> dict[int, float]:
     return {block: float(np.mean(list(own.values()))) for block, own in each.items() if own}
 
 
 def _words(found: Competition, *, systems_first: bool) -> list[str]:
     words = []
+    if found.factor == SEARCHED:
+        text = "loads are shares of the highest that each boot forwards without a competitor"
+        if found.knee is not None:
+            text += f"; 100 % are {said.interval(found.knee, _kpps, '')} thousand packets/s"
+        words.append(text)
     if found.capacity and found.capacity_alone and found.capacity_beside:
         alone, beside = found.capacity_alone.value / 1e3, found.capacity_beside.value / 1e3
         words.append(

@@ -134,14 +134,23 @@ class Regions(Frozen):
 class LoadChange(Frozen):
     """What a competitor changes at one offered load."""
 
-    load_kpps: float
-    """Thousands of packets per second."""
+    load_kpps: float | None
+    """Thousands of packets per second; None for a share."""
+    load_percent: float | None = None
+    """Share of the highest load that is forwarded, as each boot found it."""
     throughput: Mean | None
     """With the competitor over without it."""
     lost: Mean | None
     """With less without, percentage points."""
     delay: Mean | None
     """Mean round-trip time, with over without."""
+
+    @property
+    def load(self) -> float:
+        """In the competition's `factor`."""
+        known = self.load_percent if self.load_kpps is None else self.load_kpps
+        assert known is not None
+        return known
 
 
 class Against(Frozen):
@@ -164,8 +173,13 @@ class Competition(Frozen):
     """What else names the case, such as the length of the frames."""
     boots: int
     """Boots with a load that was measured both with and without the competitor."""
+    factor: str
+    """What the loads are: "offered_kpps", thousands of packets per second, or "load_percent",
+    shares of the highest load that each boot forwards without the competitor (`knee`)."""
     loads: tuple[float, ...]
-    """Those loads, thousands of packets per second."""
+    """Those loads."""
+    knee: Mean | None
+    """Packets per second of 100 %; None where the loads are not shares."""
     capacity_alone: Mean | None
     """Highest throughput over the loads, packets per second."""
     capacity_beside: Mean | None

@@ -50,7 +50,7 @@
       const made = panel(one.t, Plot.plot({
         width: each, height: Math.min(300, 150 + each * 0.3), marginLeft: 56, marginRight: 14, marginTop: 26, marginBottom: 38, style,
         ariaLabel: `${one.t}, over offered load`,
-        x: { type: "linear", domain: [0, most * 1.04], label: `${found.x} →` },
+        x: { type: "linear", domain: [0, most * 1.04], label: `${one.x} →` },
         y: { type: y.type, domain: y.domain, label: `↑ ${unit}` },
         symbol: { domain: systems.map((_, s) => s), range: SYMBOLS },
         marks: [
