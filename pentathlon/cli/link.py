@@ -10,8 +10,10 @@ from rich.table import Table
 
 from pentathlon import agent
 from pentathlon.cli.exits import InputError, domain_errors
+from pentathlon.cli.link_run import HELP as RUN_HELP
+from pentathlon.cli.link_run import run, said
 from pentathlon.cli.screen import err, out
-from pentathlon.link.profile import DIRECTIONS, ProfileError, Way, load_profile, names
+from pentathlon.link.profile import DIRECTIONS, ProfileError, load_profile, names
 from pentathlon.target.link.bed import EngineName, open_link
 from pentathlon.target.link.calibrate import ATTEMPTS, Calibration, LinkRefused
 from pentathlon.target.link.calibrate import calibrate as measure
@@ -43,6 +45,7 @@ Examples:
 """
 
 app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+app.command("run", help=RUN_HELP)(run)
 
 
 @app.command("profiles", help=PROFILES_HELP)
@@ -61,17 +64,8 @@ def profiles(
     for heading in ("profile", "", "up", "down"):
         table.add_column(heading)
     for profile in found:
-        table.add_row(profile.name, profile.title, *(_way(profile.way(d)) for d in DIRECTIONS))
+        table.add_row(profile.name, profile.title, *(said(profile.way(d)) for d in DIRECTIONS))
     out.print(table)
-
-
-def _way(way: Way) -> str:
-    rate = "no limit" if way.rate_kbit is None else f"{way.rate_kbit:,.10g} kbit/s"
-    more = [
-        f"jitter {way.jitter_ms} ms" if way.jitter_ms else "",
-        f"loss {100 * way.loss.mean:.2g} %" if way.loss.mean else "",
-    ]
-    return ", ".join([f"{rate}, {way.delay_ms:g} ms", *filter(None, more)])
 
 
 @app.command("calibrate", help=CALIBRATE_HELP)

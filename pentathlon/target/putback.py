@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pentathlon.target import processes
+from pentathlon.target import interfaces, processes
 from pentathlon.target.forwarding.inside import offload
 from pentathlon.target.tools import on_path
 
@@ -104,6 +104,8 @@ def put_back(entry: Entry, token: str, same_boot: bool) -> str | None:
             _cgroup(_own(entry["path"]))
         case "card" if same_boot:
             return _card(entry["path"], entry["pid"], entry["state"])
+        case "interface" if same_boot:
+            return interfaces.put_back(entry)
         case "directory":
             path = _own(entry["path"])
             if path.exists():

@@ -11,11 +11,12 @@ use super::profile::Way;
 use crate::sys::packet::FrameSocket;
 use crate::sys::ring::{Frame, Ring};
 use crate::sys::time::{monotonic_ns, realtime_ns, thread_cpu_ns};
-use crate::sys::{interface, mmsg, timer_slack, wait};
+use crate::sys::{interface, mmsg, namespace, timer_slack, wait};
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::io;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
@@ -38,6 +39,9 @@ const OLDEST_NS: u64 = 1_000_000_000;
 pub struct Request {
     /// Names of the two interfaces.
     pub interfaces: [String; 2],
+    /// The network namespace of each, as a file; this process' own where none is named.
+    #[serde(default)]
+    pub namespaces: [Option<PathBuf>; 2],
     /// From the first to the second, and back.
     pub ways: [Way; 2],
     #[serde(default)]
@@ -61,6 +65,9 @@ pub enum Order {
 pub type Letter = (Order, Sender<Value>);
 
 struct End {
+    name: String,
+    /// The interface is not there any more.
+    gone: bool,
     ring: Ring,
     out: FrameSocket,
     last_ns: u64,
@@ -81,7 +88,8 @@ impl Ferry {
     /// Opens both interfaces. The error is a sentence.
     pub fn open(request: &Request) -> Result<Self, String> {
         let [first, second] = &request.interfaces;
-        if first == second {
+        let [near, far] = &request.namespaces;
+        if (first, near) == (second, far) {
             return Err(format!("both ends of the line are the interface {first}"));
         }
         let [there, back] = &request.ways;
@@ -90,12 +98,12 @@ impl Ferry {
             Direction::new(back, request.seed, 1)?,
         ];
         let longest = there.mtu_bytes.max(back.mtu_bytes) + HEADER;
-        let open = |name: &String| -> Result<End, String> {
-            end(name, longest as usize)
+        let open = |name: &String, place: &Option<PathBuf>| -> Result<End, String> {
+            namespace::inside(place.as_deref(), || end(name, longest as usize))
                 .map_err(|e| format!("the line cannot take frames from the interface {name}: {e}"))
         };
         Ok(Self {
-            ends: [open(first)?, open(second)?],
+            ends: [open(first, near)?, open(second, far)?],
             directions,
             spare: Vec::new(),
             spin_ns: request.spin_us * 1000,
@@ -259,7 +267,9 @@ impl Ferry {
             let [first, second] = &self.ends;
             let limit = Duration::from_nanos(left_ns - spin_ns);
             self.sleeps += 1;
-            wait::readable([first.ring.as_fd(), second.ring.as_fd()], limit)?;
+            if wait::readable([first.ring.as_fd(), second.ring.as_fd()], limit)? {
+                self.ends.iter_mut().try_for_each(End::check)?;
+            }
             return Ok(());
         }
         let until_ns = now_ns + left_ns;
@@ -279,10 +289,26 @@ impl Ferry {
                 way.event()
             })
             .collect();
+        let gone: Vec<&str> = self
+            .ends
+            .iter()
+            .filter_map(|end| end.gone.then_some(end.name.as_str()))
+            .collect();
         json!({
             "event": "line", "ways": ways, "elapsed_ns": self.now(), "cpu_ns": thread_cpu_ns(),
-            "sleeps": self.sleeps, "clock_set": self.clock_set,
+            "sleeps": self.sleeps, "clock_set": self.clock_set, "gone": gone,
         })
+    }
+}
+
+impl End {
+    /// Where a wait ended without a frame: an interface that was taken down may come up again, one
+    /// that was removed does not come back.
+    fn check(&mut self) -> io::Result<()> {
+        if !self.ring.ready() && self.ring.mishap()?.is_some() {
+            self.gone = !self.ring.bound()?;
+        }
+        Ok(())
     }
 }
 
@@ -295,6 +321,8 @@ fn end(wanted: &str, longest: usize) -> io::Result<End> {
     let out = FrameSocket::open(index)?;
     out.socket.set_nonblocking(true)?;
     Ok(End {
+        name: wanted.to_owned(),
+        gone: false,
         ring: Ring::open(index, longest, SLOTS)?,
         out,
         last_ns: 0,

@@ -40,6 +40,8 @@ pub mod mmap;
 #[cfg(target_os = "linux")]
 pub mod mmsg;
 #[cfg(target_os = "linux")]
+pub mod namespace;
+#[cfg(target_os = "linux")]
 pub mod packet;
 #[cfg(unix)]
 pub mod pages;

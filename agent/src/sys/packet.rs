@@ -50,7 +50,21 @@ pub fn link_address(interface: u32, protocol: u16) -> io::Result<SockAddr> {
     Ok(address)
 }
 
+/// The index of the interface that an address of a packet socket names; none if it is gone.
+pub fn interface(own: &SockAddr) -> Option<u32> {
+    let own = link_layer(own)?;
+    u32::try_from(own.sll_ifindex)
+        .ok()
+        .filter(|&index| index > 0)
+}
+
 fn ethernet_address(own: &SockAddr) -> Option<[u8; 6]> {
+    let own = link_layer(own)?;
+    let ethernet = own.sll_hatype == libc::ARPHRD_ETHER && own.sll_halen == 6;
+    ethernet.then(|| *own.sll_addr.first_chunk().expect("8 bytes"))
+}
+
+fn link_layer(own: &SockAddr) -> Option<&libc::sockaddr_ll> {
     if i32::from(own.family()) != libc::AF_PACKET
         || (own.len() as usize) < std::mem::offset_of!(libc::sockaddr_ll, sll_addr) + 6
     {
@@ -58,7 +72,5 @@ fn ethernet_address(own: &SockAddr) -> Option<[u8; 6]> {
     }
     // SAFETY: the family says which structure lies here, and it is long enough for the address;
     // the storage behind it is zero up to the structure's end.
-    let own = unsafe { &*own.as_ptr().cast::<libc::sockaddr_ll>() };
-    let ethernet = own.sll_hatype == libc::ARPHRD_ETHER && own.sll_halen == 6;
-    ethernet.then(|| *own.sll_addr.first_chunk().expect("8 bytes"))
+    Some(unsafe { &*own.as_ptr().cast::<libc::sockaddr_ll>() })
 }

@@ -1,7 +1,7 @@
 //! Frames of an interface in memory shared with the kernel, each with the time at which the kernel
 //! took it: PACKET_RX_RING of packet(7), version 2 (kernel documentation, packet_mmap).
 
-use super::packet::link_address;
+use super::packet::{interface, link_address};
 use super::socket::set;
 use socket2::{Domain, Socket, Type};
 use std::io;
@@ -136,6 +136,17 @@ impl Ring {
             .store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % self.slots;
         looked
+    }
+
+    /// What happened to the interface since this was last asked, such as that it was taken down; as
+    /// long as nobody asks, every wait for a frame ends at once.
+    pub fn mishap(&self) -> io::Result<Option<io::Error>> {
+        self.socket.take_error()
+    }
+
+    /// Whether the interface is still there; a new one of its name is another one.
+    pub fn bound(&self) -> io::Result<bool> {
+        Ok(interface(&self.socket.local_addr()?).is_some())
     }
 
     /// Frames that found no slot free since this was last asked.

@@ -201,17 +201,20 @@ def _engine(
     state_dir: Path,
     timeout_s: float,
 ) -> Engine:
-    spins = has_own_cpu(profile)
     if name == "netem":
         return netem_engine.in_namespace(emulator, INNER, state_dir)
     if name == "netem-uml":
         target = netem_engine.guest_target(agent, state_dir)
-        cpus = places(spins)[0] or (max(AVAILABLE),)
+        cpus = places(has_own_cpu(profile))[0] or (max(AVAILABLE),)
         return netem_engine.in_guest(
             emulator, INNER, target, mtu=profile.mtu_bytes, cpus=cpus, timeout_s=timeout_s
         )
-    never_sleeps = spins and len(AVAILABLE) > 1
-    return AgentEngine(emulator, INNER, 1_000_000 if never_sleeps else SPIN_US)
+    return AgentEngine(emulator, INNER, spin_us(profile))
+
+
+def spin_us(profile: Profile) -> int:
+    """How long before a frame is due the agent's emulator stops sleeping, µs."""
+    return 1_000_000 if has_own_cpu(profile) and len(AVAILABLE) > 1 else SPIN_US
 
 
 def has_own_cpu(profile: Profile) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from pentathlon.link import request
@@ -59,21 +60,30 @@ class AgentEngine:
     Args:
         endpoint: the agent of the namespace.
         interfaces: at the client's and at the server's side.
+        namespaces: the files of their network namespaces, None for the endpoint's own.
         spin_us: how long before a frame is due it stops sleeping, µs.
     """
 
     name = "agent"
     loses_on_line = True
 
-    def __init__(self, endpoint: Endpoint, interfaces: Sequence[str], spin_us: int) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        interfaces: Sequence[str],
+        spin_us: int,
+        namespaces: Sequence[Path | None] = (None, None),
+    ) -> None:
         self._endpoint = endpoint
         self._interfaces = list(interfaces)
+        self._namespaces = [None if one is None else str(one) for one in namespaces]
         self._spin_us = spin_us
 
     def open(self, profile: Profile, seed: int, lead_ns: int) -> None:
         work = {
-            "work": "emulate", "interfaces": self._interfaces, "ways": request.ways(profile),
-            "seed": seed, "spin_us": self._spin_us, "lead_ns": lead_ns,
+            "work": "emulate", "interfaces": self._interfaces, "namespaces": self._namespaces,
+            "ways": request.ways(profile), "seed": seed, "spin_us": self._spin_us,
+            "lead_ns": lead_ns,
         }  # fmt: skip
         self._endpoint.start(JOB, work)
 
