@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,16 +18,18 @@ from pentathlon import agent
 from pentathlon.link.profile import parse_profile
 from pentathlon.study.model import System
 from pentathlon.target import make_target
-from pentathlon.target.contract import TargetError, TargetUnavailable
+from pentathlon.target.contract import Target, TargetError, TargetUnavailable
 from pentathlon.target.files import trial
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.behaviours import behaviour
 from pentathlon.target.files.driver import run_link
 from pentathlon.target.files.ground import Ground, grounds
+from pentathlon.target.files.office import Office
 from pentathlon.target.files.programs import HERE
 from pentathlon.target.files.protocols import family, smb
 from pentathlon.target.files.protocols.base import Call, Service
 from pentathlon.target.files.protocols.smb import Smb, SmbService
+from pentathlon.target.link import use
 from pentathlon.target.link.bed import open_link
 from pentathlon.target.link.calibrate import Calibration
 from pentathlon.target.link.use import LinkInUse
@@ -123,7 +126,7 @@ TASKS = {
     "files.roaming": ["smb", "sftp", "nfs"],
     "files.portal": ["http1.1", "http2"],
 }
-"""Task -> its protocols; HTTP/3 has tests of its own."""
+"""Task -> its protocols; HTTP/3 is apart, because other machines may lack what it needs."""
 
 
 def every_task_runs(bench: Bench, *, fewest: bool = False) -> None:
@@ -139,6 +142,12 @@ def every_task_runs(bench: Bench, *, fewest: bool = False) -> None:
                 found = samples(bench.run(task, protocols=[protocol], **small))
                 assert found["wire_bytes"] > 20_000, (task, protocol)
                 assert found["link_round_trip"] >= 50, (task, protocol)
+
+
+def http_3_runs(bench: Bench, workload: str = "files.portal") -> None:
+    """A task by HTTP/3 over the link of `WAN`; one round trip is its handshake."""
+    found = samples(bench.run(workload, protocols=["http3"], document_bytes=[20_000]))
+    assert found["wire_bytes"] > 20_000 and found["task_time"] >= 0.1
 
 
 def crossed_by_traffic(ground: Ground) -> None:
@@ -194,6 +203,63 @@ def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None
     finally:
         over.set()
         thread.join()
+
+
+def cut_in_mid_task(bench: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
+    """A copy whose link is cut fails with that reason, and the next one is done."""
+    assert bench.ground.link is not None
+    bed = bench.ground.link.bed
+    with monkeypatch.context() as patch, after(bench, 30_000, bed.cut):
+        patch.setattr(trial, "limit_s", lambda ground, held: 4.0 * ground.client.slow)
+        try:
+            said = failure(
+                bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000])
+            )
+        finally:
+            bed.mend()
+    came = re.fullmatch("the link was cut in mid-task; ([0-9,]+) of 2,000,000 bytes had come", said)
+    assert came and int(came[1].replace(",", "")) < 2_000_000, said
+    assert samples(bench.run("files.copy", protocols=[protocol]))["task_time"] > 0
+
+
+def goes_on_after(
+    target: Target, place: Path, monkeypatch: pytest.MonkeyPatch, what: Callable[[Ground], object]
+) -> str:
+    """Two cases, in the first of which something happens in mid-task: why that failed.
+
+    The second one has a new ground, and is done.
+    """
+    if reason := lacking("files.copy", ["http1.1"]):
+        pytest.skip(reason)
+    profile = place / "test.toml"
+    profile.write_text(WAN)
+    assert isinstance(target, PairTarget)
+    make, made = grounds(target.ends), list[Ground]()
+
+    def noted(link: str, timeout_s: float, scratch: Path) -> Ground:
+        made.append(make(link, timeout_s, scratch))
+        return made[-1]
+
+    monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
+    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 4.0 * ground.client.slow)
+    office = Office(noted, (behaviour("own"), behaviour("own")), place).boot(240.0)
+    parameters = {
+        "links": [str(profile)], "protocols": ["http1.1"], "document_bytes": [2_000_000, 100_000],
+        "states": ["cold"], "keep_captures": False,
+    }  # fmt: skip
+    entry = {"id": "files.copy", "parameters": parameters, "warmup": 0, "iterations": 1}
+    try:
+        office.ground(str(profile))
+        with after(Bench(Grounds(made[0]), place), 100_000, lambda: what(made[0])):
+            events = list(office.run(Task(0, 1, "0123456789abcdef", 7, entry)))
+    finally:
+        office.stop()
+    (error,) = (event for event in events if event["event"] == "error")
+    assert error["case"]["document_bytes"] == 2_000_000 and len(made) == 2
+    assert error["kind"] == "failed" and "\n" not in error["reason"]
+    done = [event for event in events if event["event"] == "sample"]
+    assert done and all(event["case"]["document_bytes"] == 100_000 for event in done)
+    return str(error["reason"])
 
 
 def wrong_password(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,16 +5,24 @@ that a path which is taken for common property is not there."""
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
+
+import pytest
 
 import pentathlon
 from pentathlon.study.reach import Ssh
 from pentathlon.target.files.ground import GATHER, SEGMENT, SEGMENT_ANY, SEND_CHECKSUM
+from pentathlon.target.files.programs import SYSTEM_PYTHON
 from pentathlon.target.forwarding import inside
 from tests.target.sshd import Sshd
 
@@ -81,20 +89,51 @@ class Machine:
         done = subprocess.run([*enter, *command], capture_output=True, text=True, check=True)
         return done.stdout
 
+    @contextlib.contextmanager
+    def having(self, package: str) -> Iterator[None]:
+        """Let the machine's interpreter have a package of this one, and what that needs."""
+        look = "import site, sys; print(*sys.version_info[:2], site.getsitepackages()[0])"
+        *version, place = self.run(SYSTEM_PYTHON, "-I", "-c", look).split()
+        if tuple(map(int, version)) != sys.version_info[:2] or not self.path(place).is_dir():
+            pytest.skip(f"packages of this interpreter are not for {SYSTEM_PYTHON}")
+        self.run("mount", "-t", "tmpfs", "tmpfs", place)
+        try:
+            for name in _with_needs(package):
+                one = metadata.distribution(name)
+                for file in one.files or ():
+                    to = self.path(place) / file
+                    if ".." not in file.parts:
+                        to.parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copyfile(one.locate_file(file), to)
+            yield
+        finally:
+            self.run("umount", place)
+
     def left(self) -> list[str]:
         """What a session has left there: files, addresses, settings, processes."""
+        return [
+            *(path.name for path in self.path("/tmp").glob("pentathlon-*")),
+            *self.run("sh", "-c", OF_INTERFACE, self.theirs).splitlines(),
+            *(name for name in self.processes().values() if name != "sleep"),
+        ]
+
+    def processes(self) -> dict[int, str]:
+        """Id -> name of all that run there."""
         own = Path(f"/proc/{self.holder.pid}/ns/net").readlink()
-        names = []
+        found = {}
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit() and _link(entry / "ns/net") == own:
                 # It can end between one look and the next.
                 with contextlib.suppress(OSError):
-                    names.append((entry / "comm").read_text().strip())
-        return [
-            *(path.name for path in self.path("/tmp").glob("pentathlon-*")),
-            *self.run("sh", "-c", OF_INTERFACE, self.theirs).splitlines(),
-            *(name for name in names if name != "sleep"),
-        ]
+                    found[int(entry.name)] = (entry / "comm").read_text().strip()
+        return found
+
+    def hang_up(self) -> None:
+        """Break every connection of ssh to it."""
+        for pid, name in self.processes().items():
+            if name == "sshd":
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def quiet(self) -> list[str]:
         """What is left after some time for it to go."""
@@ -108,6 +147,16 @@ class Machine:
         self.holder.wait()
         assert self.holder.stdout is not None
         self.holder.stdout.close()
+
+
+def _with_needs(package: str) -> set[str]:
+    """Names of installed packages: this one, and all that it cannot be without."""
+    found, new = set[str](), {package}
+    while new:
+        found |= new
+        said = (need for name in new for need in metadata.requires(name) or ())
+        new = {re.split(r"[^\w.-]", one)[0] for one in said if "extra ==" not in one} - found
+    return found
 
 
 def _link(path: Path) -> Path | None:

@@ -19,6 +19,7 @@ from pentathlon.study.reach import Ssh
 from pentathlon.target import TargetUnavailable, make_target
 from pentathlon.target.files import trial
 from pentathlon.target.files.asked import Setup
+from pentathlon.target.files.far import FarPlace
 from pentathlon.target.files.ground import Ground, grounds
 from pentathlon.target.link import use
 from pentathlon.target.link.calibrate import Calibration
@@ -33,8 +34,12 @@ from tests.files.conftest import (
     Grounds,
     after,
     crossed_by_traffic,
+    cut_in_mid_task,
     every_task_runs,
     failure,
+    goes_on_after,
+    http_3_runs,
+    lacking,
     no_namespaces,
     samples,
     wrong_password,
@@ -118,6 +123,46 @@ def test_what_breaks_a_task_with_another_machine_costs_one_sentence(
     assert said.endswith("; 0 of 100,000 bytes had come")
 
 
+@pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])
+def test_another_machine_whose_disk_is_full_costs_one_sentence(
+    far_client: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    made, remove = FarPlace.__init__, FarPlace.remove
+
+    def small(self: FarPlace, host: FarEnd, *rest: Any) -> None:
+        made(self, host, *rest)
+        host.shell('mount -t tmpfs -o size=64k tmpfs "$1"', str(self.into))
+
+    def unmount(self: FarPlace) -> None:
+        far_client.ground.client.perform(["umount", str(self.into)], 10.0)
+        remove(self)
+
+    monkeypatch.setattr(FarPlace, "__init__", small)
+    monkeypatch.setattr(FarPlace, "remove", unmount)
+    said = failure(far_client.run("files.copy", protocols=[protocol]))
+    assert said.startswith("the client's disk is full")
+    monkeypatch.undo()
+    assert samples(far_client.run("files.copy", protocols=[protocol]))["task_time"] > 0
+
+
+@pytest.mark.parametrize("far_is_client", [True, False])
+def test_after_the_connection_to_another_machine_broke_the_next_case_has_a_new_one(
+    machines: list[Machine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, far_is_client: bool
+) -> None:
+    one = machines[2]
+    system = far_system(str(one.ssh.config), one.own, one.theirs)
+    if not far_is_client:
+        peer = Peer(target="ssh", ssh=one.ssh, interfaces=(one.own,), joined_to=(one.theirs,))
+        system = System(name="far", target="netns", peer=peer)
+    target = make_target(system, agent.locate(), tmp_path)
+    target.prepare()
+    said = goes_on_after(target, tmp_path, monkeypatch, lambda _: one.hang_up())
+    side = "client" if far_is_client else "server"
+    lost = f'the {side} was lost in mid-task (system "far": the connection to bench broke before'
+    assert said.startswith(lost), said
+    assert one.quiet() == []
+
+
 @pytest.mark.parametrize("protocol", ["smb", "nfs"])
 def test_an_open_that_breaks_tells_how_much_has_come_over_there(
     far_client: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
@@ -161,6 +206,29 @@ def test_every_task_comes_from_another_machine_to_a_namespace(far_server: Bench)
     every_task_runs(far_server)
 
 
+@pytest.mark.parametrize("workload", ["files.copy", "files.portal"])
+@pytest.mark.parametrize("far", ["client", "server"])
+def test_http_3_goes_to_and_from_another_machine(
+    request: pytest.FixtureRequest, machines: list[Machine], far: str, workload: str
+) -> None:
+    bench: Bench = request.getfixturevalue(f"far_{far}")
+    one = machines[("client", "server").index(far)]
+    if reason := lacking(workload, ["http3"]):
+        pytest.skip(reason)
+    with one.having("aioquic"):
+        http_3_runs(bench, workload)
+
+
+def test_an_interpreter_over_there_that_lacks_aioquic_is_unsupported(far_client: Bench) -> None:
+    (error,) = (
+        event
+        for event in far_client.run("files.copy", protocols=["http3"])
+        if event["event"] == "error"
+    )
+    assert error["kind"] == "unsupported"
+    assert error["reason"].startswith("the Python module aioquic is not installed on bench")
+
+
 def test_traffic_crosses_a_link_from_another_machine(far_client: Bench) -> None:
     crossed_by_traffic(far_client.ground)
 
@@ -190,7 +258,11 @@ def test_every_task_runs_between_a_guest_and_another_machine(
         system = System(name="mixed", target=guest, kernel=kernel, peer=peer)
     made = ground(tmp_path, system)
     try:
-        every_task_runs(Bench(Grounds(made), tmp_path), fewest=guest == "qemu")
+        every_task_runs(bench := Bench(Grounds(made), tmp_path), fewest=guest == "qemu")
+        # A virtual machine takes half a minute to start its programs.
+        if guest == "uml" and lacking("files.portal", ["http3"]) is None:
+            with one.having("aioquic"):
+                http_3_runs(bench)
     finally:
         made.stop()
     assert one.quiet() == []
@@ -215,6 +287,9 @@ def test_settings_of_another_machine_are_put_back(machines: list[Machine], tmp_p
         found = samples(bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"]))
         assert found["window"] < 20_000 and found["link_round_trip"] >= 50
         every_task_runs(bench)
+        if lacking("files.portal", ["http3"]) is None:
+            with first.having("aioquic"), second.having("aioquic"):
+                http_3_runs(bench)
         bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"])
         assert [one.run("cat", *names) for one in spare] != before
         assert first.own not in names_here()
@@ -298,6 +373,14 @@ def test_what_is_not_installed_over_there_is_unsupported(
     (error,) = (event for event in events if event["event"] == "error")
     assert error["kind"] == "unsupported"
     assert error["reason"].startswith("the program nginx is not installed on bench; ")
+
+
+@pytest.mark.parametrize("far", ["client", "server"])
+def test_a_link_to_another_machine_that_is_cut_costs_one_sentence(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, far: str
+) -> None:
+    # The last of these links: it remembers that it was cut.
+    cut_in_mid_task(request.getfixturevalue(f"far_{far}"), monkeypatch, "smb")
 
 
 class Answers(FarEnd):

@@ -13,13 +13,9 @@ from pentathlon.filecapture.summary import summarise
 from pentathlon.study.model import Peer, System
 from pentathlon.target import TargetError, make_target
 from pentathlon.target.files import trial
-from pentathlon.target.files.behaviours import behaviour
-from pentathlon.target.files.ground import CABLE, Ground, grounds
-from pentathlon.target.files.office import Office
+from pentathlon.target.files.ground import CABLE, Ground
 from pentathlon.target.link import use
 from pentathlon.target.link.calibrate import Calibration
-from pentathlon.target.pair.target import PairTarget
-from pentathlon.target.pair.trial import Task
 from pentathlon.target.uml import kernels
 from tests.files.conftest import (
     WAN,
@@ -29,7 +25,9 @@ from tests.files.conftest import (
     capture,
     every_task_runs,
     failure,
+    goes_on_after,
     ground_of,
+    http_3_runs,
     lacking,
     no_namespaces,
     samples,
@@ -141,40 +139,14 @@ def test_a_server_that_is_killed_in_a_guest_costs_one_sentence(
 def test_after_a_link_to_a_guest_was_cut_the_next_case_has_a_new_guest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if reason := no_guests() or lacking("files.copy", ["http1.1"]):
+    if reason := no_guests():
         pytest.skip(reason)
-    profile = tmp_path / "test.toml"
-    profile.write_text(WAN)
     peer = Peer(target="uml", kernel=str(HERE[-1].path))
     target = make_target(
         System(name="mixed", target="netns", peer=peer), agent.locate(), tmp_path
     )  # fmt: skip
-    assert isinstance(target, PairTarget)
-    make, made = grounds(target.ends), list[Ground]()
-
-    def noted(link: str, timeout_s: float, scratch: Path) -> Ground:
-        made.append(make(link, timeout_s, scratch))
-        return made[-1]
-
-    monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 4.0)
-    office = Office(noted, (behaviour("own"), behaviour("own")), tmp_path).boot(60.0)
-    parameters = {
-        "links": [str(profile)], "protocols": ["http1.1"], "document_bytes": [2_000_000, 100_000],
-        "states": ["cold"], "keep_captures": False,
-    }  # fmt: skip
-    entry = {"id": "files.copy", "parameters": parameters, "warmup": 0, "iterations": 1}
-    try:
-        office.ground(str(profile))
-        with after(Bench(Grounds(made[0]), tmp_path), 100_000, cut(made[0])):
-            events = list(office.run(Task(0, 1, "0123456789abcdef", 7, entry)))
-    finally:
-        office.stop()
-    (error,) = (event for event in events if event["event"] == "error")
-    assert error["reason"].startswith("the link was cut in mid-task; ")
-    assert error["case"]["document_bytes"] == 2_000_000 and len(made) == 2
-    done = [event for event in events if event["event"] == "sample"]
-    assert done and all(event["case"]["document_bytes"] == 100_000 for event in done)
+    said = goes_on_after(target, tmp_path, monkeypatch, lambda ground: cut(ground)())
+    assert said.startswith("the link was cut in mid-task; ")
 
 
 def cut(ground: Ground) -> Callable[[], None]:
@@ -206,7 +178,9 @@ def test_every_task_runs_between_a_guest_and_a_namespace(
     ground = ground_of(tmp_path, str(profile), system)
     try:
         assert (ground.client.apart, ground.server.apart) == (guest_is_client, not guest_is_client)
-        every_task_runs(Bench(Grounds(ground), tmp_path))
+        every_task_runs(bench := Bench(Grounds(ground), tmp_path))
+        if lacking("files.portal", ["http3"]) is None:
+            http_3_runs(bench)
     finally:
         ground.stop()
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from pentathlon import agent
 from pentathlon.filecapture import pcapng
 from pentathlon.filecapture.summary import summarise
 from pentathlon.study.model import Peer, System
-from pentathlon.target import TargetUnavailable
+from pentathlon.target import TargetUnavailable, make_target
 from pentathlon.target.files import trial
 from pentathlon.target.files.ground import CABLE, Ground
 from pentathlon.target.link import use
@@ -25,9 +29,12 @@ from tests.files.conftest import (
     after,
     capture,
     crossed_by_traffic,
+    cut_in_mid_task,
     every_task_runs,
     failure,
+    goes_on_after,
     ground_of,
+    http_3_runs,
     no_namespaces,
     samples,
     small_disk,
@@ -139,6 +146,10 @@ def test_every_task_comes_from_a_virtual_machine(as_server: Bench) -> None:
     every_task_runs(as_server, fewest=True)
 
 
+def test_a_portal_speaks_http_3_from_a_virtual_machine(as_server: Bench) -> None:
+    http_3_runs(as_server)
+
+
 def copied(bench: Bench, protocol: str) -> None:
     found = samples(events := bench.run("files.copy", protocols=[protocol]))
     assert 100_000 < found["wire_bytes"] < 150_000
@@ -174,6 +185,28 @@ def test_a_server_that_is_killed_in_a_virtual_machine_costs_one_sentence(
     with after(as_server, 200_000, lambda: as_server.ground.server.finish_job("nginx")):
         events = as_server.run("files.copy", protocols=["http1.1"], document_bytes=[2_000_000])
     assert failure(events).startswith("the server nginx ended in mid-task; ")
+
+
+@pytest.mark.parametrize("end", ["client", "server"])
+def test_a_link_to_a_virtual_machine_that_is_cut_costs_one_sentence(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    cut_in_mid_task(request.getfixturevalue(f"as_{end}"), monkeypatch, "http1.1")
+
+
+def test_after_a_virtual_machine_was_killed_the_next_case_has_a_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reason := no_machines():
+        pytest.skip(reason)
+    system = System(name="server", target="netns", peer=Peer(target="qemu", kernel=KERNEL))
+    target = make_target(system, agent.locate(), tmp_path)
+    said = goes_on_after(
+        target, tmp_path, monkeypatch,
+        lambda ground: os.kill(ground.server.session.pid, signal.SIGKILL),
+    )  # fmt: skip
+    lost = r'the server was lost in mid-task \(system "server".*signal 9.*\); [0-9,]+ of 2,000,000 '
+    assert re.match(lost, said), said
 
 
 @pytest.mark.parametrize("guest_is_client", [False, True])

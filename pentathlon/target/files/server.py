@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from pentathlon.target.contract import TargetError
 from pentathlon.target.files.place import Place
-from pentathlon.target.pair.endpoint import CommandError, Endpoint
+from pentathlon.target.pair.endpoint import Endpoint
 
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
 """What the line of a log has that tells why its program did not start."""
@@ -82,7 +82,8 @@ class Server:
         if self.ended is None:
             try:
                 self.ended = dict(self.host.finish_job(self.job)["yields"][0])
-            except CommandError as error:
+            except TargetError as error:
+                # It has failed, or is gone with its host.
                 self.ended = {"ended_before": True, "error": str(error), "output": ""}
         return self.ended
 

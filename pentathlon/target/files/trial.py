@@ -18,6 +18,7 @@ from pentathlon.target.files.asked import Asked, Setup
 from pentathlon.target.files.content import Content
 from pentathlon.target.files.ground import Ground
 from pentathlon.target.files.protocols.base import Family, Service
+from pentathlon.target.pair.endpoint import CommandError
 
 PATIENCE_S = 60.0
 """Time that a task gets beyond four times what its link should need, in seconds."""
@@ -93,9 +94,10 @@ def run(setup: Setup) -> Done:
         tap.capture(trial, interface)
         try:
             done = _perform(setup, family, service)
-        except (TargetError, OSError):
+        except (TargetError, TaskFailed, OSError):
             # The next capture begins with an empty ring. Whoever stops the study does not wait.
-            tap.captured(trial)
+            with contextlib.suppress(TargetError):
+                tap.captured(trial)
             raise
         captured = tap.captured(trial)
         # Nobody looks at the files before: that would be work beside what is measured.
@@ -121,14 +123,23 @@ def _limit_s(setup: Setup) -> float:
 
 
 def _perform(setup: Setup, family: Family, service: Service) -> dict[str, Any]:
-    """Let the client do its task once; how its program ended."""
+    """Let the client do its task once; how its program ended.
+
+    Raises:
+        TaskFailed: the client itself is gone.
+    """
     call = family.call(setup, service)
-    return setup.ground.client.perform(
-        call.command,
-        _limit_s(setup),
-        input=call.input,
-        environment=call.environment,
-    )
+    try:
+        return setup.ground.client.perform(
+            call.command,
+            _limit_s(setup),
+            input=call.input,
+            environment=call.environment,
+        )
+    except CommandError:
+        raise
+    except TargetError as error:
+        raise TaskFailed(f"the client was lost in mid-task ({error}){_so_far(setup)}") from error
 
 
 def _check(done: dict[str, Any], setup: Setup, family: Family, service: Service) -> None:
@@ -143,21 +154,33 @@ def _check(done: dict[str, Any], setup: Setup, family: Family, service: Service)
 
 def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service) -> str:
     """One sentence for a task that was not done."""
-    so_far = f"{setup.client.came():,} of {setup.held.total:,} bytes had come"
-    if not service.server.alive():
-        return f"the server {service.name} ended in mid-task; {so_far}"
+    so_far = _so_far(setup)
+    try:
+        alive = service.server.alive()
+    except TargetError as error:
+        return f"the server was lost in mid-task ({error}){so_far}"
+    if not alive:
+        return f"the server {service.name} ended in mid-task{so_far}"
     if setup.ground.was_cut():
-        return f"the link was cut in mid-task; {so_far}"
+        return f"the link was cut in mid-task{so_far}"
     if done["timed_out"]:
-        return f"the client was not done after {_limit_s(setup):.0f} s; {so_far}"
+        return f"the client was not done after {_limit_s(setup):.0f} s{so_far}"
     said = words.reason(done, family)
     if said is None and done["status"] == 0:
         # A write that was cut short by the end of the disk is no error to every client (write(2)).
         other = "the client got other files than the server holds"
         said = "the client's disk is full" if _full(setup) else other
     if said is not None:
-        return f"{said}; {so_far}"
-    return f"the client ended with {done['status']}: {words.last_words(done)}; {so_far}"
+        return f"{said}{so_far}"
+    return f"the client ended with {done['status']}: {words.last_words(done)}{so_far}"
+
+
+def _so_far(setup: Setup) -> str:
+    """How much had come, for the end of a sentence; nothing if the client cannot be asked."""
+    try:
+        return f"; {setup.client.came():,} of {setup.held.total:,} bytes had come"
+    except TargetError:
+        return ""
 
 
 def _full(setup: Setup) -> bool:

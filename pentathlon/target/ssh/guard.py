@@ -212,6 +212,11 @@ class Guard:
         lines = done.stderr.decode(errors="replace").strip().splitlines()
         return done, (lines or ["no reason given"])[-1]
 
+    @property
+    def host(self) -> str:
+        """The machine, as the study names it."""
+        return self._address.host
+
     def start_command(self, verb: str = "run") -> list[str]:
         """The command that runs the agent there."""
         return self._address.shared(self._local, START, self.directory, self.token, verb)

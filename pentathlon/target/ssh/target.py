@@ -20,7 +20,7 @@ from pentathlon.target.contract import (
 )
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.settings import MachineSettings
-from pentathlon.target.ssh.client import Address
+from pentathlon.target.ssh.client import BROKEN, Address
 from pentathlon.target.ssh.guard import Guard
 from pentathlon.target.undo import Entry, UndoJournal
 
@@ -65,6 +65,12 @@ class SshSession(ProcessSession):
     def note(self, entry: Entry) -> None:
         """Write down a change of this machine that is put back when the session ends."""
         self._undo.note(entry)
+
+    def _how_it_ended(self) -> str:
+        said = super()._how_it_ended()
+        if self._wait(0) != BROKEN:
+            return said
+        return f'the connection to {self._guard.host} broke before "done"{self._last_words()}'
 
     def stop(self) -> None:
         try:
