@@ -150,12 +150,15 @@ class Machine:
 
 
 def _with_needs(package: str) -> set[str]:
-    """Names of installed packages: this one, and all that it cannot be without."""
+    """Names of installed packages: this one, and all that it needs and that is installed."""
     found, new = set[str](), {package}
     while new:
-        found |= new
-        said = (need for name in new for need in metadata.requires(name) or ())
-        new = {re.split(r"[^\w.-]", one)[0] for one in said if "extra ==" not in one} - found
+        name = new.pop()
+        # Some are for other versions of the interpreter only.
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            needs = [one for one in metadata.requires(name) or () if "extra ==" not in one]
+            found.add(name)
+            new |= {re.split(r"[^\w.-]", one)[0] for one in needs} - found
     return found
 
 
