@@ -11,13 +11,29 @@ from turns import TRIES, Place, number, said
 
 SIZES = (16 << 10, 1 << 20, 64 << 20)
 """In the first cache, the second and beyond."""
-SYSBENCH_TOTAL = 2 << 30
-"""Bytes that one run of sysbench moves."""
+SYSBENCH_TOTAL = 8 << 30
+"""Bytes that one run of sysbench moves: of 2 GiB its start is several per cent."""
 SYSBENCH_SIZES = (16 << 20,)
 """Smaller blocks measure what sysbench does between two blocks."""
 BLOCKS = (4 << 10, 192 << 10, 16 << 20)
 MIB = 1 << 20
 TWIN = "memory-twin"
+STREAM = "stream_c"
+STREAM_LOOP = "stream_loop"
+STREAM_BYTES = 64 * MIB
+"""Bytes of one of STREAM's three arrays."""
+STREAM_FLAGS = {
+    STREAM: (f"-DSTREAM_ARRAY_SIZE={STREAM_BYTES // 8}", "-DNTIMES=20"),
+    STREAM_LOOP: (
+        f"-DSTREAM_ARRAY_SIZE={STREAM_BYTES // 8}",
+        "-DNTIMES=20",
+        "-fno-tree-loop-distribute-patterns",
+    ),
+}
+"""How stream.c is compiled, after -O2."""
+
+HUGE = ("env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
+"""What makes malloc of glibc 2.35 and later ask for huge pages, as the agent does."""
 
 Figures = dict[int, float]
 """A figure for each block size in bytes."""
@@ -52,11 +68,11 @@ class Pair:
     """Whether the workload chooses the sizes itself, one for each cache."""
 
 
-def bw_mem(operation: str) -> Peer:
+def bw_mem(operation: str, pages: tuple[str, ...] = ()) -> Peer:
     """Megabytes (10^6 B) a second of lmbench's bw_mem."""
 
     def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
-        command = [*place.command(), program, "-N", str(TRIES)]
+        command = [*place.command(), *pages, program, "-N", str(TRIES)]
         return {
             size: number(r"^[0-9.]+ ([0-9.]+)$", said([*command, str(size), operation]))
             for size in sizes
@@ -65,20 +81,20 @@ def bw_mem(operation: str) -> Peer:
     return measure
 
 
-def twin(operation: str, width: int, threads: int) -> Peer:
-    """Megabytes (or millions of accesses) a second of twins/memory.c."""
+def twin(operation: str, width: int, threads: int, *settings: str) -> Peer:
+    """Megabytes (or millions of accesses) a second of twins/memory.c; a setting is NAME=1."""
 
     def one(program: str, size: int, place: Place) -> float:
         begin = place.command() if threads == 1 else place.everywhere().command()
-        command = [*begin, program, operation, str(width), str(size), str(threads)]
+        command = [*begin, "env", *settings, program, operation, *map(str, (width, size, threads))]
         return number(r"^rate: ([0-9.]+)$", said(command))
 
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
 
 
-def chase(width: int) -> Peer:
+def chase(width: int, *settings: str) -> Peer:
     """Nanoseconds a load of twins/memory.c."""
-    return twin("chase", width, 1)
+    return twin("chase", width, 1, *settings)
 
 
 def memrate(name: str) -> Peer:
@@ -117,18 +133,16 @@ def stream(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
     return dict.fromkeys(sizes, rate / 2)
 
 
-def stream_bytes(program: str) -> int:
-    """Bytes of one of STREAM's arrays, which its build decides."""
-    text = said([program])
-    elements = number(r"Array size = ([0-9]+)", text)
-    return int(elements * number(r"([0-9]+) bytes per array element", text))
-
-
-def lat_mem_rd(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+def lat_mem_rd(pages: tuple[str, ...] = ()) -> Peer:
     """Nanoseconds a load in lmbench's random order (-t): one sweep over all sizes."""
-    mebibytes = max(1, max(sizes) // MIB)
-    text = said([*place.command(), program, "-N", "1", "-t", str(mebibytes), "64"])
-    return {size: number(rf"^{size / MIB:.5f} ([0-9.]+)$", text) for size in sizes}
+
+    def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+        mebibytes = max(1, max(sizes) // MIB)
+        sweep = [program, "-N", "1", "-t", str(mebibytes), "64"]
+        text = said([*place.command(), *pages, *sweep])
+        return {size: number(rf"^{size / MIB:.5f} ([0-9.]+)$", text) for size in sizes}
+
+    return measure
 
 
 def bandwidth(operation: str, workload: str, definition: str) -> Pair:
@@ -207,12 +221,12 @@ def pairs() -> Iterator[Pair]:
                 everywhere=threads == "all",
             )
             yield same
-            if operation == "random":
+            if operation != "random":
                 yield replace(
                     same,
-                    name=f"checked twin random, {threads}",
-                    definition="as Rust: each index is compared with the block's end, four sums",
-                    theirs=twin(operation, 9, number_),
+                    name=f"agent's loop {operation}, {threads}",
+                    definition="the twin with the agent's own instructions",
+                    theirs=twin(operation, 65, number_),
                 )
     for operation in ("read", "write"):
         everywhere = Pair(
@@ -231,18 +245,31 @@ def pairs() -> Iterator[Pair]:
         )
         yield everywhere
         yield as_peer(everywhere, operation, 801, count, why="its loop, one block for all")
-    yield Pair(
+    copy = Pair(
         name="STREAM Copy",
-        program="stream_c",
-        package="stream.c of STREAM 5",
+        program=STREAM,
+        package="STREAM 5, whose stream.c is compiled here",
         workload="memory.copy",
         parameters={"variants": ["vector"]},
         unit="MB/s",
         definition="peer: best of its repetitions, halved, because it counts bytes read and bytes "
-        "written; ours: best sample. A build in which the compiler turns the loop into memcpy may "
-        "use streaming stores, which the agent never does",
+        "written; its compiler turns the loop into memcpy; ours: best sample, 512 bits",
         theirs=stream,
+        sizes=(STREAM_BYTES,),
         best=True,
+    )
+    yield copy
+    yield replace(
+        copy,
+        name="as STREAM Copy",
+        instead=twin("copy", 1, 1, "BEST=1"),
+        definition="twin: memcpy",
+    )
+    yield replace(
+        copy,
+        name="STREAM Copy, loop",
+        program=STREAM_LOOP,
+        definition="the peer compiled with its loop as it is written (STREAM_FLAGS)",
     )
     yield from latencies()
 
@@ -260,10 +287,21 @@ def beside_lmbench() -> Iterator[Pair]:
             f"memory.{operation}",
             "both touch every byte; peer: 4 bytes at a time",
         )
-        yield some
-        yield as_peer(some, operation, 416, why="4 of every 16 bytes")
-        yield whole
-        yield as_peer(whole, operation, 4, why="4 bytes at a time")
+        for peer, width, why in (
+            (some, 416, "4 of every 16 bytes"),
+            (whole, 4, "4 bytes at a time"),
+        ):
+            yield peer
+            as_it = as_peer(peer, operation, width, why=why)
+            yield as_it
+            yield replace(
+                as_it,
+                name=f"{as_it.name}, huge",
+                instead=twin(operation, width, 1, "HUGE=1"),
+                theirs=bw_mem(peer.name.split()[-1], HUGE),
+                sizes=SIZES[-1:],
+                definition="the same with huge pages, whose places in the caches are not drawn",
+            )
 
 
 def latencies() -> Iterator[Pair]:
@@ -278,18 +316,25 @@ def latencies() -> Iterator[Pair]:
         unit="ns",
         definition="both follow a ring of addresses 64 B apart; peer: every load goes to another "
         "page, all pages in one random order again and again; ours: all lines in random order",
-        theirs=lat_mem_rd,
+        theirs=lat_mem_rd(),
         sizes=sizes,
-        rounds=5,
     )
     yield ring
-    yield replace(
+    as_ring = replace(
         ring,
         name="as lat_mem_rd -t",
         instead=chase(4096),
         definition="twin: another page with every load, in the peer's order",
     )
-    yield Pair(
+    yield as_ring
+    yield replace(
+        as_ring,
+        name="as lat_mem_rd -t, huge",
+        instead=chase(4096, "HUGE=1"),
+        theirs=lat_mem_rd(HUGE),
+        definition="the same with huge pages, whose places in the caches are not drawn",
+    )
+    same = Pair(
         name="twin latency",
         program=TWIN,
         package="twins/memory.c, which needs a C compiler",
@@ -299,6 +344,14 @@ def latencies() -> Iterator[Pair]:
         definition="both: all lines in one random order",
         theirs=chase(8),
         sizes=sizes,
+    )
+    yield same
+    yield replace(
+        same,
+        name="twin latency, huge",
+        parameters={"pages": ["huge"]},
+        theirs=chase(8, "HUGE=1"),
+        definition="the same with huge pages, whose places in the caches are not drawn",
     )
     for indicator, width in (("read", 64), ("write", 64), ("latency", 8)):
         yield Pair(

@@ -6,10 +6,10 @@ bandwidth, or a longer latency. A neighbour's load hits both halves of a round, 
 ratios is steadier than either value; the ratio of the best values of all rounds is the least
 disturbed.
 
-lmbench's programs (bw_mem, lat_mem_rd), sysbench, stress-ng and STREAM (any build of stream.c,
-named stream_c) are taken from the directory that PENTATHLON_PEERS names, or from PATH. The twins do
-in C what the agent or what a peer does (`turns.py`) and need a C compiler; in lines that begin with
-"as", one stands in the agent's place. Pairs of all threads run on all CPUs. Exit status: 0
+lmbench's programs (bw_mem, lat_mem_rd), sysbench and stress-ng are taken from the directory that
+PENTATHLON_PEERS names, or from PATH; STREAM is compiled from that directory's stream.c. The twins
+do in C what the agent or what a peer does (`turns.py`) and need a C compiler; in lines that begin
+with "as", one stands in the agent's place. Pairs of all threads run on all CPUs. Exit status: 0
 compared, 1 no peer was found or a run failed.
 
     python benches/memory_peers.py --rounds 9 --cpu 1
@@ -30,7 +30,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import turns
-from memory_pairs import TWIN, Figures, Pair, pairs, stream_bytes
+from memory_pairs import STREAM_FLAGS, TWIN, Figures, Pair, pairs
 from turns import SAMPLE_MS, TRIES, Place
 
 from pentathlon import agent
@@ -120,16 +120,18 @@ def main() -> int:
     compared = 0
     folder = tempfile.TemporaryDirectory()
     built = turns.built("memory.c", Path(folder.name) / TWIN, "-static", "-pthread")
+    made = {TWIN: built}
+    if source := turns.library("stream.c"):
+        for name, flags in STREAM_FLAGS.items():
+            made[name] = turns.built(source, Path(folder.name) / name, *flags)
     for pair in chosen:
-        peer = built if pair.program == TWIN else turns.find(pair.program)
+        peer = made.get(pair.program) or turns.find(pair.program)
         if peer is None:
             print(f"{pair.name:22} {pair.program} is missing: it is part of {pair.package}")
             continue
         sizes = tuple(kib << 10 for kib in options.sizes) if options.sizes else pair.sizes
         rounds = min(options.rounds, pair.rounds or options.rounds)
         try:
-            if pair.program == "stream_c":
-                sizes = (stream_bytes(peer),)
             if pair.instead is not None and built is None:
                 continue
             one = Path(built) if pair.instead is not None and built else program

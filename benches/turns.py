@@ -20,7 +20,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 TWINS = Path(__file__).with_name("twins")
 TRIES = 11
@@ -30,6 +30,7 @@ SAMPLE_MS = 5.0
 minutes where neighbours disturb it."""
 
 Measure = Callable[[], float]
+Figure = TypeVar("Figure")
 
 
 @dataclass(frozen=True)
@@ -183,9 +184,9 @@ def samples(
     return found
 
 
-def measured(sides: Mapping[str, Measure], rounds: int) -> dict[str, list[float]]:
+def measured(sides: Mapping[str, Callable[[], Figure]], rounds: int) -> dict[str, list[Figure]]:
     """The figures of every side, round by round, in an order that turns."""
-    figures: dict[str, list[float]] = {name: [] for name in sides}
+    figures: dict[str, list[Figure]] = {name: [] for name in sides}
     names = list(sides)
     for number in range(rounds):
         first = number % len(names)
