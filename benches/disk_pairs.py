@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MIB = 1 << 20
-FILE_BYTES = 128 * MIB
+FILE_BYTES = 32 * MIB
 """Size of the file in all programs."""
 SECONDS = 1.0
 """Time limit of one pass in all programs."""
@@ -21,7 +21,10 @@ class Fio:
 
     options: tuple[str, ...]
     half: str = "read"
-    """Which half of the answer: read or write."""
+    """Which part of the answer has the rate: read or write."""
+    times: tuple[str, str] = ("", "lat_ns")
+    """Which part has the times, the same one where it is empty, and by which definition: clat_ns is
+    the time after a request was handed over, lat_ns that and the handing over."""
     passes: int = 3
     """Passes whose mean is taken, after one that is not counted, as the agent's warm-up; 0: the
     first one counts, and there is no other."""
@@ -54,10 +57,13 @@ class Pair:
     rows: tuple[tuple[str, str, str], ...]
     """One side, the other, and the remark."""
     unit: str = "MB/s"
+    quantiles: tuple[tuple[str, str, str], ...] = ()
+    """Rows of the quantiles of the requests' times."""
 
 
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
 DIRECT = ("--direct=1", "--ioengine=psync")
-QUEUE = ("--direct=1", "--ioengine=io_uring", "--rw=randread", "--bs=4k")
+QUEUE = ("--direct=1", "--ioengine=io_uring", "--bs=4k")
 TOGETHER = (
     "--iodepth_batch_submit=64",
     "--iodepth_batch_complete_min=1",
@@ -77,36 +83,62 @@ SAME = "the same calls"
 LIMITS = {"file_bytes": FILE_BYTES, "limit_s": SECONDS}
 
 
-def queue(depth: int) -> Pair:
-    """Random reads with `depth` requests under way."""
-    job = (*QUEUE, f"--iodepth={depth}")
+def queue(depth: int, operation: str = "read") -> Pair:
+    """Random requests, `depth` of them under way."""
+    job = (*QUEUE, f"--rw=rand{operation}", f"--iodepth={depth}")
+    arguments = ("FILE", str(depth), "together")
+    timed = (*arguments, "timed")
     others: dict[str, Fio | Sysbench | Twin] = {
-        "fio": Fio(job),
-        "twin": Twin("queue", ("FILE", str(depth), "together")),
-        "timed twin": Twin("queue", ("FILE", str(depth), "together", "timed")),
-        "stamped twin": Twin("queue", ("FILE", str(depth), "together", "stamped")),
-        "deferred twin": Twin("queue", ("FILE", str(depth), "together", "deferred")),
-        "peer's twin": Twin("queue", ("FILE", str(depth), "single", "deferred")),
+        "fio": Fio(job, operation),
+        "fio, after handing over": Fio(job, operation, times=("", "clat_ns")),
     }
-    rows = [
-        ("ours", "fio", "io_uring, O_DIRECT, 4 KiB, each block once in a pass"),
-        ("ours", "twin", f"{SAME}; ours also keeps times and checks stamps"),
-        ("timed twin", "twin", "the time of every request, which ours keeps"),
-        ("stamped twin", "twin", "a word of every block, which ours checks"),
-        ("twin", "deferred twin", "a ring that interrupts the program when a request is over"),
-        ("fio", "peer's twin", "the kernel called for each request, and a ring as fio's"),
-    ]
-    if depth > 1:
-        others["fio, together"] = Fio((*job, *TOGETHER))
-        rows.append(("fio, together", "deferred twin", "one call for all that became due"))
+    rows = [("ours", "fio", "io_uring, O_DIRECT, 4 KiB, each block once in a pass")]
+    if operation == "read":
+        others |= {
+            "twin": Twin("queue", arguments),
+            "timed twin": Twin("queue", timed),
+            "stamped twin": Twin("queue", (*arguments, "stamped")),
+            "deferred twin": Twin("queue", (*arguments, "deferred")),
+            "peer's twin": Twin("queue", ("FILE", str(depth), "single", "deferred")),
+        }
+        rows += [
+            ("ours", "twin", f"{SAME}; ours also keeps times and checks stamps"),
+            ("timed twin", "twin", "the time of every request, which ours keeps"),
+            ("stamped twin", "twin", "a word of every block, which ours checks"),
+            ("twin", "deferred twin", "a ring that interrupts the program when a request is over"),
+            ("fio", "peer's twin", "the kernel called for each request, and a ring as fio's"),
+        ]
+        if depth > 1:
+            others["fio, together"] = Fio((*job, *TOGETHER))
+            rows.append(("fio, together", "deferred twin", "one call for all that became due"))
+    else:
+        others |= {
+            "timed twin": Twin("queue", (*timed, "copy")),
+            "same bytes twin": Twin("queue", (*timed, "write")),
+            "rewriting twin": Twin("queue", (*timed, "rewrite")),
+        }
+        rows += [
+            ("ours", "timed twin", "the same calls, times and new bytes"),
+            ("ours", "rewriting twin", "so, and the file written anew before each pass"),
+            ("timed twin", "same bytes twin", "new bytes copied to the buffer, as ours does"),
+        ]
     return Pair(
-        f"random read, depth {depth}",
+        f"random {operation}, depth {depth}",
         "disk.queue",
         "iops",
-        LIMITS | {"depth": [depth], "operation": ["random_read"]},
+        LIMITS | {"depth": [depth], "operation": [f"random_{operation}"]},
         others,
         tuple(rows),
         "1/s",
+        (
+            (
+                "ours",
+                "fio",
+                "from before the request is handed over until the program sees its end",
+            ),
+            ("ours", "timed twin", "the same"),
+            ("ours", "fio, after handing over", "fio's clat leaves the handing over away"),
+        ),
     )
 
 
@@ -167,6 +199,8 @@ PAIRS = (
     queue(1),
     queue(16),
     queue(64),
+    queue(1, "write"),
+    queue(16, "write"),
     Pair(
         "fsync",
         "disk.sync",
@@ -179,9 +213,11 @@ PAIRS = (
                     *("--size=4000k", "--overwrite=1"),
                 ),
                 "write",
+                times=("sync", "lat_ns"),
             )
         },
         (("ours", "fio", "1000 blocks of 4 KiB over existing ones, fsync after each"),),
         "1/s",
+        (("ours", "fio", "the time of fsync alone"),),
     ),
 )

@@ -1,9 +1,10 @@
 """Disk workloads beside fio, sysbench and twins in C, in one directory, taking turns.
 
-Every row is a ratio of rates, `one / two`: 1.05 means that one is 5 % faster (`turns.py`). Where
-the device is shared with other machines, its rates change by more than the programs differ: a file
-system on a loop device over a file in memory answers the same way each time, and shows what the
-programs themselves add to a request.
+Every row is a ratio of rates, `one / two`: 1.05 means that one is 5 % faster (`turns.py`); or of
+times where its unit is ns: 1.05 means that one takes 5 % longer. fio counts times in buckets that
+are up to 1.6 % wide. Where the device is shared with other machines, its rates change by more than
+the programs differ: a file system on a loop device over a file in memory answers the same way each
+time, and shows what the programs themselves add to a request.
 
     truncate -s 1G /dev/shm/disk && mkfs.ext4 -q /dev/shm/disk
     mount -o loop /dev/shm/disk /mnt && python benches/disk_peers.py --directory /mnt
@@ -22,22 +23,31 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 import turns
-from disk_pairs import FILE_BYTES, PAIRS, SECONDS, Fio, Pair, Sysbench, Twin
-from turns import Measure, Place, Ratio, number
+from disk_pairs import FILE_BYTES, PAIRS, QUANTILES, SECONDS, Fio, Pair, Sysbench, Twin
+from turns import Place, Ratio, number
 
 from pentathlon import agent
 
+Figures = dict[str, float]
+"""`rate`, and the quantiles of the requests' times in ns by their names."""
 
-def ours(program: Path, pair: Pair, place: Place, directory: Path) -> float:
-    """The median rate of one run of the agent, after a pass that is not counted."""
+
+def ours(program: Path, pair: Pair, place: Place, directory: Path) -> Figures:
+    """The median rate of one run of the agent, after a pass that is not counted, and the quantiles
+    of all requests' times."""
     told = turns.events(
         program,
         pair.workload,
@@ -47,38 +57,63 @@ def ours(program: Path, pair: Pair, place: Place, directory: Path) -> float:
         tries=3,
         warmup=1,
     )
+    measured = [event for event in told if event.get("phase") == "measure"]
     value = statistics.median(
         float(event["value"])
-        for event in told
-        if event["event"] == "sample"
-        and event["indicator"] == pair.indicator
-        and event["phase"] == "measure"
+        for event in measured
+        if event["event"] == "sample" and event["indicator"] == pair.indicator
     )
-    return 1e3 / value if pair.indicator == "time" else value
+    counts: Counter[int] = Counter()
+    for event in measured:
+        if event["event"] == "histogram":
+            counts.update(dict(event["buckets"]))
+    figures = {"rate": 1e3 / value if pair.indicator == "time" else value}
+    return figures | (quantiles(counts) if pair.quantiles else {})
 
 
-def fio(program: str, job: Fio, unit: str, place: Place, directory: Path) -> float:
-    """The rate of a job as fio reports it."""
+def quantiles(counts: Counter[int]) -> Figures:
+    """The least value that so many are not above."""
+    values = sorted(counts)
+    sums = list(accumulate(counts[value] for value in values))
+    return {
+        name: float(values[bisect_left(sums, share * sums[-1])])
+        for name, share in QUANTILES.items()
+    }
+
+
+def fio(program: str, job: Fio, pair: Pair, place: Place, directory: Path) -> Figures:
+    """The rate of a job as fio reports it, and the quantiles of its requests' times."""
     file = directory / "fio"
     common = [*place.command(), program, f"--filename={file}", "--name=peer"]
     written(program, file)
     limited = "--fsync=1" in job.options or any("runtime=" in option for option in job.options)
     size = [] if any("size=" in option for option in job.options) else [f"--size={FILE_BYTES}"]
+    shares = ":".join(f"{100 * share:g}" for share in QUANTILES.values())
+    asked = ["--lat_percentiles=1", "--clat_percentiles=1", f"--percentile_list={shares}"]
 
-    def run(passes: int) -> float:
+    def run(passes: int) -> Figures:
         limits = [] if limited else [f"--runtime={SECONDS * passes:.0f}"]
         loops = [] if "--time_based=1" in job.options else [f"--loops={passes}"]
-        command = [*common, *size, *limits, *loops, *job.options, "--output-format=json"]
+        kept = asked if pair.quantiles else []
+        command = [*common, *size, *limits, *loops, *job.options, *kept, "--output-format=json"]
         text = turns.said(command)
         # Warnings can stand before the document.
-        answer = json.loads(text[text.index("{") :])["jobs"][0][job.half]
-        return float(answer["iops"]) if unit == "1/s" else float(answer["bw_bytes"]) / 1e6
+        document = json.loads(text[text.index("{") :])["jobs"][0]
+        answer = document[job.half]
+        rate = float(answer["iops"]) if pair.unit == "1/s" else float(answer["bw_bytes"]) / 1e6
+        if not pair.quantiles:
+            return {"rate": rate}
+        part, definition = job.times
+        percentiles = document[part or job.half][definition]["percentile"]
+        return {"rate": rate} | {
+            name: float(percentiles[f"{100 * share:.6f}"]) for name, share in QUANTILES.items()
+        }
 
     if job.passes:
         run(1)
-    rate = run(job.passes or 1)
+    figures = run(job.passes or 1)
     file.unlink()
-    return rate
+    return figures
 
 
 def written(program: str, file: Path) -> None:
@@ -87,25 +122,25 @@ def written(program: str, file: Path) -> None:
     turns.said([program, *name, "--rw=write", "--bs=1M", "--end_fsync=1"])
 
 
-def sysbench(program: str, job: Sysbench, place: Place, directory: Path) -> float:
+def sysbench(program: str, job: Sysbench, place: Place, directory: Path) -> Figures:
     """Reads per second of sysbench's fileio."""
     text = ""
     for step in ("prepare", "run", "cleanup"):
         text += turns.said([*place.command(), program, "fileio", *job.options, step], directory)
         os.sync()
-    return number(r"reads/s: +([0-9.]+)", text)
+    return {"rate": number(r"reads/s: +([0-9.]+)", text)}
 
 
-def twin(program: str, job: Twin, maker: str, place: Place, directory: Path) -> float:
-    """The rate that a twin reports."""
+def twin(program: str, job: Twin, maker: str, place: Place, directory: Path) -> Figures:
+    """The rate that a twin reports, and the quantiles where it keeps times."""
     file = directory / "twin"
     if "FILE" in job.arguments:
         written(maker, file)
     arguments = [str(file) if word == "FILE" else word for word in job.arguments]
-    command = [*place.command(), program, *arguments]
-    rate = number(r"^rate: ([0-9.]+)$", turns.said(command, directory))
+    text = turns.said([*place.command(), program, *arguments], directory)
     file.unlink(missing_ok=True)
-    return rate
+    wanted = ("rate", *QUANTILES) if "timed" in job.arguments else ("rate",)
+    return {name: number(rf"^{re.escape(name)}: ([0-9.]+)$", text) for name in wanted}
 
 
 def compare(
@@ -114,16 +149,23 @@ def compare(
     """Measures all sides in turn and prints the ratios; returns how many rows."""
     with tempfile.TemporaryDirectory(dir=parent) as folder:
         at = (place, Path(folder))
-        sides: dict[str, Measure] = {"ours": partial(ours, program, pair, *at)}
+        sides: dict[str, Callable[[], Figures]] = {"ours": partial(ours, program, pair, *at)}
         for name, job in pair.others.items():
             if isinstance(job, Fio) and "fio" in found:
-                sides[name] = partial(fio, found["fio"], job, pair.unit, *at)
+                sides[name] = partial(fio, found["fio"], job, pair, *at)
             elif isinstance(job, Sysbench) and "sysbench" in found:
                 sides[name] = partial(sysbench, found["sysbench"], job, *at)
             elif isinstance(job, Twin) and job.program in found and "fio" in found:
                 sides[name] = partial(twin, found[job.program], job, found["fio"], *at)
-        rows = [Ratio(f"{pair.name}, {pair.unit}", *row) for row in pair.rows]
-        turns.tell(turns.measured(sides, rounds), rows)
+        answers = turns.measured(sides, rounds)
+    tables = {"rate": (pair.unit, pair.rows)} | {q: (f"{q}, ns", pair.quantiles) for q in QUANTILES}
+    for figure, (unit, lines) in tables.items():
+        known = {
+            name: [answer[figure] for answer in all_]
+            for name, all_ in answers.items()
+            if figure in all_[0]
+        }
+        turns.tell(known, [Ratio(f"{pair.name}, {unit}", *line) for line in lines])
     return len(sides) - 1
 
 
@@ -133,6 +175,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--cpu", type=int, help="run all programs on this CPU")
+    parser.add_argument(
+        "--realtime", action="store_true", help="run at a real-time priority (root)"
+    )
     parser.add_argument("--only", nargs="+", help="only pairs whose name contains one of these")
     arguments = parser.parse_args()
     found = {name: path for name in ("fio", "sysbench") if (path := turns.find(name))}
@@ -155,7 +200,7 @@ def main() -> int:
                     program,
                     pair,
                     found,
-                    place=Place(arguments.cpu),
+                    place=Place(arguments.cpu, arguments.realtime),
                     parent=arguments.directory,
                     rounds=arguments.rounds,
                 )

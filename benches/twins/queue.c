@@ -2,15 +2,18 @@
  * by io_uring.
  *
  *   cc -O2 queue.c -o queue
- *   queue FILE DEPTH together|single [deferred|timed|stamped]
+ *   queue FILE DEPTH together|single [deferred|timed|stamped] [write|copy|rewrite]
  *
- * It prints requests per second.
+ * It prints requests per second, and where times are kept three quantiles of them in ns.
  *
  * `together` hands all requests that became due to the kernel with one call and waits in the same, as
  * the agent does; `single` calls the kernel for each request and then to wait, as fio does by default.
  * `deferred`: what is over is told when the program asks and does not interrupt it, as fio sets up its
  * ring (IORING_SETUP_DEFER_TASKRUN); the agent sets no flag. `timed` keeps the time of every request,
  * `stamped` loads a word of every block that was read: each one thing that the agent does besides.
+ * `write` writes the blocks, always the same bytes from each buffer; `copy` copies new ones to the buffer
+ * before, out of 1 MiB as the agent does; `rewrite`: and before each pass the file is written through the
+ * cache and its pages are dropped, as the agent makes its content known again.
  * Every block is read once in a pass; the first pass is not counted; the median of the next three.
  */
 #define _GNU_SOURCE
@@ -24,10 +27,12 @@
 #include <unistd.h>
 
 #define BLOCK 4096
+#define WINDOW (1 << 20)
 
-static int ring, timed, stamped;
+static int ring, timed, stamped, writing, copying, again;
 static double *since, *took;
 static unsigned long sum;
+static char fresh[WINDOW];
 static char *sq, *cq;
 static struct io_uring_sqe *entries;
 static struct io_uring_params set;
@@ -48,7 +53,7 @@ static void set_up(unsigned depth) {
 
 static void put(int file, char *buffer, unsigned long place, unsigned slot) {
     unsigned tail = *AT(sq, set.sq_off.tail), index = tail & *AT(sq, set.sq_off.ring_mask);
-    entries[index] = (struct io_uring_sqe){.opcode = IORING_OP_READ,
+    entries[index] = (struct io_uring_sqe){.opcode = writing ? IORING_OP_WRITE : IORING_OP_READ,
                                            .fd = file,
                                            .addr = (unsigned long)buffer,
                                            .len = BLOCK,
@@ -75,9 +80,14 @@ static double pass(int file, char *buffers, unsigned depth, const unsigned *orde
         while (free_slots && started < blocks) {
             unsigned slot = slots[--free_slots];
             unsigned long place = (unsigned long)order[started++] * BLOCK;
+            char *buffer = buffers + (size_t)slot * BLOCK;
+            if (copying) {
+                memcpy(buffer, fresh + place % WINDOW, BLOCK);
+                *(unsigned long *)buffer = place;
+            }
             if (timed)
                 since[slot] = now();
-            put(file, buffers + (size_t)slot * BLOCK, place, slot);
+            put(file, buffer, place, slot);
             due++;
             if (!together)
                 enter(1, 0), due = 0;
@@ -103,12 +113,22 @@ static double pass(int file, char *buffers, unsigned depth, const unsigned *orde
     return blocks / (now() - start) * 1e9;
 }
 
+/* Writes the whole file through the cache, waits until it is on the device and drops its pages. */
+static void write_again(const char *path, long blocks) {
+    int file = open(path, O_RDWR);
+    need(file >= 0, path);
+    for (long at = 0; at < blocks * BLOCK; at += WINDOW)
+        need(pwrite(file, fresh, WINDOW, at) == WINDOW, "write");
+    need(!fsync(file) && !posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), "fsync");
+    close(file);
+}
+
 int main(int argc, char **argv) {
-    int file = argc >= 4 ? open(argv[1], O_RDONLY | O_DIRECT) : -1;
+    int file = argc >= 4 ? open(argv[1], O_RDWR | O_DIRECT) : -1;
     unsigned depth = argc >= 4 ? (unsigned)atol(argv[2]) : 0;
     if (file < 0 || !depth)
         return fprintf(stderr, "usage: queue FILE DEPTH together|single "
-                               "[deferred|timed|stamped]\n"), 2;
+                               "[deferred|timed|stamped] [write|copy|rewrite]\n"), 2;
     long blocks = lseek(file, 0, SEEK_END) / BLOCK;
     unsigned *order = malloc(blocks * sizeof *order);
     char *buffers = aligned_alloc(BLOCK, (size_t)depth * BLOCK);
@@ -120,15 +140,27 @@ int main(int argc, char **argv) {
         order[i] = order[other];
         order[other] = (unsigned)i;
     }
-    const char *also = argc > 4 ? argv[4] : "";
+    const char *also = argc > 4 ? argv[4] : "", *what = argc > 5 ? argv[5] : "";
+    writing = *what != 0, copying = writing && strcmp(what, "write"), again = !strcmp(what, "rewrite");
+    for (long i = 0; i < WINDOW; i++)
+        fresh[i] = (char)rand();
     timed = !strcmp(also, "timed"), stamped = !strcmp(also, "stamped");
     if (!strcmp(also, "deferred"))
         set.flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
     set_up(depth);
     double rates[4];
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
+        if (again) {
+            write_again(argv[1], blocks);
+        }
         rates[i] = pass(file, buffers, depth, order, blocks, !strcmp(argv[3], "together"));
+    }
     qsort(rates + 1, 3, sizeof *rates, by_value);
     printf("rate: %.3f\n", rates[2]);
+    if (timed) {
+        qsort(took, blocks, sizeof *took, by_value);
+        printf("p50: %.0f\np99: %.0f\np99.9: %.0f\n", took[blocks / 2], took[blocks * 99 / 100],
+               took[blocks * 999 / 1000]);
+    }
     return 0;
 }
