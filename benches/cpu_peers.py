@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,10 @@ AES_BYTES = 1 << 20
 SECRET_BYTES = 4 << 20
 """The default of cpu.encrypt and of cpu.compress."""
 RSA = (512, 1024)
+Twins = dict[tuple[str, str], str | None]
+"""Compiled twins by their source and the library in them."""
+Compared = tuple[dict[str, Measure], list[Ratio]]
+"""Sides, and the rows that they make."""
 
 
 NO_VAES = {"OPENSSL_ia32cap": f":~{1 << 41 | 1 << 42:#x}"}
@@ -83,7 +87,7 @@ def cipher(place: Place, length: int, *options: str) -> float:
     return number(r"^\+F:.*:([\d.]+)$", text) / 1e6
 
 
-def rsa(place: Place, bits: int, private: bool) -> float:
+def rsa_speed(place: Place, bits: int, private: bool) -> float:
     """Microseconds of one operation."""
     text = openssl(place, f"rsa{bits}")
     rate = r"([\d.]+):[\d.]+" if private else r"[\d.]+:([\d.]+)"
@@ -140,68 +144,157 @@ def ciphers(program: Path, place: Place, rounds: int) -> int:
     if not turns.find("openssl"):
         print("ciphers: openssl is missing: install the package openssl")
         return 0
-    for workload, option in (("cpu.encrypt", []), ("cpu.decrypt", ["-decrypt"])):
-        verb = workload.removeprefix("cpu.")
-        secret = partial(ours, program, place, workload, {"bytes": SECRET_BYTES})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sources = {"openssl": ["-lcrypto"], "AWS-LC": aws_lc()}
+        twins = {
+            (source, library): turns.built(f"{source}.c", folder / f"{source}-{library}", *flags)
+            for source in ("evp", "rsa")
+            for library, flags in sources.items()
+            if flags is not None
+        }
+        if sources["AWS-LC"] is None:
+            print("no twins by AWS-LC: its sources and library are missing")
+        for sides, rows in (*aes(program, place, twins), *rsa(program, place, twins)):
+            turns.tell(turns.measured(sides, rounds), rows)
+    return 1
+
+
+def aws_lc() -> list[str] | None:
+    """What compiles a twin with the agent's own library: `aws-lc-sys`, the sources of that crate,
+    and libaws_lc_*_crypto.a, which cargo made of them, in PENTATHLON_PEERS."""
+    peers = Path(os.environ.get("PENTATHLON_PEERS", "."))
+    sources = peers / "aws-lc-sys"
+    built = next(peers.glob("libaws_lc_*_crypto.a"), None)
+    if built is None or not sources.is_dir():
+        return None
+    headers = ("generated-include", "include", "aws-lc/include")
+    return [*(f"-I{sources / name}" for name in headers), str(built), "-pthread"]
+
+
+def by_twin(place: Place, program: str, *arguments: str | int) -> float:
+    command = [*place.command(), program, *map(str, arguments)]
+    return number(r"^rate: ([\d.]+)$", turns.said(command))
+
+
+def aes(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
+    """Files by AES-GCM, blocks by AES-CBC."""
+    directions: tuple[tuple[str, list[str], int], ...] = (
+        ("encrypt", [], 1),
+        ("decrypt", ["-decrypt"], 0),
+    )
+    own, theirs = twins.get(("evp", "AWS-LC")), twins.get(("evp", "openssl"))
+    for direction, option, flag in directions:
+        name = "aes-128-gcm"
+        secret = partial(ours, program, place, f"cpu.{direction}", {"bytes": SECRET_BYTES})
         sides: dict[str, Measure] = {
             "ours": secret,
             "ours without VAES": partial(secret, NO_VAES),
-            "openssl": partial(cipher, place, SECRET_BYTES, "-evp", "aes-128-gcm", *option),
+            "openssl": partial(cipher, place, SECRET_BYTES, "-evp", name, *option),
         }
-        what = f"AES-128-GCM, {verb}, 4 MiB, MB/s"
         remark = "AWS-LC takes the vector instructions for AES, openssl 3.0 does not"
         rows = [
-            Ratio(what, "ours", "openssl", remark),
-            Ratio(what, "ours without VAES", "openssl", "these instructions hidden from ours"),
+            ("ours", "openssl", remark),
+            ("ours without VAES", "openssl", "these instructions hidden from ours"),
         ]
-        turns.tell(turns.measured(sides, rounds), rows)
+        if theirs:
+            sides["twin"] = partial(by_twin, place, theirs, name, SECRET_BYTES, flag)
+            sides["apart twin"] = partial(by_twin, place, theirs, name, SECRET_BYTES, flag, "apart")
+            rows += [
+                ("openssl", "twin", "user CPU time of a second beside the median of 5 ms"),
+                (
+                    "ours without VAES",
+                    "apart twin",
+                    "libcrypto from one buffer to another, as ours",
+                ),
+            ]
+        if own:
+            sides["AWS-LC twin"] = partial(by_twin, place, own, name, SECRET_BYTES, flag)
+            sides["AWS-LC apart twin"] = partial(
+                by_twin, place, own, name, SECRET_BYTES, flag, "apart"
+            )
+            rows += [
+                ("ours", "AWS-LC apart twin", "ours' library, from one buffer to another"),
+                ("AWS-LC apart twin", "AWS-LC twin", "one buffer to another beside in place"),
+            ]
+        what = f"AES-128-GCM, {direction}, 4 MiB, MB/s"
+        yield sides, [Ratio(what, *row) for row in rows]
     for bits in (128, 256):
-        for direction, option in (("encrypt", []), ("decrypt", ["-decrypt"])):
+        for direction, option, flag in directions:
+            name = f"aes-{bits}-cbc"
             parameters = {"algorithm": [f"aes-{bits}"], "bytes": AES_BYTES}
-            name = ["-evp", f"aes-{bits}-cbc"]
             sides = {
                 "ours": partial(
                     ours, program, place, "cpu.cipher", parameters, direction=direction
                 ),
-                "openssl": partial(cipher, place, AES_BYTES, *name, *option),
+                "openssl": partial(cipher, place, AES_BYTES, "-evp", name, *option),
             }
+            rows = [("ours", "openssl", "")]
+            if theirs:
+                sides["twin"] = partial(by_twin, place, theirs, name, AES_BYTES, flag)
+                rows += [
+                    ("ours", "twin", "libcrypto, timed as ours"),
+                    ("openssl", "twin", "user CPU time of a second beside the median of 5 ms"),
+                ]
             what = f"AES-{bits}-CBC, {direction}, 1 MiB, MB/s"
-            turns.tell(turns.measured(sides, rounds), [Ratio(what, "ours", "openssl", "")])
-    with tempfile.TemporaryDirectory() as folder:
-        twin = turns.built("rsa.c", Path(folder) / "rsa", "-lcrypto")
-        for bits in RSA:
-            for direction in ("encrypt", "decrypt"):
-                sides, rows = rsa_rows(program, place, bits, direction, twin)
-                turns.tell(turns.measured(sides, rounds), rows)
-    return 1
+            yield sides, [Ratio(what, *row) for row in rows]
 
 
-def rsa_rows(
-    program: Path, place: Place, bits: int, direction: str, twin: str | None
-) -> tuple[dict[str, Measure], list[Ratio]]:
-    """One direction of one length of key."""
-    key = "private" if direction == "decrypt" else "public"
-    parameters = {"algorithm": [f"rsa-{bits}"]}
+def rsa(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
+    """Both directions of both lengths of key."""
+    own, theirs = twins.get(("rsa", "AWS-LC")), twins.get(("rsa", "openssl"))
+    for bits in RSA:
+        for direction, key, padded in (
+            ("encrypt", "public", "verify"),
+            ("decrypt", "private", "sign"),
+        ):
+            parameters = {"algorithm": [f"rsa-{bits}"]}
+            sides: dict[str, Measure] = {
+                "ours": partial(
+                    ours, program, place, "cpu.cipher", parameters, direction=direction
+                ),
+                "openssl": partial(rsa_speed, place, bits, key == "private"),
+            }
+            rows = [("ours", "openssl", "ours: the bare primitive; openssl pads and blinds")]
+            if own:
+                sides["AWS-LC twin"] = partial(by_twin, place, own, bits, key)
+                rows.append(("ours", "AWS-LC twin", "the primitive of ours' library, in C"))
+            if theirs:
+                sides["bare twin"] = partial(by_twin, place, theirs, bits, key)
+                sides["padding twin"] = partial(by_twin, place, theirs, bits, padded)
+                rows += [
+                    ("ours", "bare twin", "libcrypto's bare primitive"),
+                    ("openssl", "padding twin", "the same, timed as ours"),
+                    ("padding twin", "bare twin", "what padding and blinding cost"),
+                ]
+            if key == "public" and own and theirs:
+                sides["AWS-LC's power"] = partial(by_twin, place, own, bits, "power")
+                sides["openssl's power"] = partial(by_twin, place, theirs, bits, "power")
+                rows += [
+                    ("ours", "AWS-LC's power", "what is not conversions, locks and memory"),
+                    ("bare twin", "openssl's power", "the same of libcrypto's"),
+                    ("AWS-LC's power", "openssl's power", "two libraries"),
+                ]
+            yield sides, [Ratio(f"RSA-{bits}, {key} key, us", *row) for row in rows]
 
-    def twins(work: str) -> float:
-        command = [*place.command(), str(twin), str(bits), work]
-        return number(r"^rate: ([\d.]+)$", turns.said(command))
 
-    sides: dict[str, Measure] = {
-        "ours": partial(ours, program, place, "cpu.cipher", parameters, direction=direction),
-        "openssl": partial(rsa, place, bits, key == "private"),
-    }
-    what = f"RSA-{bits}, {key} key, us"
-    rows = [Ratio(what, "ours", "openssl", "ours: the bare primitive; openssl pads and blinds")]
-    if twin is not None:
-        sides["bare twin"] = partial(twins, key)
-        rows.append(Ratio(what, "ours", "bare twin", "libcrypto's bare primitive"))
-        if key == "public":
-            sides["power twin"] = partial(twins, "power")
-            remark = "the power alone: what is not conversions, locks and memory"
-            rows.append(Ratio(what, "ours", "power twin", remark))
-            rows.append(Ratio(what, "bare twin", "power twin", "the same of libcrypto's"))
-    return sides, rows
+def zlib_ng_flags() -> list[str]:
+    """What compiles a twin with zlib-ng: a build in the folder `zlib-ng` of PENTATHLON_PEERS, or
+    the one installed."""
+    made = Path(os.environ.get("PENTATHLON_PEERS", ".")) / "zlib-ng"
+    return [f"-I{made}", str(made / "libz-ng.a")] if made.is_dir() else ["-lz-ng"]
+
+
+def zstd_sys() -> list[str] | None:
+    """What compiles a twin with the agent's own version: `zstd-sys`, the sources of that crate, in
+    PENTATHLON_PEERS."""
+    library = Path(os.environ.get("PENTATHLON_PEERS", ".")) / "zstd-sys/zstd/lib"
+    if not library.is_dir():
+        print("no twin by the agent's version of Zstandard: its sources are missing")
+        return None
+    parts = [library / part for part in ("common", "compress", "decompress")]
+    sources = sorted(str(file) for part in parts for file in part.glob("*.[cS]"))
+    return ["-O3", f"-I{library}", *sources, "-pthread"]
 
 
 def by_zlib(module: Any, verb: str, plain: bytes, packed: bytes) -> Callable[[], object]:
@@ -225,7 +318,9 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
     by_zlib_too = folder / "text.zlib"
     by_zlib_too.write_bytes(packed)
     twin = turns.built("zstandard.c", folder / "zstandard", "-lzstd")
-    next_twin = turns.built("zlib.c", folder / "zlib", "-lz-ng")
+    flags = zstd_sys()
+    same_twin = flags and turns.built("zstandard.c", folder / "zstandard-sys", *flags)
+    next_twin = turns.built("zlib.c", folder / "zlib", *zlib_ng_flags())
 
     def by_library(twin: str | None, *arguments: str | int | Path) -> float:
         command = [*place.command(), str(twin), str(file), *map(str, arguments)]
@@ -263,6 +358,9 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
                 remark = "the peer's library, called as ours calls its own"
                 rows.append(Ratio(what, "twin", "zstd -b3", remark))
                 rows.append(Ratio(what, "ours, zstd", "twin", "two versions of one library"))
+            if same_twin:
+                sides["same twin"] = partial(by_library, same_twin, number_)
+                rows.append(Ratio(what, "ours, zstd", "same twin", "the same version"))
         turns.tell(turns.measured(sides, rounds), rows)
     return 1
 
