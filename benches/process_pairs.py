@@ -1,14 +1,13 @@
 """What process_peers.py compares: a workload of the agent, and the peers and twins beside it.
 
 A twin's options (`twins/calls.c`) add one by one what a peer has around the same calls: the way of
-linking, private memory, mappings, or lmbench's harness. MEMORY and AGENT stand for what is known
-only at run time: the agent's private memory in KiB, and its path.
+linking, private memory, mappings, or lmbench's harness. MEMORY, AGENT and HELLO stand for what is
+known only at run time: the agent's private memory in KiB, its path, and that of a program to start.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 FILE = "temp"
@@ -20,8 +19,8 @@ MAPPED_BYTES = 16 << 20
 TOUCHED = MAPPED_BYTES // 10
 MESSAGES = 500_000
 """Messages of a run of hackbench."""
-HELLO = Path("/tmp/hello")
-"""The program that lat_proc exec starts; its path is fixed in lat_proc."""
+HELLO = "HELLO"
+"""Stands for the path of the program that lat_proc exec starts, which its build decides."""
 BUILDS: dict[str, tuple[str, ...]] = {
     "calls": ("-static-pie",),
     "calls-fixed": ("-static",),
@@ -135,9 +134,9 @@ PAIRS = (
         "process.fork_exec",
         {
             "lat_proc exec": ("lat_proc", "exec"),
-            "twin": ("calls", "exec", str(HELLO), "x", "42"),
-            "dynamic twin": ("calls-dynamic", "exec", str(HELLO), "x", "42"),
-            "harness twin": ("calls-lmbench", "exec", str(HELLO), "x", "42"),
+            "twin": ("calls", "exec", HELLO, "x", "42"),
+            "dynamic twin": ("calls-dynamic", "exec", HELLO, "x", "42"),
+            "harness twin": ("calls-lmbench", "exec", HELLO, "x", "42"),
         },
         (
             ("ours", "lat_proc exec", "the peer is linked dynamically"),

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -95,17 +96,29 @@ def private_kib(program: Path) -> int:
     return largest
 
 
+def hello_path(lat_proc: str | None) -> Path:
+    """Where lat_proc looks for the program that it starts: /tmp/hello as lmbench comes, another
+    place in Debian's package. Where nothing is, it times an exec that fails."""
+    text = Path(lat_proc).read_bytes() if lat_proc else b""
+    found = re.search(rb"(/[!-~]*/hello)\0", text)
+    return Path(found[1].decode()) if found else Path("/tmp/hello")
+
+
 @contextmanager
-def hello(program: Path) -> Iterator[None]:
+def hello(path: Path, program: Path) -> Iterator[None]:
     """Puts the program that the agent starts where lat_proc looks for its own."""
-    if HELLO.exists():
-        raise RuntimeError(f"{HELLO} exists and is not ours: move it away")
-    HELLO.write_bytes(smallest_program(program))
-    HELLO.chmod(0o755)
+    if path.exists():
+        raise RuntimeError(f"{path} exists and is not ours: move it away")
+    made = not path.parent.exists()
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(smallest_program(program))
+    path.chmod(0o755)
     try:
         yield
     finally:
-        HELLO.unlink()
+        path.unlink()
+        if made:
+            path.parent.rmdir()
 
 
 def smallest_program(program: Path) -> bytes:
@@ -151,9 +164,8 @@ def compare(program: Path, pair: Pair, found: dict[str, str], *, place: Place, r
         print(f"{pair.name}: {name} is left out: {pair.others[name][0]} is missing")
     if not known:
         return 0
-    executing = any(HELLO.name in part for c in known.values() for part in c) or (
-        "lat_proc exec" in known
-    )
+    executing = any(HELLO in command for command in known.values())
+    path = hello_path(found.get("lat_proc"))
     memory = str(private_kib(program)) if any("MEMORY" in c for c in known.values()) else ""
     parent = SHARED if SHARED.is_dir() else None
     with tempfile.TemporaryDirectory(dir=parent) as folder:
@@ -164,10 +176,10 @@ def compare(program: Path, pair: Pair, found: dict[str, str], *, place: Place, r
         if any(FASTEST in row for row in pair.rows):
             sides[FASTEST] = partial(ours, program, pair, place, directory, fastest=True)
         for name, command in known.items():
-            values = {"AGENT": str(program), "MEMORY": memory}
+            values = {"AGENT": str(program), "MEMORY": memory, HELLO: str(path)}
             words = tuple(values.get(word, word) for word in command)
             sides[name] = partial(theirs, found[command[0]], words, place, directory)
-        with hello(program) if executing else nullcontext():
+        with hello(path, program) if executing else nullcontext():
             figures = turns.measured(sides, rounds)
     rows = [Ratio(f"{pair.name}, time", *row) for row in pair.rows]
     turns.tell(figures, rows)
