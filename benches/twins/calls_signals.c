@@ -15,16 +15,17 @@ static void install(void (*handler)(int)) {
     sigaction(SIGUSR1, &new, &old);
 }
 
-/* As lat_sig has it: one handler, and a structure that is not cleared. */
-static void install_again(void) {
+/* As lat_sig has it: a structure that is not cleared, and there one handler. */
+static void install_uncleared(void (*handler)(int)) {
     struct sigaction new, old;
-    new.sa_handler = first;
+    new.sa_handler = handler;
     sigemptyset(&new.sa_mask);
     new.sa_flags = 0;
     sigaction(SIGUSR1, &new, &old);
 }
 
-TIMED(install_one, install_again())
+TIMED(install_one, install_uncleared(first))
+TIMED(install_two_uncleared, install_uncleared(i % 2 ? first : second))
 TIMED(install_two, install(i % 2 ? first : second))
 
 static double send_nothing(long operations) {
@@ -81,6 +82,7 @@ static double between(long operations) {
 const struct call signal_calls[] = {
     {"install", install_one, NULL, 0},
     {"install_two", install_two, NULL, 0},
+    {"install_two_uncleared", install_two_uncleared, NULL, 0},
     {"handle", handle, NULL, 0},
     /* lat_sig catch */
     {"handle_less_send", handle, send_nothing, 1},
