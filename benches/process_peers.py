@@ -33,7 +33,18 @@ from functools import partial
 from pathlib import Path
 
 import turns
-from process_pairs import BUILDS, FASTEST, FILE, HELLO, MAPPED, MAPPED_BYTES, MESSAGES, PAIRS, Pair
+from process_pairs import (
+    BUILDS,
+    FASTEST,
+    FILE,
+    HELLO,
+    MAPPED,
+    MAPPED_BYTES,
+    MESSAGES,
+    PAIRS,
+    SWITCHES,
+    Pair,
+)
 from turns import Measure, Place, Ratio, number
 
 from pentathlon import agent
@@ -55,9 +66,8 @@ def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path
         text = turns.said([*place.command(), program, *command[1:]], directory)
         return number(r"([0-9.]+) usecs/op", text) * 1e3
     if command[0] == "stress-ng":
-        text = turns.said(
-            [*place.command(), program, *command[1:], "-t", "1", "--metrics"], directory
-        )
+        short = ["--switch-ops", str(SWITCHES), "--metrics"]
+        text = turns.said([*place.command(), program, *command[1:], *short], directory)
         return number(r"([0-9.]+) nanosecs per context switch", text)
     if command[0] == "hackbench":
         text = turns.said([*place.command(), program, *command[1:], "-l", str(MESSAGES)], directory)
