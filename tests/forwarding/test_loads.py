@@ -119,6 +119,9 @@ def test_loads_that_the_generator_cannot_offer_are_told_and_not_tried(
 ) -> None:
     events, offered = swept(monkeypatch, 5e4)
     assert all(rate <= 5e4 for _, rate in offered)
+    said = [e["message"] for e in events if e["event"] == "log"][:-1]
+    beyond = [text for text in said if "none of 3 trials was valid: too fast" in text]
+    assert said == beyond and any("at 400000 packets/s" in text for text in said)
     wrong = [e for e in events if e["event"] == "error"]
     assert {e["case"]["load_percent"] for e in wrong} == {110, 125, 150}
     assert all(e["kind"] == "unsupported" and "too fast" in e["reason"] for e in wrong)

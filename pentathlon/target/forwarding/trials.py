@@ -37,13 +37,14 @@ class Offers:
     """The trials of a search (`search.Trial`), of which one that is invalid is made again.
 
     One invalid trial is the machine's; that the generator cannot offer a load is said by `TRIES` of
-    them.
+    them, and then it is not asked for that load again.
     """
 
     def __init__(self, flow: Callable[[float], Flow]) -> None:
         """`flow` offers a rate in packets/s once, and raises `InvalidTrial`."""
         self._flow = flow
         self._again: dict[float, list[InvalidTrial]] = {}
+        self._beyond: dict[float, InvalidTrial] = {}
 
     def __call__(self, rate: float) -> float:
         """The share that was lost at `rate`, packets/s.
@@ -51,15 +52,19 @@ class Offers:
         Raises:
             search.CannotOffer: every trial was invalid.
         """
-        again = self._again.setdefault(rate, [])
-        try:
-            return valid(lambda: self._flow(rate), again.append).lost_ratio
-        except InvalidTrial as error:
-            raise search.CannotOffer(str(error)) from error
+        if rate not in self._beyond:
+            again = self._again.setdefault(rate, [])
+            try:
+                return valid(lambda: self._flow(rate), again.append).lost_ratio
+            except InvalidTrial as error:
+                self._beyond[rate] = error
+        raise search.CannotOffer(str(self._beyond[rate]))
 
     def words(self) -> Iterator[str]:
-        """A sentence on each rate of which trials were made again."""
+        """A sentence on each rate of which trials were invalid."""
         for rate, errors in self._again.items():
-            if errors:
+            if last := self._beyond.get(rate):
+                yield f"at {rate:.6g} packets/s none of {TRIES} trials was valid: {last}"
+            elif errors:
                 count = "a trial was" if len(errors) == 1 else f"{len(errors)} trials were"
                 yield f"at {rate:.6g} packets/s {count} invalid and made again: {errors[-1]}"
