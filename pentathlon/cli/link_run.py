@@ -76,18 +76,17 @@ def run(
             for line in told(found):
                 out.print(line, markup=False, highlight=False, soft_wrap=True)
         if found["gone"]:
-            text = f"error: the interface {found['gone'][0]} was removed, which ended the link"
-            err.print(text, markup=False, highlight=False, soft_wrap=True)
+            _note(f"error: the interface {found['gone'][0]} was removed, which ended the link")
             raise typer.Exit(Exit.FAILURES)
         if stopped and duration is not None:
             raise typer.Exit(Exit.INTERRUPTED)
 
 
 def _announce(link: Between, duration: float | None) -> None:
-    there, back = link.ends
-    for start, end, direction in ((there, back, "up"), (back, there, "down")):
-        way = said(link.profile.way("up" if direction == "up" else "down"))
-        _note(f"{link.profile.name} {direction}: {start.text} to {end.text}, {way}")
+    first, second = (end.text for end in link.ends)
+    for direction, way in zip(DIRECTIONS, ((first, second), (second, first)), strict=True):
+        what = said(link.profile.way(direction))
+        _note(f"{link.profile.name} {direction}: {' to '.join(way)}, {what}")
     for remark in link.remarks:
         _note(f"remark: {remark}")
     until = "until Ctrl-C" if duration is None else f"for {seconds(duration)}"

@@ -198,9 +198,16 @@ def test_packets_of_tun_devices_cross(device: Open, run: Run) -> None:
     first.send(packet)
     assert [one for _, one in second.come(0.5)] == [packet]
     assert list(first.come(0.1)) == []
+    # One that was down for a while is the same one.
+    ip("link", "set", first.name, "down")
+    time.sleep(0.1)
+    ip("link", "set", first.name, "up")
+    first.send(packet)
+    assert [one for _, one in second.come(0.5)] == [packet]
     code, out, _ = command.end()
-    up = json.loads(out)["up"]
-    assert code == 0 and (up["frames_out"], up["bytes_out"]) == (1, 36)
+    told = json.loads(out)
+    up = told["up"]
+    assert code == 0 and (up["frames_out"], up["bytes_out"]) == (2, 72) and told["gone"] == []
 
 
 def test_its_end_is_told_in_words_and_a_device_that_goes_ends_it(device: Open, run: Run) -> None:

@@ -66,11 +66,11 @@ fn ethernet_address(own: &SockAddr) -> Option<[u8; 6]> {
 
 fn link_layer(own: &SockAddr) -> Option<&libc::sockaddr_ll> {
     if i32::from(own.family()) != libc::AF_PACKET
-        || (own.len() as usize) < std::mem::offset_of!(libc::sockaddr_ll, sll_addr) + 6
+        || (own.len() as usize) < std::mem::offset_of!(libc::sockaddr_ll, sll_addr)
     {
         return None;
     }
-    // SAFETY: the family says which structure lies here, and it is long enough for the address;
-    // the storage behind it is zero up to the structure's end.
+    // SAFETY: the family says which structure lies here; the kernel ends it where the address
+    // does, and the storage behind that is zero up to the structure's end.
     Some(unsafe { &*own.as_ptr().cast::<libc::sockaddr_ll>() })
 }
