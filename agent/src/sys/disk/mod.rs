@@ -29,7 +29,8 @@ mod tests {
         let mut map = Map::new(&file, odd, part.len(), true, boundary()).unwrap();
         map.bytes_mut().fill(7);
         map.sync().unwrap();
-        drop((map, file));
+        drop(map);
+        drop(file);
         let written = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert!(written[part.clone()].iter().all(|&byte| byte == 7));
