@@ -19,6 +19,7 @@ from pentathlon.target.files import trial
 from pentathlon.target.files.ground import CABLE, Ground
 from pentathlon.target.link import use
 from pentathlon.target.link.calibrate import Calibration
+from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.qemu import kernels, shares
 from pentathlon.target.qemu import target as qemu
 from pentathlon.target.uml import kernels as uml_kernels
@@ -40,6 +41,7 @@ from tests.files.conftest import (
     small_disk,
     wrong_password,
 )
+from tests.traffic.conftest import task
 
 KERNEL = "6.1-cloud"
 """Of Debian's kernels the one whose boots never failed with QEMU 7.2 (docs/targets.md)."""
@@ -135,6 +137,25 @@ def test_every_task_comes_to_a_virtual_machine(as_client: Bench, asked: str, pro
 
 def test_traffic_crosses_a_link_from_a_virtual_machine(as_client: Bench) -> None:
     crossed_by_traffic(as_client.ground)
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_the_kernels_own_generator_sends_from_a_virtual_machine(
+    as_client: Bench, version: int
+) -> None:
+    """This machine's kernel may have no pktgen; Debian's have it as a module."""
+    ground = as_client.ground
+    asked = task(
+        rung=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
+        ip_versions=[version], duration_s=1.0, lateness_limit_ms=10_000.0,
+    )  # fmt: skip
+    events = list(run_traffic(asked, ground.client, ground.server))
+    assert [event["reason"] for event in events if event["event"] == "error"] == []
+    (flow,) = [flow for e in events if e["event"] == "packets" for flow in e["flows"]]
+    assert flow["received"] == flow["sent"] == 200
+    assert flow["duplicates"] == flow["foreign"] == 0
+    told = {event["indicator"] for event in events if event["event"] == "sample"}
+    assert {"throughput", "lost"} <= told and not {"delay_p50", "jitter"} & told
 
 
 @pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])

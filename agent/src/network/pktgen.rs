@@ -229,8 +229,9 @@ mod generator {
         }
     }
 
+    /// The kernel takes the last character off, so that it must be the end of the line.
     fn tell(file: &Path, order: &str) -> io::Result<()> {
-        std::fs::write(file, order)
+        std::fs::write(file, format!("{order}\n"))
             .map_err(|e| unsupported(format!("the generator refuses '{order}': {e}")))
     }
 

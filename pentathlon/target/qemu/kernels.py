@@ -32,7 +32,13 @@ FLAVOURS: dict[str, str] = {"": "amd64", "rt": "rt-amd64", "cloud": "cloud-amd64
 DEFAULT = ("6.1-cloud", "6.12-cloud")
 """What `doctor --install` fetches where nothing is named: the small flavour, some 30 MB each."""
 
-PARTS = (*modules.CHANNEL, *modules.DISK, *modules.NETWORK, *modules.FILES)
+PARTS = (
+    *modules.CHANNEL,
+    *modules.DISK,
+    *modules.NETWORK,
+    *modules.GENERATOR,
+    *modules.FILES,
+)
 """Modules that are kept of a package's thousands."""
 
 Log = Callable[[str], None]

@@ -20,6 +20,9 @@ CHANNEL = ("virtio_pci", "virtio_console")
 NETWORK = ("virtio_pci", "virtio_net")
 """A network card."""
 
+GENERATOR = ("pktgen",)
+"""The kernel's own generator of packets, a rung of `network.traffic`."""
+
 FILES = ("virtio_pci", "virtiofs")
 """Directories of the machine that the guest runs on."""
 
