@@ -206,8 +206,8 @@ class QemuTarget(KeepingTarget):
             # Hosts that are joined need more modules; their boots keep nothing between them.
             archive = own / ARCHIVE if cards else self.files(own) / ARCHIVE
             if cards:
-                wanted = (*modules.CHANNEL, *modules.NETWORK, *modules.GENERATOR)
-                wanted += modules.FILES if writable else ()
+                joined = (*modules.CHANNEL, *modules.NETWORK, *modules.GENERATOR)
+                wanted = (*joined, *(modules.FILES if writable else ()))
                 archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
             command = self.command(kernel.path, archive, cards, shared, writable)
             session = ProcessSession(
