@@ -305,19 +305,19 @@ def test_the_events_of_a_task(pair: Pair) -> None:
         {"bit_rate": 512_000.0, "size_bytes": [128]},
         {"bit_rate": 512_000.0, "size": "constant 128"},
         {"script": ["bit_rate=512000; size=constant 128"]},
-        # What is shorter than the header is sent as long as the header, 32 bytes.
-        {"script": ["bit_rate=128000; size=constant 16"]},
+        # With the compact header.
+        {"script": ["bit_rate=80000; size=constant 20"]},
     ],
 )
 def test_a_bit_rate_is_a_packet_rate(pair: Pair, written: dict[str, Any]) -> None:
-    """512,000 bit/s in packets of 128 bytes are 500 packets/s."""
+    """512,000 bit/s in packets of 128 bytes are 500 packets/s, as are 80,000 in packets of 20."""
     asked = task(**written)
     [case] = flows.cases(asked.parameters)
     trial = run_trial(asked, case, flows.flows(asked.parameters, case), *pair)
     found = judge(trial)[0]
     assert found.found.offered_rate == pytest.approx(500, rel=1e-6)
     assert 1 < found.found.sent <= 150
-    size = 32 if "16" in str(written.get("script")) else 128
+    size = 20 if "constant 20" in str(written.get("script")) else 128
     assert set(found.sent.length.tolist()) == {size}
 
 
