@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from pentathlon import agent
-from pentathlon.target import make_target
+from pentathlon.target import TargetUnavailable, launch, make_target
 from pentathlon.target.local import LocalTarget
+from pentathlon.target.netns import probe
 from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.pair.trial import Task
@@ -83,6 +84,22 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
         yield both
     finally:
         hosts.stop(both)
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two namespaces, joined anew by a veth pair: nothing has been sent between them yet."""
+    try:
+        probe()
+        path = agent.locate()
+        launch.need("nsenter", "util-linux")
+    except (TargetUnavailable, agent.AgentError) as error:
+        pytest.skip(str(error))
+    target = make_target(System(target="netns"), path, tmp_path_factory.mktemp("state"))
+    assert isinstance(target, LocalTarget)
+    made = hosts.netns_hosts(target, (None, None))(30.0)
+    yield made
+    hosts.stop(made)
 
 
 def task(**parameters: Any) -> Task:

@@ -4,38 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from pentathlon import agent
-from pentathlon.target import TargetUnavailable, launch, make_target
-from pentathlon.target.local import LocalTarget
-from pentathlon.target.netns import probe
-from pentathlon.target.pair import hosts
+from pentathlon.target import launch
 from pentathlon.target.pair.traffic import run_traffic
 
 from . import features
-from .conftest import Pair, System, task
+from .conftest import Pair, task
 
 BETWEEN = {"jitter", "ditg_jitter", "ipdv"}
-
-
-@pytest.fixture(scope="module")
-def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Two namespaces that a veth pair joins."""
-    try:
-        probe()
-        path = agent.locate()
-        launch.need("nsenter", "util-linux")
-    except (TargetUnavailable, agent.AgentError) as error:
-        pytest.skip(str(error))
-    target = make_target(System(target="netns"), path, tmp_path_factory.mktemp("state"))
-    assert isinstance(target, LocalTarget)
-    made = hosts.netns_hosts(target, (None, None))(30.0)
-    yield made
-    hosts.stop(made)
 
 
 def switch(pair: Pair, feature: str, state: str) -> None:

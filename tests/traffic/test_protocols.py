@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pentathlon import agent
-from pentathlon.target import TargetUnavailable, make_target
-from pentathlon.target.local import LocalTarget
-from pentathlon.target.netns import probe
-from pentathlon.target.pair import hosts
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.pair.traffic import run_traffic
 
-from .conftest import Pair, System, task
-
-
-@pytest.fixture(scope="module")
-def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Two namespaces, joined anew: nothing has been sent between them yet."""
-    try:
-        probe()
-        path = agent.locate()
-    except (TargetUnavailable, agent.AgentError) as error:
-        pytest.skip(str(error))
-    target = make_target(System(target="netns"), path, tmp_path_factory.mktemp("state"))
-    assert isinstance(target, LocalTarget)
-    made = hosts.netns_hosts(target, (None, None))(30.0)
-    yield made
-    hosts.stop(made)
+from .conftest import Pair, task
 
 
 def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
