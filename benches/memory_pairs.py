@@ -92,9 +92,19 @@ def twin(operation: str, width: int, threads: int, *settings: str) -> Peer:
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
 
 
-def chase(width: int, *settings: str) -> Peer:
-    """Nanoseconds a load of twins/memory.c."""
-    return twin("chase", width, 1, *settings)
+def chase(*settings: str) -> Peer:
+    """Nanoseconds a load of twins/memory.c, through all lines in one random order."""
+    return twin("chase", 8, 1, *settings)
+
+
+def chase_pages(*settings: str) -> Peer:
+    """The same in the order of lat_mem_rd -t, whose pages are drawn from the greatest size."""
+
+    def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
+        drawn = f"RANGE={max(sizes)}"
+        return twin("chase", 4096, 1, drawn, *settings)(program, sizes, place)
+
+    return measure
 
 
 def memrate(name: str) -> Peer:
@@ -178,13 +188,15 @@ def pairs() -> Iterator[Pair]:
             workload=f"memory.{operation}",
             parameters={"variants": ["scalar"]},
             unit="MB/s",
-            definition="both: 64 bits at a time (ours: the scalar variant); the peer makes one "
-            "access in each turn of its loop",
+            definition="both: 64 bits at a time (ours: the scalar variant); the peer tells the "
+            "mean of all that it moves",
             theirs=sysbench(operation),
             sizes=SYSBENCH_SIZES,
         )
         yield plain
-        yield as_peer(plain, operation, 801, why="one access in each turn of the loop")
+        yield as_peer(
+            plain, operation, 801, why="one word after the other, eight to a turn of the loop"
+        )
         rates = Pair(
             name=f"memrate {operation}",
             program="stress-ng",
@@ -236,7 +248,7 @@ def pairs() -> Iterator[Pair]:
             workload="memory.blocks",
             parameters={"threads": ["all"]},
             unit="MB/s",
-            definition="both: every CPU at once; peer: 64 bits in each turn of the loop, and one "
+            definition="both: every CPU at once; peer: 64 bits at a time, and one "
             "block shared by all threads (--memory-scope=global); ours: 512 bits, a block for each",
             theirs=sysbench(operation, count),
             sizes=(16 << 20,),
@@ -323,14 +335,15 @@ def latencies() -> Iterator[Pair]:
     as_ring = replace(
         ring,
         name="as lat_mem_rd -t",
-        instead=chase(4096),
-        definition="twin: another page with every load, in the peer's order",
+        instead=chase_pages(),
+        definition="twin: another page with every load, in the peer's order; pages of any size are "
+        "drawn from the greatest",
     )
     yield as_ring
     yield replace(
         as_ring,
         name="as lat_mem_rd -t, huge",
-        instead=chase(4096, "HUGE=1"),
+        instead=chase_pages("HUGE=1"),
         theirs=lat_mem_rd(HUGE),
         definition="the same with huge pages, whose places in the caches are not drawn",
     )
@@ -342,7 +355,7 @@ def latencies() -> Iterator[Pair]:
         parameters={"pages": ["base"]},
         unit="ns",
         definition="both: all lines in one random order",
-        theirs=chase(8),
+        theirs=chase(),
         sizes=sizes,
     )
     yield same
@@ -350,7 +363,7 @@ def latencies() -> Iterator[Pair]:
         same,
         name="twin latency, huge",
         parameters={"pages": ["huge"]},
-        theirs=chase(8, "HUGE=1"),
+        theirs=chase("HUGE=1"),
         definition="the same with huge pages, whose places in the caches are not drawn",
     )
     for indicator, width in (("read", 64), ("write", 64), ("latency", 8)):
