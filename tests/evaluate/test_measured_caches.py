@@ -82,6 +82,23 @@ OTHER_CODE = {
 """Another Xeon, L1i 64 KiB, real-time priority: level -> error of a point, ps for each byte."""
 OTHER_INSTRUCTIONS = (Cache("L1i", 64 * KIB), Cache("L2", 2 * MIB), Cache("L3", 480 * MIB))
 
+THIRD_CODE = {
+    "0": (0.018, [12.8, 13.6, 14.2, 22.5, 27.7, 28, 28.6, 28.4, 28.1, 28.5, 28.8, 28.4, 28.3, 28.7,
+                  28.4, 28.4, 28.4, 28.3, 27.7, 28.1, 28.4, 28.4, 28.2, 27.7, 28.4, 28.2, 27.8, 28,
+                  28.8, 28.4, 27.9, 27.9, 28.1, 28.5, 28.4, 27.8, 27.5, 28.2, 28.4, 27.8, 27.9,
+                  28.4, 27.4, 28.3, 28.4, 28.3, 28.7, 27.1, 28, 28.7, 28.7, 29.6]),
+    "1": (0.011, [13.8, 14, 14.2, 14.3, 19.7, 24.2, 24.5, 24, 24.9, 24.8, 24.2, 24.2, 24.4, 24.7,
+                  24.6, 24.6, 24.9, 25.1, 24.8, 24.7, 25.1, 24.3, 25.1, 24.9, 25.1, 24.9, 25.1,
+                  25.1, 24.8, 25, 25, 24.8, 24.7, 25, 24.6, 24.9, 24.8, 25.3, 25.5, 25.8, 26.5,
+                  27.5, 28, 28.9, 29.5, 31.6, 31.1, 31.2, 36.4, 33.5, 36.4, 138]),
+    "2": (0.016, [15.1, 15.6, 14.3, 14.5, 20.1, 24.7, 24.4, 25.1, 24.7, 24.9, 24.9, 25.4, 24.6,
+                  24.9, 24.9, 24.7, 24.5, 25.1, 25.3, 24.5, 25.6, 25.2, 26.4, 25.1, 24.5, 23.9,
+                  24.1, 24.8, 24.5, 24.6, 25, 25.3, 25.7, 26.7, 25.5, 25.1, 25.3, 25.1, 25.3, 26.4,
+                  39.3, 27, 29.6, 29.9, 29, 29.8, 29.9, 30.4, 30, 32.2, 32.2, 32.2]),
+}  # fmt: skip
+"""A third Xeon, L1i 32 KiB, which did nothing else: level -> error of a point, ps for each byte."""
+THIRD_INSTRUCTIONS = (Cache("L1i", 32 * KIB), Cache("L2", 2 * MIB), Cache("L3", 260 * MIB))
+
 
 def outcomes(measured, sizes=BLOCKS, caches=DATA, rate=False):
     """Cache -> (outcome, low, high), of one curve."""
@@ -160,3 +177,19 @@ def test_on_another_processor_code_shows_its_cache(level):
     assert found.outcome == "agrees"
     assert (found.found_low_bytes, found.found_high_bytes) == (60 * KIB, 68 * KIB)
     assert all(step.low > 200 * KIB for step in others)
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_on_a_quiet_machine_code_shows_a_cache_of_32_kib(level):
+    early, checks, others = of_code(THIRD_CODE[level], THIRD_INSTRUCTIONS)
+    found = checks["L1i"]
+    assert not early
+    assert found.outcome == "agrees"
+    assert (found.found_low_bytes, found.found_high_bytes) == (28 * KIB, 36 * KIB)
+    assert all(step.low > 200 * KIB for step in others)
+
+
+def test_code_of_level_0_outgrows_the_decoded_instructions_alone():
+    early, checks, _ = of_code(THIRD_CODE["0"], THIRD_INSTRUCTIONS)
+    assert [(step.low, step.high) for step in early] == [(20 * KIB, 28 * KIB)]
+    assert checks["L1i"].outcome == "not seen"

@@ -1,5 +1,6 @@
 """Every workload of a single system under Wine: it yields samples, or says why it cannot."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "cpu.game": {"threads": [1, 2], "frames": 1},
     "cpu.moldyn": {"cells": [3], "steps": 2},
     "cpu.pi": {"digits": [1000]},
-    "cpu.primordia": {"element": ["He"]},
+    "cpu.primordia": {"element": ["He", "Ag"]},
     "cpu.simplex": {"dimensions": 2},
     "cpu.scheduling.switch": {},
     "cpu.scheduling.wakeup": {"wakeups": 10},
@@ -141,3 +142,27 @@ def test_every_workload_is_measured_as_on_the_host_or_says_why_not(
         if name not in MACHINE_S:
             common = found.keys() & expected.keys()
             assert {k: found[k] for k in common} == {k: expected[k] for k in common}, name
+
+
+def test_all_threads_are_those_of_the_cpus_that_it_was_given(real_agent: Path, state: Path) -> None:
+    wine = make_target(FakeSystem(target="wine"), real_agent, state)
+    try:
+        wine.prepare()
+    except TargetUnavailable as error:
+        pytest.skip(str(error))
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("two CPUs are needed")
+    parameters = {"levels": ["L1"], "threads": ["all"]}
+    entry = {"id": "memory.levels", "parameters": parameters, "iterations": 1, "warmup": 0}
+    told = []
+    for chosen in (cpus[:1], cpus[:2]):
+        request = asked("test") | {"workloads": [entry], "placement": {"cpus": chosen}}
+        with wine.boot(200) as session:
+            events = list(session.run(request, 60, 180))
+        told += [
+            e["value"]["threads"]
+            for e in events
+            if e["event"] == "counter" and e["name"].endswith("[level=L1,threads=all]")
+        ]
+    assert told == [1, 2]

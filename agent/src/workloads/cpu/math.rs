@@ -19,6 +19,23 @@ pub fn exp(x: f64) -> f64 {
     sum * f64::from_bits(((halvings as i64 + 1023) as u64) << 52)
 }
 
+/// A whole power: the standard library's leaves the order of its products to the compiler.
+pub fn power(x: f64, n: i32) -> f64 {
+    let (mut square, mut left, mut product) = (x, n.unsigned_abs(), 1.0);
+    while left > 0 {
+        if left % 2 == 1 {
+            product *= square;
+        }
+        square *= square;
+        left /= 2;
+    }
+    if n < 0 {
+        1.0 / product
+    } else {
+        product
+    }
+}
+
 /// The cube root of a number above 0, by Newton's method.
 pub fn cube_root(x: f64) -> f64 {
     // A third of the exponent is a start within a factor of 2.
@@ -34,11 +51,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_are_near_the_librarys() {
+    fn all_are_near_the_librarys() {
         for i in -60_000..60_000 {
             let x = f64::from(i) * 0.01;
             let exact = x.exp();
             assert!((exp(x) - exact).abs() <= 1e-14 * exact, "e^{x}");
+        }
+        for n in -12..=12 {
+            for x in [0.003, 0.7, 1.0, 19.5] {
+                let exact = f64::powi(x, n);
+                assert!((power(x, n) - exact).abs() <= 1e-14 * exact, "{x}^{n}");
+            }
         }
         for i in 1..10_000 {
             let x = f64::from(i * i) * 0.37;

@@ -142,7 +142,7 @@ fn work(
 }
 
 /// The CPUs that this process may run on.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 pub fn cpus() -> Result<Vec<Option<usize>>, Failure> {
     let cpus = crate::sys::placement::cpus()
         .map_err(|e| Failure::system("reading the CPUs allowed", &e))?;
@@ -150,7 +150,7 @@ pub fn cpus() -> Result<Vec<Option<usize>>, Failure> {
 }
 
 /// As many threads as there are CPUs; the system places them.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn cpus() -> Result<Vec<Option<usize>>, Failure> {
     let count = std::thread::available_parallelism()
         .map_err(|e| Failure::system("counting the CPUs", &e))?;
@@ -167,7 +167,16 @@ pub fn bind(cpu: Option<usize>) -> Result<(), Failure> {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+pub fn bind(cpu: Option<usize>) -> Result<(), Failure> {
+    match cpu {
+        Some(cpu) => crate::sys::placement::bind_thread(cpu)
+            .map_err(|e| Failure::system("binding a thread to its CPU", &e)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn bind(_cpu: Option<usize>) -> Result<(), Failure> {
     Ok(())
 }

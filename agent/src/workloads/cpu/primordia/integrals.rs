@@ -1,6 +1,6 @@
 //! The integrals over the basis: even-tempered Slater functions r^(l+1) e^(−ζr), made orthonormal.
 
-use super::super::math::exp;
+use super::super::math::{exp, power};
 use super::matrix::{eigen, Columns, Matrix};
 use super::mesh::Mesh;
 
@@ -71,16 +71,16 @@ fn slater(mesh: &Mesh, charge: u32, l: usize) -> (Columns, Columns) {
     let inner = (INNER[l] * f64::from(charge)).max(100.0 * OUTER[l]);
     // The ratio's power is the whole range: its root by Newton's method.
     let range = inner / OUTER[l];
-    let power = count as i32 - 1;
+    let degree = count as i32 - 1;
     let mut ratio = 2.0f64;
     for _ in 0..200 {
-        ratio -= (ratio.powi(power) - range) / (f64::from(power) * ratio.powi(power - 1));
+        ratio -= (power(ratio, degree) - range) / (f64::from(degree) * power(ratio, degree - 1));
     }
     let mut values = Vec::new();
     let mut moving = Vec::new();
     let mut exponent = OUTER[l];
     for _ in 0..count {
-        let plain = |r: f64| r.powi(l as i32 + 1) * exp(-exponent * r);
+        let plain = |r: f64| power(r, l as i32 + 1) * exp(-exponent * r);
         let squares = mesh.integral(|i| plain(mesh.radii[i]) * plain(mesh.radii[i]));
         let norm = 1.0 / squares.sqrt();
         let radii = mesh.radii.iter();

@@ -1,7 +1,7 @@
 //! Radii on which functions are integrated: equal steps of the logarithm, on which the trapezoidal
 //! rule is exact to rounding for functions that vanish smoothly at both ends.
 
-use super::super::math::exp;
+use super::super::math::{exp, power};
 
 const POINTS: usize = 900;
 /// Largest radius, in Bohr radii.
@@ -49,19 +49,19 @@ impl Mesh {
             .radii
             .iter()
             .zip(f)
-            .map(|(r, f)| f * r.powi(k + 1))
+            .map(|(r, f)| f * power(*r, k + 1))
             .collect();
         let outer: Vec<f64> = self
             .radii
             .iter()
             .zip(f)
-            .map(|(r, f)| f * r.powi(-k))
+            .map(|(r, f)| f * power(*r, -k))
             .collect();
         let below = running(&inner, self.step);
         let mut above = running(&outer, self.step);
         let whole = above[above.len() - 1];
         above.iter_mut().for_each(|sum| *sum = whole - *sum);
-        let at = |(i, r): (usize, &f64)| below[i] * r.powi(-k - 1) + above[i] * r.powi(k);
+        let at = |(i, r): (usize, &f64)| below[i] * power(*r, -k - 1) + above[i] * power(*r, k);
         self.radii.iter().enumerate().map(at).collect()
     }
 }
@@ -93,7 +93,7 @@ mod tests {
         let mesh = Mesh::new(10);
         assert!((mesh.radii[POINTS - 1] / OUTERMOST - 1.0).abs() < 1e-10);
         for (n, factorial) in [(0, 1.0), (1, 1.0), (2, 2.0), (3, 6.0), (6, 720.0)] {
-            let integral = mesh.integral(|i| mesh.radii[i].powi(n) * exp(-mesh.radii[i]));
+            let integral = mesh.integral(|i| power(mesh.radii[i], n) * exp(-mesh.radii[i]));
             // The integral of e^-r begins at 0, and the mesh at 1e-7.
             assert!((integral / factorial - 1.0).abs() < 1e-6, "{n}: {integral}");
         }
