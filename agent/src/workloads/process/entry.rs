@@ -11,7 +11,7 @@ pub const PER_CALL: Quantity = Quantity::NsPer { parts: 1.0 };
 pub const ONE_CORRECT_CALL: &str = "correct calls per call: 1";
 
 /// What a workload says on a system for which its calls are not written down.
-#[cfg_attr(unix, allow(dead_code))]
+#[cfg_attr(any(unix, windows), allow(dead_code))]
 pub fn elsewhere() -> Result<(), Failure> {
     Err(Failure::Unsupported(
         "the calls of this workload are not written down for this system".into(),

@@ -2,18 +2,22 @@
 
 use super::entry;
 use crate::catalog::{self, Factor, Semantics};
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::clock::Clock;
 use crate::measure::{Context, Failure};
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use super::directory;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 use crate::{
     measure::Reading,
     protocol::Case,
+    sys::mmap::{page_bytes, Mapping},
+};
+#[cfg(target_os = "linux")]
+use crate::{
     sys::filesystem,
-    sys::mmap::{self, page_bytes, Advice, Mapping},
+    sys::mmap::{self, Advice},
     sys::rusage,
 };
 #[cfg(target_os = "linux")]
@@ -25,7 +29,7 @@ const KINDS: &[&str] = &["minor", "major"];
 #[cfg(target_os = "linux")]
 const NAME: &str = "paged";
 /// Share of the touched pages that must have been faults of the kind, for a round to count.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 const LEAST_SHARE: f64 = 0.95;
 
 impl crate::workloads::Workload for PageFault {
@@ -69,15 +73,15 @@ impl crate::workloads::Workload for PageFault {
                         scratch directory, in random order with MADV_RANDOM, so that nothing is \
                         read ahead, after posix_fadvise(2) with POSIX_FADV_DONTNEED; what lies \
                         below (a host's cache, a disk's) may still hold the page",
-                windows:
-                    "unsupported: the system counts the page faults of a process together, so \
-                          nothing proves of which kind they were",
+                windows: "minor: a write to each page of new memory of VirtualAlloc, proved by \
+                          PageFaultCount of GetProcessMemoryInfo; major: unsupported, the system \
+                          counts both kinds together, so nothing proves that the disk was needed",
             },
             test_only: false,
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         let parameters = context.parameters.clone();
@@ -93,18 +97,19 @@ impl crate::workloads::Workload for PageFault {
                 }
             }
         }
+        #[cfg(target_os = "linux")]
         std::fs::remove_file(NAME).ok();
         Ok(())
     }
 
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", windows)))]
     fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
         entry::elsewhere()
     }
 }
 
 /// Time in touching pages, and what the kernel counted meanwhile.
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Touched {
     pages: u64,
@@ -113,20 +118,19 @@ struct Touched {
     major_faults: u64,
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 impl Touched {
     /// Times `touch`, which touches so many pages.
     fn add(&mut self, clock: &Clock, pages: usize, touch: impl FnOnce()) -> Result<(), Failure> {
-        let usage = || rusage::own().map_err(|e| Failure::system("getrusage", &e));
-        let before = usage()?;
+        let before = counted()?;
         let from = clock.ticks();
         touch();
         let to = clock.ticks();
-        let after = usage()?;
+        let after = counted()?;
         self.pages += pages as u64;
         self.elapsed_ns += clock.elapsed_ns(from, to);
-        self.minor_faults += after.minor_faults - before.minor_faults;
-        self.major_faults += after.major_faults - before.major_faults;
+        self.minor_faults += after.0.wrapping_sub(before.0);
+        self.major_faults += after.1.wrapping_sub(before.1);
         Ok(())
     }
 
@@ -152,6 +156,7 @@ impl Touched {
     }
 
     /// Whether nearly every page was read from the disk.
+    #[cfg(target_os = "linux")]
     fn was_major(&self) -> Result<(), Failure> {
         if self.major_faults == 0 {
             return Err(Failure::Unsupported(format!(
@@ -164,7 +169,7 @@ impl Touched {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", windows))]
 fn enough(faults: u64, pages: u64, kind: &str) -> Result<(), Failure> {
     if (faults as f64) < LEAST_SHARE * pages as f64 {
         return Err(Failure::Invalid(format!(
@@ -174,20 +179,54 @@ fn enough(faults: u64, pages: u64, kind: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Minor and major page faults of this process so far.
 #[cfg(target_os = "linux")]
+fn counted() -> Result<(u64, u64), Failure> {
+    let usage = rusage::own().map_err(|e| Failure::system("getrusage", &e))?;
+    Ok((usage.minor_faults, usage.major_faults))
+}
+
+/// Windows counts both kinds together; new memory has only minor ones.
+#[cfg(windows)]
+fn counted() -> Result<(u64, u64), Failure> {
+    let usage =
+        crate::sys::usage::own().map_err(|e| Failure::system("GetProcessMemoryInfo", &e))?;
+    Ok((u64::from(usage.page_faults), 0))
+}
+
+/// New private memory of base pages.
+#[cfg(any(target_os = "linux", windows))]
+fn new(bytes: usize) -> Result<Mapping, Failure> {
+    let memory = Mapping::anonymous(bytes).map_err(|e| Failure::system("mapping memory", &e))?;
+    // A kernel without huge pages does not know the advice, and needs none.
+    #[cfg(target_os = "linux")]
+    memory.advise(Advice::BasePages).ok();
+    Ok(memory)
+}
+
+/// Gives the pages back, so that the next touch of each is the first again.
+#[cfg(target_os = "linux")]
+fn renew(memory: &mut Mapping, _bytes: usize) -> Result<(), Failure> {
+    memory
+        .advise(Advice::Free)
+        .map_err(|e| Failure::system("giving memory back", &e))
+}
+
+#[cfg(windows)]
+fn renew(memory: &mut Mapping, bytes: usize) -> Result<(), Failure> {
+    *memory = new(bytes)?;
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", windows))]
 fn minor(context: &mut Context<'_>, case: &Case, pages: usize) -> Result<(), Failure> {
     let page = page_bytes();
-    let mut memory =
-        Mapping::anonymous(pages * page).map_err(|e| Failure::system("mapping memory", &e))?;
-    // A kernel without huge pages does not know the advice, and needs none.
-    memory.advise(Advice::BasePages).ok();
+    let mut memory = new(pages * page)?;
     let mut turn = 0u8;
     context.rounds(case, |clock, sample_ns| {
         let mut touched = Touched::default();
         while touched.elapsed_ns < sample_ns {
-            memory
-                .advise(Advice::Free)
-                .map_err(|e| Failure::system("giving memory back", &e))?;
+            renew(&mut memory, pages * page)?;
             turn = turn.wrapping_add(1).max(1);
             touched.add(clock, pages, || {
                 for number in 0..pages {
@@ -203,6 +242,15 @@ fn minor(context: &mut Context<'_>, case: &Case, pages: usize) -> Result<(), Fai
         Ok(vec![touched.reading(case)])
     });
     Ok(())
+}
+
+#[cfg(windows)]
+fn major(_context: &mut Context<'_>, _case: &Case, _pages: usize) -> Result<(), Failure> {
+    Err(Failure::Unsupported(
+        "the system counts the page faults of a process together, so nothing proves that the disk \
+         was needed"
+            .into(),
+    ))
 }
 
 #[cfg(target_os = "linux")]
