@@ -66,8 +66,6 @@ pub type Letter = (Order, Sender<Value>);
 
 struct End {
     name: String,
-    /// The interface is not there any more.
-    gone: bool,
     ring: Ring,
     out: FrameSocket,
     last_ns: u64,
@@ -268,7 +266,7 @@ impl Ferry {
             let limit = Duration::from_nanos(left_ns - spin_ns);
             self.sleeps += 1;
             if wait::readable([first.ring.as_fd(), second.ring.as_fd()], limit)? {
-                self.ends.iter_mut().try_for_each(End::check)?;
+                self.ends.iter().try_for_each(End::forgive)?;
             }
             return Ok(());
         }
@@ -292,7 +290,7 @@ impl Ferry {
         let gone: Vec<&str> = self
             .ends
             .iter()
-            .filter_map(|end| end.gone.then_some(end.name.as_str()))
+            .filter_map(|end| end.gone().then_some(end.name.as_str()))
             .collect();
         json!({
             "event": "line", "ways": ways, "elapsed_ns": self.now(), "cpu_ns": thread_cpu_ns(),
@@ -302,13 +300,19 @@ impl Ferry {
 }
 
 impl End {
-    /// Where a wait ended without a frame: an interface that was taken down may come up again, one
-    /// that was removed does not come back.
-    fn check(&mut self) -> io::Result<()> {
-        if !self.ring.ready() && self.ring.mishap()?.is_some() {
-            self.gone = !self.ring.bound()?;
+    /// Where a wait ended without a frame, an interface was taken down: it may come up again, and
+    /// until then nothing comes.
+    fn forgive(&self) -> io::Result<()> {
+        if !self.ring.ready() {
+            self.ring.mishap()?;
         }
         Ok(())
+    }
+
+    /// Whether the interface was removed. A mishap does not tell: an interface that is removed is
+    /// taken down first, and only that is reported, at a moment when it is still there.
+    fn gone(&self) -> bool {
+        self.ring.bound().is_ok_and(|bound| !bound)
     }
 }
 
@@ -322,7 +326,6 @@ fn end(wanted: &str, longest: usize) -> io::Result<End> {
     out.socket.set_nonblocking(true)?;
     Ok(End {
         name: wanted.to_owned(),
-        gone: false,
         ring: Ring::open(index, longest, SLOTS)?,
         out,
         last_ns: 0,
