@@ -169,23 +169,24 @@ def test_the_code_of_one_curve_in_four_shows_the_cache_and_none_a_wrong_one():
         assert early and all(4 * KIB <= step.low < step.high < 32 * KIB for step in early)
 
 
-@pytest.mark.parametrize("level", OTHER_CODE)
-def test_on_another_processor_code_shows_its_cache(level):
-    early, checks, others = of_code(OTHER_CODE[level], OTHER_INSTRUCTIONS)
+QUIET_CURVES = {
+    f"{processor} {level}": (code[level], caches, bounds)
+    for processor, code, levels, caches, bounds in (
+        ("other", OTHER_CODE, OTHER_CODE, OTHER_INSTRUCTIONS, (60 * KIB, 68 * KIB)),
+        ("third", THIRD_CODE, ("1", "2"), THIRD_INSTRUCTIONS, (28 * KIB, 36 * KIB)),
+    )
+    for level in levels
+}
+
+
+@pytest.mark.parametrize("curve", QUIET_CURVES)
+def test_on_other_processors_code_shows_the_cache(curve):
+    code, caches, bounds = QUIET_CURVES[curve]
+    early, checks, others = of_code(code, caches)
     found = checks["L1i"]
     assert not early
     assert found.outcome == "agrees"
-    assert (found.found_low_bytes, found.found_high_bytes) == (60 * KIB, 68 * KIB)
-    assert all(step.low > 200 * KIB for step in others)
-
-
-@pytest.mark.parametrize("level", ["1", "2"])
-def test_on_a_quiet_machine_code_shows_a_cache_of_32_kib(level):
-    early, checks, others = of_code(THIRD_CODE[level], THIRD_INSTRUCTIONS)
-    found = checks["L1i"]
-    assert not early
-    assert found.outcome == "agrees"
-    assert (found.found_low_bytes, found.found_high_bytes) == (28 * KIB, 36 * KIB)
+    assert (found.found_low_bytes, found.found_high_bytes) == bounds
     assert all(step.low > 200 * KIB for step in others)
 
 
