@@ -1,9 +1,9 @@
 """Graphics beside glmark2, both by OpenGL: triangles with a light at each corner, and texels.
 
-Every row is `one / two` of rates. glmark2 needs a display, ours and the twin (`twins/polygons.c`)
-need none; all of them draw into a picture that is never shown. What is missing (glmark2, cc with
-libegl-dev and libgl-dev) is named and left out. Exit status: 0 compared, 1 no peer was found or a
-run failed.
+Every row is `one / two` of rates. glmark2 needs a display, ours and the twins (`twins/polygons.c`,
+`twins/texels.c`) need none; all of them draw into a picture that is never shown. What is missing
+(glmark2, cc with libegl-dev and libgl-dev) is named and left out. Exit status: 0 compared, 1 no
+peer was found or a run failed.
 
     apt-get install glmark2-x11 xvfb xauth libegl-dev libgl-dev
     xvfb-run -a python benches/graphics_peers.py
@@ -37,6 +37,7 @@ HORSE = Path("/usr/share/glmark2/models/horse.3ds")
 TAPS = 9
 """Texels that the kernel of glmark2's effect2d reads for a pixel."""
 SIZES = ((64, 64), (640, 512))
+LIBRARIES = ("-lEGL", "-lGL", "-lm")
 
 
 def minus(a: Vector, b: Vector) -> Vector:
@@ -117,14 +118,14 @@ def horse() -> list[Corner]:
     return corners
 
 
-def view(eye: Vector, to: Vector, far: float) -> list[float]:
-    """The matrix of the view by columns, 45 degrees high, and the place of the eye."""
+def view(eye: Vector, to: Vector, far: float, high: float, aspect: float) -> list[float]:
+    """The matrix of the view by columns, `high` radians high, and the place of the eye."""
     ahead = unit(minus(to, eye))
     right = unit(cross(ahead, (0.0, 1.0, 0.0)))
     up = cross(right, ahead)
-    scale, near = 1 / math.tan(math.radians(22.5)), far / 1000
+    scale, near = 1 / math.tan(high / 2), far / 1000
     rows = [
-        [*(scale / 1.25 * part for part in right), -scale / 1.25 * dot(right, eye)],
+        [*(scale / aspect * part for part in right), -scale / aspect * dot(right, eye)],
         [*(scale * part for part in up), -scale * dot(up, eye)],
     ]
     deep, shift = (far + near) / (far - near), -2 * far * near / (far - near)
@@ -142,20 +143,22 @@ def write(file: Path, corners: list[Corner], indices: list[int], seen: list[floa
     return file
 
 
-def horse_file(file: Path) -> Path:
-    """The horse, seen from the side so that it fills most of the picture."""
+def horse_file(file: Path, size: tuple[int, int]) -> Path:
+    """The horse as glmark2 shows it: a ball around it fills the picture's height."""
     corners = horse()
     bounds = [(min(axis), max(axis)) for axis in zip(*(c[0] for c in corners), strict=True)]
-    middle = tuple((low + high) / 2 for low, high in bounds)
-    size = max(high - low for low, high in bounds)
-    eye = (middle[0], middle[1], middle[2] + 1.5 * size)
-    return write(file, corners, [], view(eye, middle, 10 * size))  # type: ignore[arg-type]
+    x, y, z = ((low + high) / 2 for low, high in bounds)
+    radius = math.dist(*zip(*bounds, strict=True)) / 2
+    high = 2 * math.atan(radius / (2 + radius))
+    eye = (x, y, z + 2 + radius)
+    return write(file, corners, [], view(eye, (x, y, z), 50, high, size[0] / size[1]))
 
 
 def knot_file(file: Path) -> Path:
     corners, indices = knot()
     x, y, z = unit((0.25, 0.35, 1.0))
-    return write(file, corners, indices, view((3.4 * x, 3.4 * y, 3.4 * z), (0, 0, 0), 50))
+    seen = view((3.4 * x, 3.4 * y, 3.4 * z), (0, 0, 0), 50, math.radians(45), 1.25)
+    return write(file, corners, indices, seen)
 
 
 def ours(
@@ -167,8 +170,9 @@ def ours(
     return max(float(event["value"]) for event in found if event["indicator"] == "rate")
 
 
-def twin(program: str, file: Path, size: tuple[int, int], *peer: str) -> float:
-    return float(turns.said([program, str(file), str(size[0]), str(size[1]), "2", *peer]))
+def twin(program: str, files: list[Path], size: tuple[int, int], *peer: str) -> float:
+    asked = [*map(str, files), *map(str, size)]
+    return float(turns.said([program, *asked, "2", *peer]))
 
 
 def glmark2(scene: str, size: tuple[int, int], each: float) -> float:
@@ -183,7 +187,8 @@ def glmark2(scene: str, size: tuple[int, int], each: float) -> float:
 
 def sides(directory: Path) -> dict[str, Measure]:
     program = agent.locate()
-    compiled = turns.built("polygons.c", directory / "polygons", "-lEGL", "-lGL")
+    compiled = turns.built("polygons.c", directory / "polygons", *LIBRARIES)
+    filling = turns.built("texels.c", directory / "texels", *LIBRARIES)
     peer = turns.find("glmark2") is not None and bool(os.environ.get("DISPLAY"))
     if not peer:
         print("left out: glmark2 (Debian: glmark2-x11), or a display for it (xvfb-run)")
@@ -194,21 +199,23 @@ def sides(directory: Path) -> dict[str, Measure]:
         made[f"ours, {name}"] = partial(ours, program, "graphics.polygons", size, one)
         if compiled:
             mesh = knot_file(directory / "knot")
-            made[f"twin, {name}"] = partial(twin, compiled, mesh, size)
+            made[f"twin, {name}"] = partial(twin, compiled, [mesh], size)
         if peer and compiled:
-            mesh = horse_file(directory / "horse")
-            made[f"twin of the horse, {name}"] = partial(twin, compiled, mesh, size, "peer")
+            mesh = horse_file(directory / f"horse {name}", size)
+            made[f"twin of the horse, {name}"] = partial(twin, compiled, [mesh], size, "peer")
         if peer:
             triangles = len(horse()) / 3
             scene = "build:use-vbo=true:model=horse"
             made[f"glmark2 build, {name}"] = partial(glmark2, scene, size, triangles)
+    size = SIZES[-1]
+    made["ours, texels"] = partial(ours, program, "graphics.fill", size, {"texturing": ["multi"]})
+    if filling:
+        made["twin, texels"] = partial(twin, filling, [], size)
     if peer:
-        size = SIZES[-1]
-        multi = {"texturing": ["multi"]}
-        made["ours, texels"] = partial(ours, program, "graphics.fill", size, multi)
         scene = "effect2d:kernel=1,1,1;1,1,1;1,1,1;"
-        texels = size[0] * size[1] * TAPS
-        made["glmark2 effect2d"] = partial(glmark2, scene, size, texels)
+        made["glmark2 effect2d"] = partial(glmark2, scene, size, size[0] * size[1] * TAPS)
+        if filling:
+            made["twin of effect2d"] = partial(twin, filling, [], size, "peer")
     return made
 
 
@@ -230,17 +237,25 @@ def rows() -> list[Ratio]:
                 what,
                 f"twin of the horse, {name}",
                 f"glmark2 build, {name}",
-                "the peer's model, three corners a triangle, no highlight, culled, frame by frame",
+                "the peer's model, view, light and corners, culled, frame by frame",
             ),
         ]
-    told.append(
+    what = "Mtexels/s, 640x512"
+    told += [
+        Ratio(what, "ours, texels", "twin, texels", "the same textures, layers and batches"),
         Ratio(
-            "Mtexels/s, 640x512",
+            what,
             "ours, texels",
             "glmark2 effect2d",
-            "ours: eight textures, blended; peer: nine texels of one, not blended",
-        )
-    )
+            "ours: eight textures, interpolated and blended; peer: nine texels of one, neither",
+        ),
+        Ratio(
+            what,
+            "twin of effect2d",
+            "glmark2 effect2d",
+            "the peer's shader and buffers, frame by frame",
+        ),
+    ]
     return told
 
 
