@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from pentathlon.target.undo import leftovers
 
 RUN = "PENTATHLON_TEST_RUN"
 """Variable that marks the processes of a test run."""
+END_S = 5.0
 
 SCRIPT = Path(__file__).with_name("scripted_agent.py")
 
@@ -133,6 +135,13 @@ def descendants() -> set[int]:
         if mark in environment.split(b"\0"):
             found.add(member.pid)
     return found
+
+
+def connections_ended(before: set[int]) -> None:
+    """Wait for the processes of a server's connections, which end by themselves once those have."""
+    deadline = time.monotonic() + END_S
+    while descendants() - before and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import pytest
 from pentathlon.target import Session, TargetUnavailable, make_target
 from pentathlon.target.uml import kernels
 
-from .conftest import FakeSystem, descendants, request
+from .conftest import FakeSystem, connections_ended, descendants, request
 from .sshd import Sshd
 
 SFTP = (
@@ -23,7 +23,6 @@ SFTP = (
     "/usr/lib/ssh/sftp-server",
 )
 MOUNT_S = 10.0
-END_S = 5.0
 
 FILES: dict[str, Any] = {
     "file_bytes": 1 << 18,
@@ -63,10 +62,7 @@ def mounted(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
         assert mount.stderr is not None
         mount.stderr.close()
         sshd.stop()
-        # Those of its processes that hold the connection end by themselves once that has.
-        deadline = time.monotonic() + END_S
-        while descendants() - before and time.monotonic() < deadline:
-            time.sleep(0.02)
+        connections_ended(before)
     assert not os.path.ismount(here)
 
 

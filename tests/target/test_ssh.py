@@ -18,7 +18,16 @@ from pentathlon.study.reach import Ssh
 from pentathlon.target import TargetError, TargetUnavailable, make_target, processes
 from pentathlon.target.ssh.target import SshTarget
 
-from .conftest import RUN, FakeSettings, FakeSystem, burst, needs_root, spin
+from .conftest import (
+    RUN,
+    FakeSettings,
+    FakeSystem,
+    burst,
+    connections_ended,
+    descendants,
+    needs_root,
+    spin,
+)
 from .sshd import Sshd, free_port
 
 BOOT_S = 20.0
@@ -27,9 +36,11 @@ BOOT_S = 20.0
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Sshd]:
     made = Sshd(tmp_path / "sshd")
+    before = descendants()
     made.start()
     yield made
     made.stop()
+    connections_ended(before)
 
 
 @pytest.fixture(autouse=True)
