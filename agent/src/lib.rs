@@ -5,15 +5,18 @@
 //! (see `docs/protocol.md`).
 
 pub mod build;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "workloads"))]
 pub mod capture;
 pub mod catalog;
 pub mod clock;
 pub mod counters;
+#[cfg(feature = "workloads")]
 pub mod endpoint;
 pub mod inventory;
+#[cfg(feature = "workloads")]
 pub mod link;
 pub mod measure;
+#[cfg(feature = "workloads")]
 pub mod network;
 pub mod prepare;
 pub mod protocol;

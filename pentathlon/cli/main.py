@@ -7,21 +7,7 @@ from typing import Annotated
 import typer
 
 from pentathlon import __version__, agent
-from pentathlon.cli import (
-    calibrate,
-    gate,
-    history,
-    link,
-    machine,
-    packets,
-    plan,
-    published,
-    report,
-    results,
-    run,
-    tables,
-    trace,
-)
+from pentathlon.cli.ondemand import Entry, group
 from pentathlon.cli.screen import out
 
 APP_HELP = """Which operating system, kernel, version or configuration is faster for this machine
@@ -42,8 +28,91 @@ Examples:
     pentathlon results list
 """
 
+COMMANDS = {
+    "run": Entry(
+        "Run a study: boot every system in every block, measure, judge and report.",
+        "pentathlon.cli.run",
+        "run",
+    ),
+    "plan": Entry(
+        "Print what a study would do: systems, boots, order, time, privileges, changes.",
+        "pentathlon.cli.plan",
+        "plan",
+    ),
+    "compare": Entry(
+        "Print the judgement of a result: every system against the reference.",
+        "pentathlon.cli.report",
+        "compare",
+        "COMPARE_HELP",
+    ),
+    "report": Entry(
+        "Write the report of a result: HTML with pictures, and exports.",
+        "pentathlon.cli.report",
+        "report",
+        "REPORT_HELP",
+    ),
+    "packets": Entry(
+        "Show the trials between two hosts, or export the packets of one.",
+        "pentathlon.cli.packets",
+        "packets",
+    ),
+    "tables": Entry(
+        "Print the tables of the published studies with your own systems in the columns.",
+        "pentathlon.cli.tables",
+        "tables",
+    ),
+    "calibrate": Entry(
+        "Measure one system under two names: the noise floor of this machine and its false alarms.",
+        "pentathlon.cli.calibrate",
+        "calibrate",
+    ),
+    "history": Entry(
+        "Find since when a system is faster or slower, over several results.",
+        "pentathlon.cli.history",
+        "history",
+    ),
+    "gate": Entry(
+        "Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed.",
+        "pentathlon.cli.gate",
+        "gate",
+    ),
+    "catalog": Entry(
+        "Show the workloads, or one workload with its parameters and indicators.",
+        "pentathlon.cli.machine",
+        "catalog",
+        "CATALOG_HELP",
+    ),
+    "inventory": Entry(
+        "Show what the agent finds out about this machine.",
+        "pentathlon.cli.machine",
+        "inventory",
+        "INVENTORY_HELP",
+    ),
+    "doctor": Entry(
+        "Say what works on this machine, and the command that would make the rest work.",
+        "pentathlon.cli.machine",
+        "doctor",
+        "DOCTOR_HELP",
+    ),
+    "results": Entry("List and show result directories.", "pentathlon.cli.results"),
+    "published": Entry(
+        "The published studies as data: their tables, their audit, a result beside them.",
+        "pentathlon.cli.published",
+    ),
+    "trace": Entry(
+        "Recordings of file input and output, for the workload disk.trace.", "pentathlon.cli.trace"
+    ),
+    "link": Entry(
+        "Emulated links: their profiles, and whether this machine can keep to them.",
+        "pentathlon.cli.link",
+    ),
+}
+"""In the order of their list. Their modules load numpy, polars and scipy, so each is imported when
+its command is called."""
+
 app = typer.Typer(
     name="pentathlon",
+    cls=group(COMMANDS),
     help=APP_HELP,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -71,24 +140,6 @@ def top(
     ] = False,
 ) -> None:
     """Options that hold for every command."""
-
-
-app.command("run", help=run.HELP)(run.run)
-app.command("plan", help=plan.HELP)(plan.plan)
-app.add_typer(results.app, name="results")
-app.command("compare", help=report.COMPARE_HELP)(report.compare)
-app.command("report", help=report.REPORT_HELP)(report.report)
-app.command("packets", help=packets.HELP)(packets.packets)
-app.command("tables", help=tables.HELP)(tables.tables)
-app.command("calibrate", help=calibrate.HELP)(calibrate.calibrate)
-app.command("history", help=history.HELP)(history.history)
-app.command("gate", help=gate.HELP)(gate.gate)
-app.add_typer(published.app, name="published")
-app.add_typer(trace.app, name="trace")
-app.add_typer(link.app, name="link")
-app.command("catalog", help=machine.CATALOG_HELP)(machine.catalog)
-app.command("inventory", help=machine.INVENTORY_HELP)(machine.inventory)
-app.command("doctor", help=machine.DOCTOR_HELP)(machine.doctor)
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ Examples:
     pentathlon results show    (the newest one)
 """
 
-app = typer.Typer(help=HELP, no_args_is_help=True)
+app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list", help=LIST_HELP)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from pentathlon.link.probes import Delays
 from pentathlon.link.profile import Loss, Way, jitter_model
@@ -85,8 +85,8 @@ MEDIANS: dict[str, Callable[..., float]] = {
     "pareto": lambda shape, scale: scale * 2 ** (1 / shape),
     "cauchy": lambda location, scale: location,
     "normal": lambda mean, sd: mean,
-    "poisson": stats.poisson.median,
-    "gamma": lambda shape, scale: stats.gamma.median(shape, scale=scale),
+    "poisson": lambda mean: scipy.stats.poisson.median(mu=mean),
+    "gamma": lambda shape, scale: scipy.stats.gamma.median(shape, scale=scale),
     "weibull": lambda shape, scale: scale * math.log(2) ** (1 / shape),
     "trace": _middle,
 }
@@ -161,8 +161,8 @@ def chance(loss: Loss, count: int) -> tuple[int, int]:
         return exact, exact
     if loss.chain is None:
         edges = (CHANCE / 2, 1 - CHANCE / 2)
-        low, high = (int(stats.binom.ppf(edge, count, mean)) for edge in edges)
+        low, high = (int(scipy.stats.binom.ppf(edge, count, mean)) for edge in edges)
         return low, high
     spread = math.sqrt(count * mean * (1 - mean) * loss.spread_factor)
-    reach = float(stats.norm.ppf(1 - CHANCE / 2)) * spread + 0.5
+    reach = float(scipy.stats.norm.ppf(1 - CHANCE / 2)) * spread + 0.5
     return max(math.floor(count * mean - reach), 0), min(math.ceil(count * mean + reach), count)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from pentathlon.link.profile import HEADER_BYTES, Profile, Way, jitter_model
 
@@ -142,11 +142,11 @@ def _table(way: Way) -> tuple[float, float, list[int]]:
 
 QUANTILES: dict[str, Callable[..., Any]] = {
     "constant": np.full_like,
-    "exponential": lambda places, mean: stats.expon.ppf(places, scale=mean),
-    "pareto": lambda places, shape, scale: stats.pareto.ppf(places, shape, scale=scale),
-    "gamma": lambda places, shape, scale: stats.gamma.ppf(places, shape, scale=scale),
-    "weibull": lambda places, shape, scale: stats.weibull_min.ppf(places, shape, scale=scale),
-    "poisson": stats.poisson.ppf,
+    "exponential": lambda places, mean: scipy.stats.expon.ppf(places, scale=mean),
+    "pareto": lambda places, shape, scale: scipy.stats.pareto.ppf(places, shape, scale=scale),
+    "gamma": lambda places, shape, scale: scipy.stats.gamma.ppf(places, shape, scale=scale),
+    "weibull": lambda places, shape, scale: scipy.stats.weibull_min.ppf(places, shape, scale=scale),
+    "poisson": lambda places, mean: scipy.stats.poisson.ppf(places, mu=mean),
 }
 
 

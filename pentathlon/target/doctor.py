@@ -39,12 +39,13 @@ def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
 
 def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> list[Finding]:
     """Put back what crashed runs left, and fetch what can be fetched without root: kernels for UML
-    and QEMU, and gVisor's program; make the prefix of an installed Wine.
+    and QEMU, and gVisor's program; if it is named, make the prefix of an installed Wine.
 
     Args:
         log: is called with one line of text for each step.
         only: names such as "uml 6.1", "qemu 6.1-rt", "gvisor" or "wine"; if None everything that
-            is missing, of QEMU's kernels the small ones, and those only where QEMU is.
+            is missing but Wine's prefix, of QEMU's kernels the small ones, and those only where
+            QEMU is.
 
     Returns:
         One finding for each thing that is there now or could not be fetched.
@@ -58,7 +59,7 @@ def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> li
             done.append(_install_one(name, lambda series=series: _kernel(series, log)))  # type: ignore[misc]
     if only is None or "gvisor" in only:
         done.append(_install_one("gvisor", lambda: _runsc(log)))
-    if only is None or "wine" in only:
+    if only is not None and "wine" in only:
         done.append(_install_one("wine", lambda: _wine(log)))
     for name in qemu_kernels.known():
         wanted = qemu_version() and name in qemu_kernels.DEFAULT if only is None else True
@@ -114,6 +115,23 @@ def _wine(log: Callable[[str], None]) -> str:
     return f"Wine {found.version}, prefix in {prefix.make(found, log)}"
 
 
+def _unmade_prefix() -> Finding | None:
+    """That Wine has no prefix here yet; a look at the machine makes none."""
+    try:
+        found = wine.find()
+    except TargetUnavailable:
+        return None
+    if (prefix.made(found) / prefix.DONE).exists():
+        return None
+    return Finding(
+        "target",
+        "wine",
+        False,
+        f"Wine {found.version} has no prefix here yet; a study that needs one makes it",
+        "pentathlon doctor --install --only wine",
+    )
+
+
 def _agent_file() -> Path | None:
     try:
         return agent.locate()
@@ -155,7 +173,7 @@ def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
             name = f"uml {kernel.version}"
             yield _target(PlainSystem(name, "uml", kernel=str(kernel.path)), file, quick, state)
     yield _target(PlainSystem("gvisor", "gvisor"), file, quick, state)
-    yield _target(PlainSystem("wine", "wine"), file, quick, state)
+    yield _unmade_prefix() or _target(PlainSystem("wine", "wine"), file, quick, state)
     yield from _qemu_targets(file, quick, state)
 
 

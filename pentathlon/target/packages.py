@@ -90,8 +90,7 @@ class ScratchApt:
         directory: an empty directory.
 
     Raises:
-        TargetUnavailable: there is no apt or no mirror.
-        TargetError: the package list cannot be read.
+        TargetUnavailable: there is no apt or no mirror, or its package list cannot be read.
     """
 
     def __init__(self, suite: str, directory: Path) -> None:
@@ -100,8 +99,15 @@ class ScratchApt:
         for part in ("lists/partial", "archives/partial", "state", "files"):
             (directory / part).mkdir(parents=True)
         signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
-        (directory / "sources.list").write_text(f"deb {signed}{mirror()} {suite} main\n")
-        self._apt("update")
+        address = mirror()
+        (directory / "sources.list").write_text(f"deb {signed}{address} {suite} main\n")
+        try:
+            self._apt("update")
+        except TargetError as error:
+            raise TargetUnavailable(
+                f"the package mirror {address} cannot be read for {suite}: {error}",
+                f"{MIRROR_VARIABLE}=ADDRESS pentathlon doctor --install",
+            ) from error
 
     def _apt(self, *words: str) -> str:
         own = self._directory
@@ -114,6 +120,8 @@ class ScratchApt:
             "Dir::Cache": own,
             "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
             "APT::Update::Post-Invoke": "",
+            # A list that cannot be fetched is only a warning otherwise.
+            "APT::Update::Error-Mode": "any",
             "Acquire::Languages": "none",
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
             "Acquire::Retries": "2",
@@ -167,5 +175,5 @@ def _call(command: list[str], timeout_s: float, cwd: Path | None = None) -> str:
     if done.returncode:
         text = done.stderr.decode(errors="replace").strip().splitlines()
         errors = [line for line in text if line.startswith("E:")] or text[-1:]
-        raise TargetError(f"`{shown}` failed: {' '.join(errors) or 'no reason given'}")
+        raise TargetError(f"`{shown}` failed: {errors[0] if errors else 'no reason given'}")
     return done.stdout.decode(errors="replace")

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from pentathlon.traffic.records import Integers
 
@@ -116,7 +116,9 @@ def difference(exchanges: Integers) -> ClockDifference | None:
         [np.stack([ones, middle, ones], axis=1), np.stack([-ones, -middle, ones], axis=1)]
     )
     limits = np.concatenate([upper, -lower])
-    best = linprog([0, 0, -1], A_ub=edges, b_ub=limits, bounds=[(None, None)] * 3, method="highs")
+    best = scipy.optimize.linprog(
+        [0, 0, -1], A_ub=edges, b_ub=limits, bounds=[(None, None)] * 3, method="highs"
+    )
     if best.x is None:
         return None
     offset, slope, distance = (float(value) for value in best.x)
@@ -124,7 +126,7 @@ def difference(exchanges: Integers) -> ClockDifference | None:
     # The truth is some line through all windows; two lines differ most at an end of the run.
     for end in (middle[0], middle[-1]):
         for sign in (1.0, -1.0):
-            far = linprog(
+            far = scipy.optimize.linprog(
                 [-sign, -sign * end], A_ub=edges[:, :2], b_ub=limits + bound,
                 bounds=[(None, None)] * 2, method="highs",
             )  # fmt: skip

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 SHARE = 0.05
 """Relative deviation of a single value that is let pass."""
@@ -41,14 +41,14 @@ def distribution(model: dict[str, Any], points: Floats) -> Floats:
     first, *rest = (value for key, value in model.items() if key != "model")
     second = rest[0] if rest else 0.0
     made: dict[str, Callable[[], Any]] = {
-        "uniform": lambda: stats.uniform(first, second - first),
-        "exponential": lambda: stats.expon(scale=first),
-        "pareto": lambda: stats.pareto(first, scale=second),
-        "cauchy": lambda: stats.cauchy(first, second),
-        "normal": lambda: stats.norm(first, second),
-        "poisson": lambda: stats.poisson(first),
-        "gamma": lambda: stats.gamma(first, scale=second),
-        "weibull": lambda: stats.weibull_min(first, scale=second),
+        "uniform": lambda: scipy.stats.uniform(first, second - first),
+        "exponential": lambda: scipy.stats.expon(scale=first),
+        "pareto": lambda: scipy.stats.pareto(first, scale=second),
+        "cauchy": lambda: scipy.stats.cauchy(first, second),
+        "normal": lambda: scipy.stats.norm(first, second),
+        "poisson": lambda: scipy.stats.poisson(first),
+        "gamma": lambda: scipy.stats.gamma(first, scale=second),
+        "weibull": lambda: scipy.stats.weibull_min(first, scale=second),
     }
     return np.asarray(made[name]().cdf(points), float)
 

@@ -13,6 +13,8 @@ from pentathlon.target import TargetError, TargetUnavailable, doctor, probes, pu
 from pentathlon.target.plain import PlainSystem
 from pentathlon.target.uml import fetch, kernels
 from pentathlon.target.undo import UndoJournal
+from pentathlon.target.wine import prefix
+from pentathlon.target.wine import program as wine
 
 from .conftest import needs_root
 
@@ -75,6 +77,8 @@ import os, sys
 from pathlib import Path
 from pentathlon.target import putback
 from pentathlon.target.undo import UndoJournal
+from pentathlon.target.wine import prefix
+from pentathlon.target.wine import program as wine
 value = Path(sys.argv[2])
 UndoJournal(Path(sys.argv[1])).note(putback.setting(value, "old", "new"))
 value.write_text("new")
@@ -118,6 +122,21 @@ def test_what_is_there_is_not_fetched_again(
     monkeypatch.setattr(fetch, "present", lambda series: kernels.Kernel("6.1.1", Path("/k"), "0"))
     monkeypatch.setattr(fetch, "fetch", lambda series, log: pytest.fail("fetched"))
     assert [f.works for f in doctor.install(print, only=["uml 6.1"])] == [True]
+
+
+def test_no_prefix_of_wine_is_made_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own-state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(wine, "find", lambda: wine.Wine(Path("/bin/false"), "8.0"))
+    monkeypatch.setattr(prefix, "make", lambda found, log: pytest.fail("made"))
+    monkeypatch.setattr(doctor, "_kernel", lambda series, log: "there")
+    monkeypatch.setattr(doctor, "_runsc", lambda log: "there")
+    monkeypatch.setattr(doctor, "_qemu", lambda name, log: "there")
+    assert "wine" not in by_name(doctor.install(lambda line: None))
+    looked = by_name(doctor.diagnose(quick=True, state_dir=state))["wine"]
+    assert (looked.works, looked.remedy) == (False, "pentathlon doctor --install --only wine")
 
 
 def test_findings_are_plain_data(state: Path) -> None:

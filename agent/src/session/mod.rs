@@ -18,7 +18,7 @@ mod worker;
 
 pub use background::Worker;
 pub use placement::apply as place;
-pub use scratch::{also_remove, Scratch};
+pub use scratch::{also_remove, private_directory, Scratch};
 pub use supervisor::serve;
 pub use worker::work;
 

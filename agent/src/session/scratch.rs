@@ -201,6 +201,20 @@ fn same_owner(_one: &Metadata, _other: &Metadata) -> bool {
     true
 }
 
+/// The private directory of a run inside a named one: its name is that of the run's scratch
+/// directory, so that the supervisor can remove it after a worker that was killed.
+pub fn private_directory(directory: &Path, scratch: &Path) -> PathBuf {
+    let name: Vec<_> = [
+        scratch.parent().and_then(Path::file_name),
+        scratch.file_name(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|part| part.to_string_lossy())
+    .collect();
+    directory.join(name.join("-"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,6 @@ use crate::clock::{self, Calibration};
 use crate::counters::Counters;
 use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request, Task};
 use crate::sys::process::{self, Group};
-use crate::workloads::disk::private_directory;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -277,7 +276,7 @@ pub(super) fn remove_named(task: &Task, scratch: &Path) {
     let named = task.parameters.get("directory");
     if let Some(directory) = named.and_then(serde_json::Value::as_str) {
         if !directory.is_empty() {
-            let path = private_directory(Path::new(directory), scratch);
+            let path = scratch::private_directory(Path::new(directory), scratch);
             std::fs::remove_dir_all(path).ok();
         }
     }

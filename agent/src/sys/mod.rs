@@ -9,6 +9,7 @@ pub mod block_ring;
 pub mod bpf;
 #[cfg(unix)]
 pub mod child;
+#[cfg(feature = "workloads")]
 pub mod cipher;
 #[cfg(unix)]
 pub mod condition;

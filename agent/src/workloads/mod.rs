@@ -1,13 +1,22 @@
 //! The measured programs, one folder per area.
 
+#[cfg(feature = "workloads")]
 pub mod arithmetic;
+#[cfg(feature = "workloads")]
 mod cpu;
+#[cfg(feature = "workloads")]
 pub mod disk;
+#[cfg(feature = "workloads")]
 mod files;
+#[cfg(feature = "workloads")]
 mod forwarding;
+#[cfg(feature = "workloads")]
 pub mod memory;
+#[cfg(feature = "workloads")]
 mod network;
+#[cfg(feature = "workloads")]
 pub mod process;
+#[cfg(feature = "workloads")]
 mod test;
 
 use crate::catalog;
@@ -58,6 +67,7 @@ pub trait Workload: Sync {
 }
 
 /// Every workload of this agent, in the catalog's order.
+#[cfg(feature = "workloads")]
 pub fn all() -> Vec<&'static dyn Workload> {
     [
         memory::WORKLOADS,
@@ -74,6 +84,7 @@ pub fn all() -> Vec<&'static dyn Workload> {
 }
 
 /// The workload called `id`.
+#[cfg(feature = "workloads")]
 pub fn find(id: &str) -> Option<&'static dyn Workload> {
     all().into_iter().find(|w| w.describe().id == id)
 }

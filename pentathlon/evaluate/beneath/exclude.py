@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy import stats
+import scipy
 
 from pentathlon.evaluate.model_series import Excluded
 from pentathlon.study.exclusion import Exclusion
@@ -74,7 +74,7 @@ def exclude(
                     samples=samples,
                     excluded=hits,
                     untold=untold,
-                    p_uneven=float(stats.fisher_exact(table)[1]) if place else None,
+                    p_uneven=float(scipy.stats.fisher_exact(table)[1]) if place else None,
                 )
             )
     return used.filter(keep) if rules else used, tuple(found)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from pentathlon.evaluate.beneath.stability import GAP_OVER_RANGE, SMALLEST_GAP
 from pentathlon.evaluate.model import Row, Summary
@@ -26,8 +26,8 @@ def clopper_pearson(hits: int, count: int, confidence: float) -> tuple[float, fl
     distribution. `count` is at least 1.
     """
     half = (1.0 - confidence) / 2.0
-    low = 0.0 if hits == 0 else float(stats.beta.ppf(half, hits, count - hits + 1))
-    high = 1.0 if hits == count else float(stats.beta.ppf(1.0 - half, hits + 1, count - hits))
+    low = 0.0 if hits == 0 else float(special.betaincinv(hits, count - hits + 1, half))
+    high = 1.0 if hits == count else float(special.betaincinv(hits + 1, count - hits, 1.0 - half))
     return low, high
 
 

@@ -18,7 +18,7 @@ from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 Values = npt.NDArray[np.float64]
 
@@ -46,7 +46,7 @@ def p_serial(log_ratios: Values) -> float | None:
     blocks = len(log_ratios)
     if blocks < FEWEST_BLOCKS or float(np.ptp(log_ratios)) == 0.0:
         return None
-    moves = np.sum(np.diff(stats.rankdata(log_ratios)) ** 2)
+    moves = np.sum(np.diff(scipy.stats.rankdata(log_ratios)) ** 2)
     return float(p_values(np.array([moves]), blocks)[0])
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from scipy import stats
+import scipy
 
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Candidate, Why
@@ -125,7 +125,7 @@ def _candidates(
             value=value,
             agreeing=agreeing,
             blocks=len(pairs),
-            p=float(stats.binomtest(agreeing, len(moved)).pvalue),
+            p=float(scipy.stats.binomtest(agreeing, len(moved)).pvalue),
         )
         if (candidate.p <= LEVEL or agreeing == len(pairs)) and _change(
             candidate

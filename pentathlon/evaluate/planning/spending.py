@@ -22,7 +22,8 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import interpolate, optimize, special
+import scipy
+from scipy import special
 
 Values = npt.NDArray[np.float64]
 
@@ -68,7 +69,7 @@ def bounds(level: float, fractions: Sequence[float]) -> Values:
             bound = 0.0
         else:
             bound = float(
-                optimize.brentq(
+                scipy.optimize.brentq(
                     lambda value: math.log(max(crossed(value), 1e-320)) - math.log(budget),  # noqa: B023
                     0.0,
                     FARTHEST,
@@ -166,5 +167,5 @@ def levels_at(looks: tuple[int, ...], blocks: int) -> Levels:
     # log of 2 Φ(−c), which does not vanish far out.
     nominal = math.log(2.0) + special.log_ndtr(-last)
     dense = np.linspace(math.log(overall[0]), math.log(overall[-1]), DENSE_LEVELS)
-    curve = interpolate.PchipInterpolator(np.log(overall), nominal)(dense)
+    curve = scipy.interpolate.PchipInterpolator(np.log(overall), nominal)(dense)
     return Levels((np.append(dense, 0.0), np.append(curve, 0.0)))

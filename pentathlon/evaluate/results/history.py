@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import ruptures
 from scipy import special
 
 from pentathlon.evaluate.families import family
@@ -103,6 +102,8 @@ def find_changes(speeds: Values, rate: float) -> tuple[tuple[Change, ...], float
 def _levels(speeds: Values, variance: float) -> list[int]:
     """Ends of the levels, the last one being the number of points."""
     signal = (speeds - speeds.mean()) / math.sqrt(variance)
+    import ruptures  # noqa: PLC0415  (1 s to load, for one search)
+
     search = ruptures.Pelt(model="l2", min_size=FEWEST_AFTER, jump=1).fit(signal.reshape(-1, 1))
     return [int(end) for end in search.predict(pen=PENALTY * math.log(len(speeds)))]
 

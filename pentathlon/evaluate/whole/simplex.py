@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import qmc
+import scipy
 
 Values = npt.NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def points(parts: int) -> Values:
     if parts == 1:
         return np.ones((1, 1))
     # The sequence begins with 0, where every weight but one is 0; half a step avoids the border.
-    draws = qmc.Sobol(parts - 1, scramble=False).random(POINTS) + 0.5 / POINTS
+    draws = scipy.stats.qmc.Sobol(parts - 1, scramble=False).random(POINTS) + 0.5 / POINTS
     edges = np.sort(draws, axis=1)
     padded = np.hstack([np.zeros((POINTS, 1)), edges, np.ones((POINTS, 1))])
     return np.clip(np.diff(padded, axis=1), 0.0, 1.0)

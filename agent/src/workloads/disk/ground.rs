@@ -3,7 +3,7 @@
 
 use super::served;
 use crate::measure::{Context, Failure};
-use crate::session::Scratch;
+use crate::session::{private_directory, Scratch};
 use crate::sys::disk::open::{open, How};
 use crate::sys::disk::{pages, place};
 use serde_json::json;
@@ -55,7 +55,7 @@ impl Ground {
                     "'directory' is '{directory}', it must be the absolute path of a directory"
                 )));
             }
-            let path = private(parent, scratch);
+            let path = private_directory(parent, scratch);
             let making = format!("making {}", path.display());
             Some(Scratch::at(path).map_err(|e| Failure::system(&making, &e))?)
         };
@@ -111,20 +111,6 @@ fn enough(bytes: u64, free: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The private directory of a run inside a named one: its name is that of the run's scratch
-/// directory, so that the supervisor can remove it after a worker that was killed.
-pub fn private(directory: &Path, scratch: &Path) -> PathBuf {
-    let name: Vec<_> = [
-        scratch.parent().and_then(Path::file_name),
-        scratch.file_name(),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|part| part.to_string_lossy())
-    .collect();
-    directory.join(name.join("-"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,7 +136,7 @@ mod tests {
         let ground = Ground::make(parent.to_str().unwrap(), &scratch).unwrap();
         let path = ground.path.clone();
         assert!(path.is_dir() && path != parent);
-        assert_eq!(path, private(&parent, &scratch));
+        assert_eq!(path, private_directory(&parent, &scratch));
         std::fs::write(ground.file("x"), b"x").unwrap();
         drop(ground);
         assert!(!path.exists() && parent.exists());

@@ -22,7 +22,6 @@ mod sweep;
 mod sync;
 mod trace;
 
-pub use ground::private as private_directory;
 
 use super::Workload;
 

@@ -1,6 +1,6 @@
 //! The inventory of the machine that runs the tests, against other ways to ask it.
 
-use crate::{check_form, leaves, reason};
+use super::{check_form, leaves, reason};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -84,7 +84,7 @@ fn sysfs_and_cpuid_agree_on_the_caches() {
     use pentathlon_agent::inventory::{linux, source::Source};
     use pentathlon_agent::sys::cpuid;
     let listed = inventory();
-    let empty = crate::planted::Tree::empty();
+    let empty = super::planted::Tree::empty();
     let told = linux::collect(&Source::planted(empty.path(), cpuid::read), Path::new("/"));
     let sizes = |tree: &Value| -> Option<Vec<(u64, String, u64)>> {
         let caches = tree["caches"].as_array()?;
@@ -144,7 +144,7 @@ fn no_hardware_address_of_this_machine_is_told() {
 #[test]
 fn an_empty_root_directory_is_enough_for_the_program() {
     let agent = env!("CARGO_BIN_EXE_pentathlon-agent");
-    let root = crate::planted::Tree::empty();
+    let root = super::planted::Tree::empty();
     std::fs::copy(agent, root.path().join("agent")).unwrap();
     let run = |program: &str| -> Option<Output> {
         Command::new("chroot")

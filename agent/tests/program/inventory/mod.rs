@@ -1,6 +1,6 @@
 //! The inventory: planted systems with known answers, odd and malformed ones, and the real host.
 
-#[path = "../../src/inventory/planted.rs"]
+#[path = "../../../src/inventory/planted.rs"]
 mod planted;
 
 mod known;

@@ -1,8 +1,6 @@
 //! The workloads of system calls and processes, run as an experimenter runs them: by the program
 //! itself, whose worker has one thread, as fork needs it.
 
-#![cfg(target_os = "linux")]
-
 mod driver;
 mod endings;
 mod refusals;

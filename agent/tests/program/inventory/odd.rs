@@ -1,8 +1,8 @@
 //! Systems that tell little, or nonsense: the inventory always ends, always has its form, and
 //! names a reason for everything that it does not know.
 
-use crate::planted::Tree;
-use crate::{check_form, collect, leaves, machines, reason};
+use super::planted::Tree;
+use super::{check_form, collect, leaves, machines, reason};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
