@@ -142,14 +142,23 @@ def _cell(row: Row, column: str) -> GridCell:
     return GridCell(cell.text, cell.reconstructed is not None, cell.printed is None)
 
 
-def _notes(table: Table, columns: list[Column]) -> tuple[str, ...]:
-    notes = []
-    better = {row.direction for row in table.row if row.direction is not None}
-    if len(better) == 1:
-        notes.append(f"{DIRECTIONS[better.pop()].capitalize()}.")
-    elif better:
+def _directions(table: Table) -> list[str]:
+    """Which values are better: of the whole table, or of the rows that have a direction."""
+    better = {row.direction for row in table.row}
+    if None in better:  # a size or a clock is neither better nor worse
+        return [
+            f"{text.capitalize()} in {'; '.join(labels)}."
+            for direction, text in DIRECTIONS.items()
+            if (labels := [row.label for row in table.row if row.direction == direction])
+        ]
+    if len(better) == 2:
         lower = [row.label for row in table.row if row.direction == "lower"]
-        notes.append(f"More is better, except for {', '.join(lower)}.")
+        return [f"More is better, except for {', '.join(lower)}."]
+    return [f"{DIRECTIONS[one].capitalize()}." for one in better if one is not None]
+
+
+def _notes(table: Table, columns: list[Column]) -> tuple[str, ...]:
+    notes = _directions(table)
     notes += [
         f"{column.title}: {column.derived}, {column.formula}."
         for column in columns

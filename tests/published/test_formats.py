@@ -122,6 +122,24 @@ def test_damage_is_shown() -> None:
     assert "32.72†" in formats.to_markdown(grid)
 
 
+def test_a_footer_says_of_which_rows_less_is_better() -> None:
+    """A cache size and a clock stand in the same table as times."""
+    notes = grid_of("venkata2003", "text").notes
+    (less,) = [note for note in notes if note.startswith("Less is better")]
+    assert less.startswith("Less is better in Disk access per KB, fread, Linux; ")
+    assert "size" not in less and "clock" not in less
+
+
+@pytest.mark.parametrize(("study", "table"), EVERY)
+def test_a_footer_of_all_rows_stands_where_all_rows_have_that_direction(
+    study: str, table: str
+) -> None:
+    directions = {row.direction for row in find_study(study).table(table).row}
+    notes = set(grid_of(study, table).notes)
+    assert ("Less is better." in notes) == (directions == {"lower"})
+    assert ("More is better." in notes) == (directions == {"higher"})
+
+
 def test_figures_hold_the_numbers_of_their_tables() -> None:
     study = find_study("venkata2003")
     figure = study.figure("Figure 20")
