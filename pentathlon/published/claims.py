@@ -66,8 +66,28 @@ class Choice(Part):
     note: str = ""
 
 
+class Statement(Part):
+    """What the text says of a subject, in our words; it says one thing of each subject."""
+
+    subject: str
+    section: str
+    says: str
+    note: str = ""
+
+
+class Announcement(Part):
+    """A result that the text announces, and the sections or figures that give it."""
+
+    subject: str
+    section: str
+    shown: tuple[str, ...] = ()
+    """() if nothing gives it."""
+
+
 class ClaimFile(Part):
     """The claims of a study's text."""
 
     claim: tuple[Claim, ...] = ()
     choice: tuple[Choice, ...] = ()
+    statement: tuple[Statement, ...] = ()
+    announcement: tuple[Announcement, ...] = ()

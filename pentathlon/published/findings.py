@@ -15,6 +15,7 @@ Kind = Literal[
     "source",
     "rounding",
     "duplicate",
+    "dependent",
     "label",
     "precision",
     "reference",
@@ -26,12 +27,13 @@ KINDS: dict[Kind, str] = {
     "text": "text that contradicts a table, or other text",
     "physical": "a number that nothing can have",
     "unit": "units that do not go together",
-    "source": "something that a named standard rules out",
+    "source": "something that a named standard, or a manufacturer's data, rules out",
     "rounding": "digits cut off, or zeros that are not significant",
     "duplicate": "the same thing printed twice under two names",
+    "dependent": "measurements that other measurements of the table determine",
     "label": "labels that stand for two things, or for nothing",
     "precision": "more or fewer digits than the paper says or the inputs allow",
-    "reference": "a reference or heading that leads elsewhere",
+    "reference": "a reference, heading or announcement that leads elsewhere or nowhere",
 }
 
 SEVERITIES: dict[Severity, str] = {
@@ -43,6 +45,9 @@ SEVERITIES: dict[Severity, str] = {
 
 DIGITS = "unlikely: no single misread digit explains it"
 """What an audit says of the scan where one digit is not enough."""
+
+UNLIKELY = "unlikely: it is not a matter of one digit"
+"""What an audit says of the scan where words or many numbers would have to be misread."""
 
 
 class Finding(Part):

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from pentathlon.published.claims import Claim, ClaimFile
 from pentathlon.published.expression import formula
-from pentathlon.published.lookup import subjects, terms
+from pentathlon.published.lookup import locate, subjects, terms
 from pentathlon.published.model import Study, StudyFile
 from pentathlon.published.printed import is_number
 from pentathlon.published.problems import PublishedError, unknown
@@ -64,7 +64,14 @@ def load_study(directory: Traversable) -> Study:
     facts = read(directory / STUDY, StudyFile)
     tables = [read(directory / name, Table) for name in names if name not in (STUDY, CLAIMS)]
     said = read(directory / CLAIMS, ClaimFile) if CLAIMS in names else ClaimFile()
-    study = Study(facts=facts, tables=tuple(tables), claims=said.claim, choices=said.choice)
+    study = Study(
+        facts=facts,
+        tables=tuple(tables),
+        claims=said.claim,
+        choices=said.choice,
+        statements=said.statement,
+        announcements=said.announcement,
+    )
     _check_study(study, directory.name)
     return study
 
@@ -119,6 +126,9 @@ def _check_study(study: Study, directory: str) -> None:
             _check_restates(study, table, row)
     for claim in (*study.claims, *rules):
         _check_claim(study, claim)
+    for table in study.tables:
+        if table.clock is not None:
+            locate(study, table.clock, None)
     for choice in study.choices:
         for name in choice.rows:
             study.table(choice.table).find_row(name).cell(choice.column)

@@ -38,7 +38,7 @@ class Term:
         """The column's title; the factor's name for a factor."""
         for one in self.table.column:
             if one.id == self.column:
-                return f"{one.group}, {one.title}" if one.group else one.title
+                return one.name
         return self.column.replace("_", " ")
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pentathlon.published.claims import Choice, Claim
+from pentathlon.published.claims import Announcement, Choice, Claim, Statement
 from pentathlon.published.parts import Id, Name, Part
 from pentathlon.published.problems import unknown
 from pentathlon.published.tables import Table
@@ -43,12 +43,37 @@ class Target(Part):
     subject: str
 
 
+class Section(Part):
+    """A section with its number; `subject` is what it treats, in our words."""
+
+    number: str
+    subject: str
+    area: str | None = None
+    """The area of our workloads that it belongs to; None for several or none."""
+
+
+class Group(Part):
+    """A group of indicators: the beginning of its symbols, and what they measure."""
+
+    prefix: str
+    quantity: Literal["rate", "time"]
+
+
 class Reference(Part):
     """A reference in the text, with the subject that the sentence expects there."""
 
     section: str
     target: Id
     subject: str
+
+
+class Mention(Part):
+    """A section, figure, table or citation that the text names, as printed."""
+
+    section: str
+    printed: str
+    """Such as "Section II", "Figure 3", "Table 2" or "[30]"."""
+    note: str = ""
 
 
 class Heading(Part):
@@ -58,12 +83,22 @@ class Heading(Part):
     inside: str
 
 
+class Stream(Part):
+    """A stream that a listing opens, and what it then does with it."""
+
+    mode: str
+    """The mode of fopen(3), such as "r"."""
+    does: Literal["read", "write"]
+
+
 class Listing(Part):
     """A program listing: SHA-256 of its characters without white space."""
 
     printed_as: str
     subject: str
+    section: str = ""
     sha256: str
+    stream: tuple[Stream, ...] = ()
 
 
 class StudyFile(Part):
@@ -80,10 +115,18 @@ class StudyFile(Part):
     """Digits that the paper says it reports."""
     definitions: Id | None = None
     """The table that declares the symbols."""
+    group: tuple[Group, ...] = ()
+    """The groups of indicators that the paper defines."""
+    figures: int = 0
+    """Number of figures, which are numbered from 1."""
+    citations: int = 0
+    """Number of entries of a numbered list of references; 0 if it is not numbered."""
     notes: tuple[str, ...] = ()
     figure: tuple[Figure, ...] = ()
     target: tuple[Target, ...] = ()
+    section: tuple[Section, ...] = ()
     reference: tuple[Reference, ...] = ()
+    mention: tuple[Mention, ...] = ()
     heading: tuple[Heading, ...] = ()
     listing: tuple[Listing, ...] = ()
 
@@ -95,6 +138,8 @@ class Study(Part):
     tables: tuple[Table, ...]
     claims: tuple[Claim, ...]
     choices: tuple[Choice, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
 
     @property
     def id(self) -> str:

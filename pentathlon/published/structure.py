@@ -6,22 +6,39 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from pentathlon.published.findings import DIGITS, Finding
+from pentathlon.published.dependent import mean_columns
+from pentathlon.published.findings import DIGITS, UNLIKELY, Finding
+from pentathlon.published.hardware import unlike_its_name
 from pentathlon.published.interval import decimal
 from pentathlon.published.judge import Outcome
 from pentathlon.published.lookup import terms
 from pentathlon.published.model import Study
+from pentathlon.published.physics import (
+    frames_above_fill_rate,
+    rates_above_clock,
+    sizes_above_limit,
+)
 from pentathlon.published.printed import parse
+from pentathlon.published.quantities import symbols_outside_groups, unfit_units, unset_settings
 from pentathlon.published.statements import restated
 from pentathlon.published.tables import Row, Table
 from pentathlon.published.units import other_digits, other_units, too_precise
 from pentathlon.published.weigh import numbers_of, weigh
+from pentathlon.published.wording import (
+    contradictions,
+    dangling_mentions,
+    impossible_streams,
+    unshown_results,
+)
 
-UNLIKELY = "unlikely: it is not a matter of one digit"
+PHYSICAL = (rates_above_clock, frames_above_fill_rate, sizes_above_limit, unlike_its_name)
+NAMES = (unfit_units, symbols_outside_groups, unset_settings)
+WORDS = (contradictions, unshown_results, dangling_mentions, impossible_streams)
+"""Checks of a study as a whole."""
 
 
 def structure(study: Study) -> Iterator[Finding]:
-    """Every check of this module and of `units`."""
+    """Every check that needs no statement: of this module and of those that it imports."""
     yield from repeated_tables(study)
     for table in study.tables:
         yield from repeated_labels(table)
@@ -32,6 +49,10 @@ def structure(study: Study) -> Iterator[Finding]:
     yield from other_units(study)
     yield from other_digits(study)
     yield from references(study)
+    for table in study.tables:
+        yield from mean_columns(table)
+    for check in (*PHYSICAL, *NAMES, *WORDS):
+        yield from check(study)
 
 
 def repeated_tables(study: Study) -> Iterator[Finding]:

@@ -70,6 +70,11 @@ class Column(Part):
     """Where the paper gives the formula."""
     counterpart: Counterpart | None = None
 
+    @property
+    def name(self) -> str:
+        """The title with its group, for people."""
+        return f"{self.group}, {self.title}" if self.group else self.title
+
 
 class Row(Part):
     """One row, its label as in the paper."""
@@ -95,6 +100,14 @@ class Row(Part):
     """How the whole row was put together from damaged text."""
     exact: bool = False
     """The numbers are set or counted, not measured and rounded."""
+    quantity: Literal["rate", "time", "size"] | None = None
+    """What the paper calls the number, where its unit should be looked at."""
+    payload_of: Literal["UDP"] | None = None
+    """The size is that of the payload of one packet of this protocol."""
+    setting: Literal["DWORD"] | None = None
+    """The cell is what a setting of this type was set to."""
+    enters_kernel: bool = False
+    """Each counted operation is a call into the kernel, by the paper's own words."""
     ocr: tuple[str, ...] = ()
     values: dict[Name, Annotated[Cell, BeforeValidator(_cell)]]
     counterpart: Counterpart | None = None
@@ -129,6 +142,10 @@ class Table(Part):
     area: str | None = None
     section: str
     page: int | None = None
+    clock: str | None = None
+    """TABLE/ROW/COLUMN of the clock of the processor that the table was measured on."""
+    display: tuple[int, int] | None = None
+    """Pixels of the screen that the frames of the table were drawn on."""
     words: tuple[str, ...] = ()
     """What stands in number columns beside numbers, such as "Failed"."""
     notes: tuple[str, ...] = ()

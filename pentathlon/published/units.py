@@ -17,6 +17,7 @@ from pentathlon.published.printed import Printed, is_number, parse
 from pentathlon.published.problems import PublishedError
 from pentathlon.published.tables import Row, Table
 
+MILLION = "Million "
 PREFIXES = {"K": 10**3, "M": 10**6, "G": 10**9}
 TIMES = {"ns": Fraction(1, 10**9), "ms": Fraction(1, 1000), "s": Fraction(1), "min": Fraction(60)}
 FAR = 1000
@@ -60,7 +61,7 @@ def other_units(study: Study) -> Iterator[Finding]:
 
 
 def _ratio(table: Table, one: Row, other: Row) -> Fraction | None:
-    first, second = _scale(one.unit or ""), _scale(other.unit or "")
+    first, second = scale(one.unit or ""), scale(other.unit or "")
     if not table.systems or first[1] != second[1]:
         return None
     column = table.systems[0].id
@@ -71,8 +72,10 @@ def _ratio(table: Table, one: Row, other: Row) -> Fraction | None:
     return values[0] * first[0] / (values[1] * second[0]) if values[1] else None
 
 
-def _scale(unit: str) -> tuple[Fraction, str]:
+def scale(unit: str) -> tuple[Fraction, str]:
     """The factor of a unit's prefix, and the unit without it."""
+    if unit.startswith(MILLION):
+        return Fraction(10**6), unit.removeprefix(MILLION)
     if unit in TIMES:
         return TIMES[unit], "s"
     if len(unit) > 1 and unit[0] in PREFIXES and unit[1].isupper():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +54,8 @@ ROWS = {
         "text-open-lan": 8,
         "text-open-wan": 8,
         "text-roaming-wan": 8,
+        "text-settings": 1,
+        "text-setup": 6,
         "text-sharepoint-wan": 8,
     },
     "venkata2003": {
@@ -165,3 +169,14 @@ def test_a_table_lies_where_its_names_say() -> None:
             data = tomllib.loads(one.read_text(encoding="utf-8"))
             if "row" in data:
                 assert (data["study"], f"{data['id']}.toml") == (study, one.name)
+
+
+def test_the_documentation_counts_what_the_data_hold() -> None:
+    """Tables, rows, rows from the text, and comparisons of the audit, in docs/published.md."""
+    text = (Path(__file__).parents[2] / "docs" / "published.md").read_text(encoding="utf-8")
+    for study in load_all():
+        rows = sum(len(table.row) for table in study.tables)
+        told = sum(len(table.row) for table in study.tables if table.id.startswith("text"))
+        (line,) = re.findall(rf"^\| `{study.id}` \|.*$", text, re.MULTILINE)
+        assert line.endswith(f"| {len(study.tables)} | {rows} | {told} |")
+        assert f"**{study.id}** ({sum(audit(study).checks.values())} comparisons" in text
