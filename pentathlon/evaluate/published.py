@@ -33,7 +33,7 @@ def difference_percent(value: float, reference: float) -> float:
 
 
 def deviation_percent(repetitions: Values) -> float:
-    """Largest |xᵢ − x̄| / |x̄| × 100 among the repetitions (martinovic2012, section 5).
+    """Largest |xᵢ − x̄| / |x̄| × 100 among the repetitions (martinovic2012, section 6.1).
 
     NaN where the mean is 0.
     """

@@ -15,7 +15,7 @@ class Cell:
 
     text: str
     flagged: bool = False
-    """A repetition lies further than 1 % from the mean (martinovic2012, section 5)."""
+    """A repetition lies further than 1 % from the mean (martinovic2012, section 6.1)."""
     missing: bool = False
     """`text` says why there is no value."""
     detail: str = ""

@@ -27,7 +27,7 @@ impl super::Workload for Operations {
             summary: "Additions, subtractions, multiplications and divisions of integers and \
                       floating-point numbers in registers: many independent chains for the \
                       throughput, one dependent chain for the latency.",
-            source: "venkata2003 §6.1; lmbench lat_ops, par_ops",
+            source: "venkata2003 §6.1, Fig. 31 and 32; lmbench lat_ops, par_ops",
             parameters: vec![
                 choice(
                     "operations",

@@ -24,8 +24,8 @@ impl crate::workloads::Workload for Access {
                       read again, in chunks, by C streams with and without a buffer, by \
                       descriptors with and without synchronous writes, by mappings, and past the \
                       cache.",
-            source: "Venkatasubramanian 2003, section 4.1, Figures 7 to 14, 38 and 39; section \
-                     4.4, Figures 23 and 24, with 'directory' on a remote file system",
+            source: "venkata2003 §4.1 and §7.2, Fig. 7 to 14, 38 and 39; venkata2003 §4.4, Fig. 23 \
+                     and 24, with 'directory' on a remote file system",
             parameters: vec![
                 entry::file_bytes(64 << 20),
                 entry::chunks(

@@ -22,7 +22,7 @@ pub enum Everest {
     AccessTime,
 }
 
-const SOURCE: &str = "Martinovic 2012, section 4.5, Tables 1, 8 and 15 (Everest Ultimate 5.02)";
+const SOURCE: &str = "martinovic2012 §4.5, Tab. 1, 8 and 15 (Everest Ultimate 5.02)";
 const LINUX: &str =
     "pread64(2) with O_DIRECT; method 'cached' reads through the cache, from which \
                      the file's own pages have been dropped, and then the system reads ahead";

@@ -1,5 +1,5 @@
-//! Disk and file systems: the interfaces, orders and phases of Venkatasubramanian 2003 (section
-//! 4), the disk tests of Martinovic 2012 (Everest and PCMark05), and what has come since: queues of
+//! Disk and file systems: the interfaces, orders and phases of venkata2003 (§4), the disk tests of
+//! martinovic2012 (Everest and PCMark05), and what has come since: queues of
 //! requests, synchronous writes, and storms of metadata.
 
 mod access;

@@ -29,7 +29,7 @@ impl crate::workloads::Workload for Order {
             title: "Sequential against random reads",
             summary: "A file that is not in the cache is read in chunks: in order, in random \
                       order at multiples of the chunk, and at random odd places.",
-            source: "Venkatasubramanian 2003, section 4.2, Figures 15 to 18, 40 and 41",
+            source: "venkata2003 §4.2 and §7.2, Fig. 15 to 18, 40 and 41",
             parameters: vec![
                 entry::file_bytes(64 << 20),
                 entry::chunks(

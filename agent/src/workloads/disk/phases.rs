@@ -32,7 +32,7 @@ impl crate::workloads::Workload for Phases {
             summary: "A file that is not in the cache is read chunk by chunk, every byte is \
                       changed in a loop, and the chunk is written back to the device; the time of \
                       each phase is summed over the file.",
-            source: "Venkatasubramanian 2003, section 4.3, Figures 19 to 22",
+            source: "venkata2003 §4.3, Fig. 19 to 22",
             parameters: vec![
                 entry::file_bytes(4 << 20),
                 entry::chunks(

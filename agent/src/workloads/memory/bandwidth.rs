@@ -18,6 +18,7 @@ pub struct Bandwidth {
     summary: &'static str,
     indicator: &'static str,
     checksum: &'static str,
+    source: &'static str,
     access: Access,
 }
 
@@ -34,6 +35,7 @@ pub const READ: Bandwidth = Bandwidth {
     summary: "Loads every byte of a block, from its first to its last, again and again.",
     indicator: "Read bandwidth",
     checksum: "exclusive or of the block's 64-bit words, as one pass loads them",
+    source: "venkata2003 §3.1",
     access: Access::Read,
 };
 
@@ -43,6 +45,7 @@ pub const WRITE: Bandwidth = Bandwidth {
     summary: "Stores every byte of a block with ordinary stores; every pass stores another value.",
     indicator: "Write bandwidth",
     checksum: "wrapping sum of the block's 64-bit words, less the number of the last pass in each",
+    source: "venkata2003 §3.1",
     access: Access::Write,
 };
 
@@ -52,6 +55,8 @@ pub const COPY: Bandwidth = Bandwidth {
     summary: "Copies a block to another with ordinary loads and stores; bytes copied count once.",
     indicator: "Copy bandwidth",
     checksum: "exclusive or of the copy's 64-bit words",
+    source: "martinovic2012 §4.5, Tab. 1, 3 and 10 (Everest memory copy); venkata2003 §3.1, whose \
+             blocks are read and written but not copied",
     access: Access::Copy,
 };
 
@@ -65,7 +70,7 @@ impl crate::workloads::Workload for Bandwidth {
             area: "memory",
             title: self.title,
             summary: self.summary,
-            source: "venkata2003 §3.1",
+            source: self.source,
             parameters: vec![
                 sizes::parameter(),
                 Parameter {

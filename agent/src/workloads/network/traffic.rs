@@ -16,7 +16,7 @@ impl crate::workloads::Workload for Traffic {
             summary: "Flows of packets, sent open-loop by one host or by both, received and sent \
                       back by the other. Both ends write down every packet; loss, delay, jitter and rates \
                       are computed from both records.",
-            source: "martinovic2012 §6.4, Fig. 8 to 15; vdovjak2021 §4.2, Fig. 2 and 3",
+            source: "martinovic2012 §6.4, Fig. 8 to 15; vdovjak2021 §4.1, §4.2 and §5, Fig. 2 and 3",
             parameters: parameters(),
             factors: vec![
                 Factor::category("protocol", "protocol"),

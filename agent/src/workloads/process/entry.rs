@@ -5,7 +5,7 @@ use crate::measure::{Failure, Quantity};
 use serde_json::json;
 
 pub const AREA: &str = "process";
-pub const CALLS: &str = "Venkatasubramanian 2003, section 5.1, Figures 25 and 26";
+pub const CALLS: &str = "venkata2003 §5.1, Fig. 25 and 26";
 /// One operation is one call.
 pub const PER_CALL: Quantity = Quantity::NsPer { parts: 1.0 };
 pub const ONE_CORRECT_CALL: &str = "correct calls per call: 1";

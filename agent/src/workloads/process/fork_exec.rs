@@ -25,8 +25,7 @@ impl crate::workloads::Workload for ForkExec {
             title: "fork, exec and wait",
             summary: "A process forks, the child executes a static program of 188 bytes that only \
                       exits, the parent waits for it.",
-            source: "McVoy and Staelin 1996, lmbench lat_proc exec; extends Venkatasubramanian \
-                     2003, section 5.1",
+            source: "McVoy and Staelin 1996, lmbench lat_proc exec; extends venkata2003 §5.1",
             parameters: vec![],
             factors: vec![],
             indicators: entry::time("Time per fork, exec, exit and wait"),

@@ -1,4 +1,4 @@
-//! System calls and processes (Venkatasubramanian 2003, section 5): what a call into the kernel,
+//! System calls and processes (venkata2003 §5): what a call into the kernel,
 //! the allocator, a file and a process cost, in ns per call. The paper's millions of calls per
 //! second are 1000 / ns.
 

@@ -21,8 +21,7 @@ impl crate::workloads::Workload for Thread {
             title: "Thread create and join",
             summary: "A thread is made that returns a number it was given, changed; the first \
                       thread waits for its end.",
-            source: "extends Venkatasubramanian 2003, section 5.1 (process fork); after stress-ng \
-                     pthread",
+            source: "extends venkata2003 §5.1 (process fork); after stress-ng pthread",
             parameters: vec![],
             factors: vec![],
             indicators: entry::time("Time per create and join"),

@@ -25,7 +25,7 @@ impl crate::workloads::Workload for Trace {
                       usage, a virus scan, files being written, or one recorded by the user) are \
                       done one after the other, without the pauses of the recording; bytes read \
                       and written per second.",
-            source: "Martinovic 2012, section 4.4, Tables 1, 8 and 15 (PCMark05 HDD suite); the \
+            source: "martinovic2012 §4.1, Tab. 1, 8 and 15 (PCMark05 HDD suite); the \
                      shares of reads and writes are those that Futuremark stated",
             parameters: parameters(),
             factors: vec![entry::category("trace", "Trace")],

@@ -35,7 +35,7 @@ impl crate::workloads::Workload for Levels {
             title: "Memory levels",
             summary: "Bandwidth and latency of main memory and of each cache, with blocks chosen \
                       from the sizes of this machine's caches.",
-            source: "martinovic2012 §4.1, Tab. 1, 3, 4, 10 and 11 (Everest memory and cache suite)",
+            source: "martinovic2012 §4.5, Tab. 1, 3, 4, 10 and 11 (Everest memory and cache suite)",
             parameters: vec![
                 Parameter {
                     name: "levels",

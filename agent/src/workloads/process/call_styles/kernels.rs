@@ -1,4 +1,4 @@
-//! The four implementations of one computation (Venkatasubramanian 2003, Figure 27): for each i of
+//! The four implementations of one computation (venkata2003, Fig. 27): for each i of
 //! `repetitions`, an array of `size` integers is allocated, filled with 0, 1, 2, ..., i + j is added
 //! to each element j, the elements are summed, and the array is freed.
 //!

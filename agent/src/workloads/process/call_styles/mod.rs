@@ -35,7 +35,7 @@ impl crate::workloads::Workload for CallStyles {
                       compute the same sum: inline, one function call, one level of recursion or \
                       one forked process for each repetition. The time is that of all \
                       repetitions.",
-            source: "Venkatasubramanian 2003, section 5.2, Figures 27 to 30",
+            source: "venkata2003 §5.2 and §7.3, Fig. 27 to 30 and 42",
             parameters: vec![
                 repetitions(
                     "repetitions",
