@@ -10,8 +10,8 @@ MINUS = "−"
 def significant(value: float, digits: int = 3) -> str:
     """The value with `digits` significant digits, never in scientific notation.
 
-    Source: martinovic2012, section 6.1: "reported with three significant digits". Whole numbers with
-    more digits keep them all: 1234 stays 1,234, as in the paper's Table 3 (1039, 780).
+    Source: martinovic2012, section 6.1: "reported with three significant digits". Whole numbers
+    with more digits keep them all: 1234 stays 1,234, as in the paper's Table 3 (1039, 780).
     """
     if math.isnan(value):
         return "–"
