@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +14,7 @@ import polars as pl
 from pentathlon.procedure.records import BootEnd, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.store.calibration import read_beside
+from pentathlon.store.choice import Choice
 from pentathlon.store.directory import CATALOG, read_plan, result_directories
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
 from pentathlon.store.packets import kept_trials
@@ -213,37 +213,27 @@ class Result:
         names = {reference, *others}
         systems = tuple(system for system in self.study.systems if system.name in names)
         study = self.study.model_copy(update={"reference": reference, "systems": systems})
-        view = copy.copy(self)
-        view.plan = _PartOfPlan(
-            **{name: getattr(self.plan, name) for name in Plan.model_fields if name != "study"},
-            study=study,
-            whole_hash=self.plan_hash,
-        )
-        view.__dict__["_tables"] = {
-            name: table.filter(pl.col("system").is_in(names))
-            for name, table in self._tables.items()
-        }
-        return view
+        return _View(self, study, lambda _, table: table.filter(pl.col("system").is_in(names)))
 
-    def narrowed(self, evaluation: Evaluation, chosen: Callable[[str], bool]) -> Result:
+    def narrowed(
+        self,
+        evaluation: Evaluation,
+        chosen: Callable[[str], bool],
+        weights: Mapping[str, float] | None = None,
+    ) -> Result:
         """The same result, judged by other rules and by some of its indicators.
 
         Args:
             chosen: whether the indicator of a key (`schema.SAMPLES`) is looked at.
+            weights: of areas and workloads, instead of the study's.
         """
-        view = copy.copy(self)
-        study = self.study.model_copy(update={"evaluation": evaluation})
-        view.plan = _PartOfPlan(
-            **{name: getattr(self.plan, name) for name in Plan.model_fields if name != "study"},
-            study=study,
-            whole_hash=self.plan_hash,
-        )
-        keys = [key for key in self.samples()["key"].unique() if chosen(key)]
-        view.__dict__["_tables"] = {
-            name: table.filter(pl.col("key").is_in(keys)) if name == "samples" else table
-            for name, table in self._tables.items()
-        }
-        return view
+        update: dict[str, Any] = {"evaluation": evaluation}
+        if weights is not None:
+            update["weights"] = dict(weights)
+        study = self.study.model_copy(update=update)
+        measured = self.samples().select("workload", "key").unique().iter_rows()
+        workloads = frozenset(workload for workload, key in measured if chosen(key))
+        return _View(self, study, Choice(chosen, workloads, self.catalog).narrow)
 
     def refresh(self) -> None:
         """Make the tables again from the journal and write them beside it.
@@ -311,6 +301,44 @@ class Result:
             return (self.path / JOURNAL).stat().st_size
         except OSError:
             return -1
+
+
+class _View(Result):
+    """Some of a result. What is derived is made from the whole of it, and then narrowed."""
+
+    def __init__(
+        self, whole: Result, study: Study, narrow: Callable[[str, pl.DataFrame], pl.DataFrame]
+    ) -> None:
+        self.path = whole.path
+        self.plan = _PartOfPlan(
+            **{name: getattr(whole.plan, name) for name in Plan.model_fields if name != "study"},
+            study=study,
+            whole_hash=whole.plan_hash,
+        )
+        self.catalog = whole.catalog
+        self._whole = whole
+        self._narrow = narrow
+
+    @cached_property
+    def state(self) -> RunState:
+        return self._whole.state
+
+    def trials(self) -> list[tuple[str, int, dict[str, Any]]]:
+        names = {system.name for system in self.study.systems}
+        return [trial for trial in self._whole.trials() if trial[0] in names]
+
+    def refresh(self) -> None:
+        self._whole.refresh()
+        self.__dict__.pop("state", None)
+        self.__dict__.pop("_tables", None)
+
+    @cached_property
+    def _tables(self) -> dict[str, pl.DataFrame]:
+        return {name: self._narrow(name, table) for name, table in self._whole._tables.items()}
+
+    @property
+    def _standing(self) -> _Standing:
+        return self._whole._standing
 
 
 def load_result(path: Path) -> Result:

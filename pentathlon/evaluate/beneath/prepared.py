@@ -33,7 +33,10 @@ def find_prepared(plan: Plan, state: RunState | None) -> tuple[Prepared, ...]:
 
 
 def _found(plan: Plan, state: RunState) -> Iterator[Prepared]:
+    looked_at = {one.name for one in plan.study.systems}
     for system, steps in plan.preparation.items():
+        if system not in looked_at:
+            continue
         for number, step in enumerate(steps):
             outcomes = [
                 str(record.outcome)

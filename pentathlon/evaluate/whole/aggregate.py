@@ -190,22 +190,24 @@ def find_whole(
     """One system against the reference as a whole.
 
     Args:
-        rows: every row of the evaluation, with its comparisons; context is left out.
+        rows: every row of the evaluation, with its comparisons. Context is left out, and so is what
+            neither of the two measured: a third system gives its rows no weight in this pair.
         stated: the study's weights of areas and workloads.
         suites: workload id -> suite.
         rate: 1 − confidence.
         delta: half width of the region of equivalence, as a log-ratio.
         floors: key -> log-ratios of the blocks of a calibration that holds for both systems.
     """
-    rows = [row for row in rows if row.score]
+    rows = [row for row in rows if row.score and row.comparison(system) is not None]
     places = [Place(row.key, row.area, row.workload, row.indicator) for row in rows]
     weights = row_weights(places, stated)
     weighed, left_out = [], []
     for row in rows:
         weight, found = weights[row.key], row.comparison(system)
-        if found is None or found.effect is None or found.verdict in UNUSED:
+        assert found is not None
+        if found.effect is None or found.verdict in UNUSED:
             if weight > 0:
-                reason = "not compared" if found is None else found.reason or found.words
+                reason = found.reason or found.words
                 left_out.append(LeftOut(key=row.key, weight=weight, reason=reason))
             continue
         stable = found.verdict is not Verdict.UNSTABLE
