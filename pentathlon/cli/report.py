@@ -66,11 +66,15 @@ def report(
         wanted = reporting.parse_formats(formats)
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
-        files = reporting.write_formats(load_result(choose(result)), wanted, directory)
-        for file in files:
+        done = reporting.write_formats(load_result(choose(result)), wanted, directory)
+        for file in done.files:
             out.print(str(file), markup=False, soft_wrap=True)
-        if open_it == "yes" and "html" in wanted:
-            typer.launch(files[0].resolve().as_uri())
+        for file in done.files:
+            if open_it == "yes" and file.suffix == ".html":
+                typer.launch(file.resolve().as_uri())
+        for what, error in done.faults:
+            err.print(f"{what} could not be written", markup=False, soft_wrap=True)
+            raise error
 
 
 def compare(

@@ -5,8 +5,12 @@ Commands load this module only when they need it: SciPy takes longer to load tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 
@@ -20,11 +24,55 @@ HTML = "report.html"
 FORMATS = ("html", "csv", "markdown", "latex", "json")
 
 
-def after_run(result: Result, console: Console) -> Path:
-    """Judge a result, print the answer and write the HTML report; returns its file."""
-    judged = evaluate(result)
-    terminal.render(judged, console)
-    return write_html(judged, result)
+T = TypeVar("T")
+
+
+@dataclass
+class Written:
+    """What was made of a result, and what could not be made.
+
+    Attributes:
+        files: in the order in which they were asked for.
+        faults: (what could not be made, why).
+    """
+
+    files: list[Path] = field(default_factory=list)
+    faults: list[tuple[str, Exception]] = field(default_factory=list)
+
+    def attempt(self, what: str, make: Callable[[], T]) -> T | None:
+        """What `make` returns; None where it fails, which is kept and stops nothing else."""
+        try:
+            return make()
+        except Exception as error:
+            self.faults.append((what, error))
+            return None
+
+
+def after_run(result: Result, console: Console) -> Written:
+    """Judge a result, write the HTML report and then print the answer.
+
+    The order is that of what lasts: a fault of one of them costs none of the others.
+    """
+    done = Written()
+    judged = done.attempt("the judgement", lambda: evaluate(result))
+    if judged is None:
+        return done
+    file = done.attempt(HTML, lambda: write_html(judged, result))
+    if file is not None:
+        done.files.append(file)
+    done.attempt("the view in the terminal", lambda: _print(judged, console))
+    return done
+
+
+def _print(judged: Evaluation, console: Console) -> None:
+    try:
+        terminal.render(judged, console)
+    except BrokenPipeError:
+        # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except SystemExit:
+        # So Rich says the same; the end of the run is still to be reported.
+        pass
 
 
 def on_screen(result: Result, console: Console, *, full: bool) -> None:
@@ -32,23 +80,23 @@ def on_screen(result: Result, console: Console, *, full: bool) -> None:
     terminal.render(evaluate(result), console, full=full)
 
 
-def write_html(judged: Evaluation, result: Result, directory: Path | None = None) -> Path:
+def write_html(judged: Evaluation, result: Result) -> Path:
     """Write the HTML report; returns its file."""
-    file = (directory or result.path) / HTML
+    file = result.path / HTML
     html.write(judged, result, file)
     return file
 
 
-def write_formats(result: Result, formats: Sequence[str], directory: Path | None) -> list[Path]:
-    """Write the report in the formats that are asked for; returns the files."""
+def write_formats(result: Result, formats: Sequence[str], directory: Path | None) -> Written:
+    """Write the report in the formats that are asked for, each of them whatever the others do."""
     judged = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)
-    files = [write_html(judged, result, target)] if "html" in formats else []
-    others = [name for name in formats if name != "html"]
-    if others:
-        files += export.write(judged, result, target, others)
-    return files
+    done = Written()
+    for name in formats:
+        make = partial(export.write, judged, result, target, [name])
+        done.files += done.attempt(f"the format {name}", make) or []
+    return done
 
 
 def parse_formats(text: str) -> list[str]:

@@ -91,16 +91,28 @@ def _ask(ready: Ready) -> None:
 
 def _finish(directory: Path, *, report: bool) -> None:
     result = session.finished_result(directory)
+    faults: list[tuple[str, Exception]] = []
     if report:
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
-        file = reporting.after_run(result, out)
-        err.print(f"report:  {file}", soft_wrap=True, markup=False)
+        done = reporting.after_run(result, out)
+        faults = done.faults
+        for file in done.files:
+            err.print(f"report:  {file}", soft_wrap=True, markup=False)
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
-    if failures := result.summary().failures:
+    failures = result.summary().failures
+    if failures:
         err.print(
             f"failures that no retry made good: {failures}; pentathlon results show {directory}",
             soft_wrap=True,
             markup=False,
         )
+    for what, error in faults:
+        err.print(
+            f"{what} could not be made; everything that was measured is kept in {directory}",
+            soft_wrap=True,
+            markup=False,
+        )
+        raise error
+    if failures:
         raise typer.Exit(Exit.FAILURES)

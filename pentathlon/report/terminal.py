@@ -67,7 +67,9 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         for other in others or [None]:
             narrow = console.width < WIDE and not full
             tables = _Table(evaluation, other, full, narrow)
-            groups = list(_groups(rows, full))
+            # A row that only a third system measured says nothing about this one.
+            own = [row for row in rows if other is None or row.comparison(other) is not None]
+            groups = list(_groups(own, full))
             for folded in (False, True):
                 chosen = [group for group in groups if (len(group) > 1) is folded]
                 if chosen:

@@ -57,11 +57,16 @@ class Judgement:
     difference: str
     speed: str
     interval: str
-    verdict: Verdict
+    verdict: Verdict | None
+    """None where neither of the two measured the row."""
     glyph: str
     words: str
     notes: tuple[str, ...]
     detail: str
+
+
+UNTOUCHED = Judgement("–", "–", "", None, "–", "", (), "measured by neither of the two")
+"""A row that only another system measured; its cells keep their columns."""
 
 
 @dataclass(frozen=True)
@@ -361,13 +366,14 @@ def _line(
         better=_better(row),
         means=tuple(_mean(row.summary(system.name), divisor) for system in evaluation.systems),
         judgements=tuple(
-            _judgement(
+            UNTOUCHED
+            if (one := row.comparison(system.name)) is None
+            else _judgement(
                 one,
                 (*shared.get(system.name, ()), *of_part.get(system.name, ())),
                 mark="" if row.declared or not row.score else "exploratory",
             )
             for system in evaluation.systems[1:]
-            if (one := row.comparison(system.name)) is not None
         ),
     )
 
