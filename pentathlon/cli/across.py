@@ -104,7 +104,8 @@ def render(found: Across, console: Console, full: bool) -> None:
         Text(
             f"\nδ = {percent_text(found.delta_percent)}, confidence "
             f"{percent_text(found.confidence * 100)} for all rows together (Holm); intervals of "
-            "Welch over the boots, for each row alone.",
+            "Welch over the boots, for each row alone. Speed % is of the geometric means of the "
+            "boots; the means shown are arithmetic.",
             style="dim",
         )
     )

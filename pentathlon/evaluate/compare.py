@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate import comparability, published
+from pentathlon.evaluate.beneath.opposed import OPPOSED, means_oppose
 from pentathlon.evaluate.beneath.serial import dependence
 from pentathlon.evaluate.beneath.stability import instability, separated
 from pentathlon.evaluate.effects import Tested, contradiction, holds_zero, single, whole_effect
@@ -194,6 +195,8 @@ class Judge:
             reason = "its own interval excludes 0, but not after allowing for all rows"
         if (contradicted := contradiction(effect, done, self.rule)) is not None:
             cautions = (*cautions, contradicted)
+        if means_oppose(_difference(pair), pair.system, effect.mean, self.rule.delta_percent):
+            cautions = (*cautions, OPPOSED)
         return Comparison(
             system=self.system.name,
             difference_percent=_difference(pair),

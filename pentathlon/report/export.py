@@ -273,7 +273,7 @@ def headings(evaluation: Evaluation) -> list[str]:
     names = [system.name for system in evaluation.systems]
     found = ["Indicator", *names, "Unit"]
     for name in names[1:]:
-        found += [f"Diff % {name}", f"Speed % {name}", f"Verdict {name}"]
+        found += [f"Diff % of means {name}", f"Speed % of paired blocks {name}", f"Verdict {name}"]
     return found
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pentathlon.evaluate.beneath.answered import WORDS
+from pentathlon.evaluate.beneath.opposed import OPPOSED, opposed
 from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
 from pentathlon.evaluate.display import (
     bytes_text,
@@ -166,8 +167,8 @@ class _Table:
             table.add_column("unit", no_wrap=True)
         if self.other is not None:
             if exact:
-                table.add_column("Diff %", justify="right", no_wrap=True)
-            table.add_column("speed %", justify="right", no_wrap=True)
+                table.add_column("Diff %\nof means", justify="right", no_wrap=True)
+            table.add_column("speed %\nof blocks", justify="right", no_wrap=True)
             if exact:
                 table.add_column("interval", justify="right", no_wrap=True)
             table.add_column("verdict", overflow="fold", min_width=12)
@@ -212,6 +213,8 @@ class _Table:
         told = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
         if any(_of_parameters(caution) for caution in one.cautions):
             text.append(" †", style="default not bold")
+        if opposed(one):
+            text.append(" ‡", style="default not bold")
         if told and one.reason:
             text.append(f": {one.reason}", style="default not bold")
         return text
@@ -316,7 +319,10 @@ def _style(verdict: Verdict) -> str:
 def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if not evaluation.rows:
         return
-    said = ["Diff % is the raw difference of the means; speed % is + where the system is faster"]
+    said = [
+        "Diff % is the difference of the means shown, in the unit's own direction; speed % is the "
+        "mean of the ratios in paired blocks, + where the system is faster"
+    ]
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
         said.append("* a boot deviates by more than 1 % from the mean")
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
@@ -325,6 +331,8 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     every = [one for row in evaluation.rows for one in row.comparisons]
     for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):
         console.print(Text(f"† {caution}.", style="dim"))
+    if any(opposed(one) for one in every):
+        console.print(Text(f"‡ {OPPOSED}.", style="dim"))
 
 
 def _levels(evaluation: Evaluation, console: Console) -> None:

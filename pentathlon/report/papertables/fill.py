@@ -1,8 +1,9 @@
 """Fill the tables of the studies from an evaluation.
 
-A value is the mean of the boots (martinovic2012, formula (3)) in the table's own unit: each boot's
-mean is converted, then the mean is taken, so that a rate is the mean of rates as in the paper. The
-difference is formula (4) of these means, the deviation flag the paper's 1 %. Verdicts are those of
+A value is the mean of the boots (martinovic2012, formula (3)) as it was measured, converted to the
+table's own unit: means come first, here as in `compare`, so the two commands show one difference. A
+rate of measured times is therefore the harmonic mean of the boots' rates: all work by all time. The
+difference is formula (4) of these values, the deviation flag the paper's 1 %. Verdicts are those of
 the evaluation. A table of which nothing was measured is left out.
 """
 
@@ -125,10 +126,16 @@ Boots = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def boots_in_unit(entry: Entry, summary: Summary | None) -> Boots | None:
-    """The mean of each boot in the table's unit; None if the system has none."""
+    """The boots on the table's scale: their mean is the measured mean, converted; None without any.
+
+    Each stands to this mean as it was measured, so that it deviates here as in `compare`.
+    """
     if summary is None:
         return None
-    return np.array([convert(entry.row.convert, boot.value) for boot in summary.boot_means])
+    boots = np.array([boot.value for boot in summary.boot_means])
+    if not summary.mean:
+        return np.array([convert(entry.row.convert, value) for value in boots])
+    return boots * (convert(entry.row.convert, summary.mean) / summary.mean)
 
 
 def _cell(entry: Entry, summary: Summary | None, boots: Boots | None) -> Cell:

@@ -11,13 +11,19 @@ from pentathlon.report.papertables.filled import Cell, Filled, Line
 
 FLAG = "* a boot deviates by more than 1 % from the mean."
 
+COMPARED = (
+    "Diff % and verdicts are against {}. Diff % is of the means shown, in the unit shown; a verdict"
+    " is of the ratios in paired blocks, in which a boot far off counts less, so they can"
+    " disagree in sign."
+)
+
 
 def grid(table: Filled) -> Grid:
     """A table with the systems, the unit, then the differences and verdicts."""
     others = [name for name in table.systems if name != table.reference]
     sides = [heading for name in others for heading in ("Diff %", "Verdict")]
     flagged = any(cell.flagged for line in table.lines for cell in line.cells)
-    compared = (f"Diff % and verdicts are against {table.reference}.",) if others else ()
+    compared = (COMPARED.format(table.reference),) if others else ()
     return Grid(
         title=f"{table.study}, {table.printed_as}: {table.title}",
         groups=("", *("" for _ in table.systems), "", *(n for n in others for _ in range(2))),
