@@ -10,7 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli.exits import InputError
+from pentathlon.cli.judging import Judging
 from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
+from pentathlon.evaluate.posthoc import find_post_hoc
+from pentathlon.evaluate.posthoc import words as post_hoc_words
 from pentathlon.evaluate.results.across import Across, compare_results, side
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report.answer import sentence
@@ -21,6 +24,7 @@ from pentathlon.study.problems import did_you_mean
 
 MOST_ROWS = 20
 LOUD = (Verdict.INVALID, Verdict.UNSTABLE)
+AS_PLANNED = Judging()
 
 
 def is_result(text: str) -> bool:
@@ -48,15 +52,28 @@ def chosen(result: Result, name: str | None, other: Result | None = None) -> str
 
 
 def compare_directories(
-    baseline: Path, system: Path, baseline_name: str | None, name: str | None
+    baseline: Path,
+    system: Path,
+    baseline_name: str | None,
+    name: str | None,
+    rules: Judging = AS_PLANNED,
 ) -> list[Across]:
     """Every pair of systems that is meant; all common ones where none is named.
+
+    Args:
+        rules: how they are judged instead of by the second result's study.
 
     Raises:
         InputError: a name is wrong, or the results have no system in common and none is named.
         StoreError: a directory cannot be read.
     """
-    first, second = load_result(baseline), load_result(system)
+    if rules.declared or rules.weights:
+        option = "--declared" if rules.declared else "--weights"
+        raise InputError(
+            f"two results are judged row by row, all rows as one family and without a mean; "
+            f"leave out {option}, or choose rows with --only"
+        )
+    first, second = rules.apply(load_result(baseline)), rules.apply(load_result(system))
     if baseline_name is None:
         common = {one.name for one in second.study.systems}
         names = [one.name for one in first.study.systems if one.name in common]
@@ -71,7 +88,7 @@ def _pair(first: Result, second: Result, baseline: str, system: str) -> Across:
     judged = second.study.evaluation
     return compare_results(
         side(first, baseline), side(second, system), judged.delta_percent, judged.confidence
-    )
+    ).model_copy(update={"post_hoc": find_post_hoc(second)})
 
 
 def render(found: Across, console: Console, full: bool) -> None:
@@ -79,6 +96,8 @@ def render(found: Across, console: Console, full: bool) -> None:
     console.print()
     names = f"{found.system} ({found.title}) against {found.baseline} ({found.baseline_title})"
     console.print(Text(names, style="bold"))
+    if marked := post_hoc_words(found.post_hoc):
+        console.print(Text(f"  {marked}", style="bold magenta"))
     told = Counter(row.verdict for row in found.rows)
     if not found.rows or set(told) <= {Verdict.INVALID}:
         console.print(Text(f"  Nothing can be compared: {_why_empty(found)}.", style="magenta"))
@@ -105,7 +124,8 @@ def render(found: Across, console: Console, full: bool) -> None:
             f"\nδ = {percent_text(found.delta_percent)}, confidence "
             f"{percent_text(found.confidence * 100)} for all rows together (Holm); intervals of "
             "Welch over the boots, for each row alone. Speed % is of the geometric means of the "
-            "boots; the means shown are arithmetic.",
+            "boots; the means shown are arithmetic."
+            f"{' Post hoc.' if found.post_hoc else ''}",
             style="dim",
         )
     )

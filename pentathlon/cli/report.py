@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pentathlon.cli import judging
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
@@ -23,6 +24,8 @@ Examples:
     pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
 
     pentathlon report --open no
+
+    pentathlon report --delta 2 --weights process=2,memory=1
 """
 
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
@@ -30,9 +33,14 @@ COMPARE_HELP = """Print the judgement of a result: every system against the refe
 Name two systems to compare the second with the first, whatever the study's reference is.
 Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
 
+What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
+otherwise, and every output then says "post hoc".
+
 Examples:
 
     pentathlon compare results/two-kernels-20260101T120000Z
+
+    pentathlon compare --only "process.*" --delta 2
 
     pentathlon compare results/before results/after
 
@@ -59,14 +67,21 @@ def report(
     open_it: Annotated[
         str, typer.Option("--open", metavar="yes|no", help="Open the HTML in a browser.")
     ] = "no",
+    delta: judging.DeltaOption = None,
+    confidence: judging.ConfidenceOption = None,
+    declared: judging.DeclaredOption = None,
+    weights: judging.WeightsOption = None,
+    only: judging.OnlyOption = None,
 ) -> None:
     with domain_errors():
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
+        rules = judging.Judging(delta, confidence, declared or (), weights or (), only or ())
         wanted = reporting.parse_formats(formats)
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
-        done = reporting.write_formats(load_result(choose(result)), wanted, directory)
+        found = rules.apply(load_result(choose(result)))
+        done = reporting.write_formats(found, wanted, directory)
         for file in done.files:
             out.print(str(file), markup=False, soft_wrap=True)
         for file in done.files:
@@ -96,12 +111,18 @@ def compare(
     full: Annotated[
         bool, typer.Option("--full", help="Every row, not only the telling ones.")
     ] = False,
+    delta: judging.DeltaOption = None,
+    confidence: judging.ConfidenceOption = None,
+    declared: judging.DeclaredOption = None,
+    weights: judging.WeightsOption = None,
+    only: judging.OnlyOption = None,
 ) -> None:
     with domain_errors():
+        rules = judging.Judging(delta, confidence, declared or (), weights or (), only or ())
         if result is not None and a is not None and (Path(a) / PLAN).is_file():
             from pentathlon.cli import across  # noqa: PLC0415  loads SciPy
 
-            for pair in across.compare_directories(result, Path(a), b, c):
+            for pair in across.compare_directories(result, Path(a), b, c, rules):
                 across.render(pair, out, full)
             return
         if c is not None:
@@ -117,6 +138,7 @@ def compare(
             if a == b:
                 raise InputError(f'"{a}" cannot be compared with itself; name two systems')
             found = found.focused(a, [b] if b else [name for name in names if name != a])
+        found = rules.apply(found)
         if found.samples().is_empty():
             err.print("nothing has been measured in this result yet")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy

@@ -49,6 +49,7 @@ from pentathlon.evaluate.model import (
 )
 from pentathlon.evaluate.model_whole import Guard
 from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
+from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.titles import Titles
@@ -72,7 +73,9 @@ def evaluate(result: ResultLike) -> Evaluation:
     ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
     used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
     told = inventories(result.inventory())
-    facts = study_facts(plan, getattr(result, "enough", None))
+    facts = study_facts(plan, getattr(result, "enough", None)).model_copy(
+        update={"post_hoc": find_post_hoc(result)}
+    )
     systems = system_facts(plan, used, told)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())

@@ -24,6 +24,16 @@ from pentathlon.evaluate.wording import CONTEXT, PERFORMANCE, Wording, wording
 Scalar = bool | int | float | str | None
 
 
+class PostHoc(Frozen):
+    """One thing that is judged otherwise than the study planned, chosen after the measurement."""
+
+    what: str
+    """"delta_percent", "confidence", "declared", "weights" or "only"."""
+    used: str
+    planned: str
+    words: str
+
+
 class StudyFacts(Frozen):
     """The study and its plan, as far as a report names them."""
 
@@ -49,6 +59,8 @@ class StudyFacts(Frozen):
     """Why the rule ended the study before its last block; None if it did not."""
     declared: tuple[str, ...] | None = None
     """What the study is about; everything if None."""
+    post_hoc: tuple[PostHoc, ...] = ()
+    """What is not as the study planned it; () for the planned judgement."""
 
 
 class SystemFacts(Frozen):

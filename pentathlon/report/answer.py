@@ -180,6 +180,8 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
             f"from {blocks} paired blocks: if the two were equally fast everywhere, a "
             f"study like this one would call any of them different in at most {error} of cases."
         )
+    if study.post_hoc:
+        parts.append("The judgement is post hoc, so this holds for a choice that no data made.")
     if pair.exploratory_selected:
         parts.append(
             f"Of the {pair.exploratory_rows} exploratory indicators {pair.exploratory_selected} "

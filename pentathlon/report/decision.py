@@ -12,6 +12,7 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.whole.aggregate import direction
+from pentathlon.report import posthoc
 from pentathlon.report.answer import between, sentence, speed_words
 
 NEARLY_ALL = 0.995
@@ -77,7 +78,8 @@ def weights_words(evaluation: Evaluation) -> str:
     if not stated:
         return "every area counts the same, and within an area every workload"
     told = [f"{name} {weight:g}" for name, weight in stated.items()]
-    return f"{', '.join(told)}; everything else 1"
+    marked = f" ({posthoc.MARK})" if posthoc.changed(evaluation, "weights") else ""
+    return f"{', '.join(told)}; everything else 1{marked}"
 
 
 def _decision(evaluation: Evaluation, whole: Whole, everything: Mean) -> Decision:
@@ -95,7 +97,7 @@ def _decision(evaluation: Evaluation, whole: Whole, everything: Mean) -> Decisio
 
 def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     study = evaluation.study
-    by = _by(study.weights)
+    by = _by(study.weights, post_hoc=posthoc.changed(evaluation, "weights"))
     if mean.low_percent is None or mean.high_percent is None:
         again = "in a single block: whether that would happen again is not known."
         if abs(mean.mean) <= delta_log(study.delta_percent):
@@ -128,13 +130,14 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     )
 
 
-def _by(weights: Mapping[str, float]) -> str:
+def _by(weights: Mapping[str, float], *, post_hoc: bool) -> str:
     """Whose weights; the weights themselves where they are few."""
     if not weights:
         return "With every area weighed the same"
     told = _listing([f"{name} {weight:g}" for name, weight in weights.items()])
     few = len(weights) <= FEW_WEIGHTS
-    return f"By the stated weights ({told})" if few else "By the stated weights"
+    which = f"weights chosen {posthoc.MARK}" if post_hoc else "the stated weights"
+    return f"By {which} ({told})" if few else f"By {which}"
 
 
 def _interval(low: float, high: float) -> str:

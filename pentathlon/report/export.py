@@ -14,7 +14,7 @@ from pentathlon.evaluate.display import scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.published import formats
-from pentathlon.report import emulated, latex
+from pentathlon.report import emulated, latex, posthoc
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import Filled
@@ -62,10 +62,10 @@ def write(
             # The page is large, and most exports do not need it.
             from pentathlon.report import html  # noqa: PLC0415
 
-            path = directory / "report.html"
+            path = directory / posthoc.file_name("report.html", evaluation)
             html.write(evaluation, result, path)
         else:
-            path = directory / NAMES[name]
+            path = directory / posthoc.file_name(NAMES[name], evaluation)
             path.write_text(_MAKERS[name](evaluation), encoding="utf-8", newline="")
         files.append(path)
     return files
@@ -122,6 +122,7 @@ COLUMNS = (
     "words",
     "reason",
     "cautions",
+    "post_hoc",
 )
 """Columns of the CSV file: one line for each indicator and system, the reference too."""
 
@@ -158,6 +159,7 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
         "system": system,
         "reference": reference,
         "reference_mean": None if base is None else base.mean,
+        "post_hoc": posthoc.short(evaluation),
     }
     if summary is not None:
         values |= summary.model_dump(exclude={"boot_means", "system", "within_one_percent"})
@@ -188,6 +190,8 @@ def to_markdown(evaluation: Evaluation) -> str:
     lines = [f"# {_plain(study.title)}", ""]
     if study.question:
         lines += [_plain(study.question), ""]
+    if marked := posthoc.words(evaluation):
+        lines += [f"> {_plain(marked)}", ""]
     for answer in answers(evaluation):
         lines += [f"**{_plain(answer.headline)}**", ""]
         lines += [f"> {_plain(sentence(caution))}\n" for caution in answer.cautions]
@@ -221,15 +225,18 @@ def to_markdown(evaluation: Evaluation) -> str:
             text = f"{failure.system}: {what or 'boot'}: {failure.kind}, {failure.reason}"
             lines.append(f"- {_plain(text)}")
         lines.append("")
-    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {study.blocks} blocks.")
+    marked = f", {posthoc.MARK}" if study.post_hoc else ""
+    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {study.blocks} blocks{marked}.")
     return "\n".join(lines) + "\n"
 
 
 def to_latex(evaluation: Evaluation) -> str:
     """A table for each area, as the papers have them, with booktabs and longtable."""
+    short = posthoc.short(evaluation)
+    marked = f" ({posthoc.MARK}: {short})" if short else ""
     tables = [
         latex.table(
-            caption=f"{evaluation.study.title}: {area}",
+            caption=f"{evaluation.study.title}: {area}{marked}",
             label=f"tab:{area}",
             header=headings(evaluation),
             left=alignment(evaluation),
@@ -237,21 +244,22 @@ def to_latex(evaluation: Evaluation) -> str:
         )
         for area in evaluation.areas
     ]
-    tables += [_paper(table) for table in fill(evaluation)]
+    tables += [_paper(table, marked) for table in fill(evaluation)]
     if links := emulated.lines(evaluation):
         made = latex.table(
-            caption=emulated.TITLE, label="tab:links", header=emulated.HEADINGS,
+            caption=f"{emulated.TITLE}{marked}", label="tab:links", header=emulated.HEADINGS,
             left=emulated.alignment(), rows=[line.cells() for line in links],
         )  # fmt: skip
         tables.append(f"{made}\n\\par\\footnotesize {latex.escape(emulated.CAPTION)}")
-    return latex.document_part(evaluation.study.plan_hash, tables)
+    head = f"{evaluation.study.plan_hash}{marked}"
+    return latex.document_part(head, tables)
 
 
-def _paper(filled: Filled) -> str:
+def _paper(filled: Filled, marked: str) -> str:
     """A table of a paper; the longtable of the others, as these may be long too."""
     made = grid(filled)
     text = latex.table(
-        caption=made.title,
+        caption=f"{made.title}{marked}",
         label=f"tab:{filled.study}-{filled.id}",
         header=formats.full_headings(made),
         left=[not numeric for numeric in made.numeric],

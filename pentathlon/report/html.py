@@ -25,7 +25,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report import beneath, drawn, emulated, offices, view
+from pentathlon.report import beneath, drawn, emulated, offices, posthoc, view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
@@ -56,6 +56,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             evaluation=evaluation,
             failures=grouped(evaluation.failures),
             study=evaluation.study,
+            post_hoc=posthoc.words(evaluation),
             systems=evaluation.systems,
             answers=answers(evaluation),
             decisions=decisions(evaluation),

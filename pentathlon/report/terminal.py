@@ -25,7 +25,7 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import emulated, offices, overlays
+from pentathlon.report import emulated, offices, overlays, posthoc
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.failures import grouped
@@ -53,6 +53,8 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     console.print(Text(study.title, style="bold"))
     if study.question:
         console.print(Text(study.question, style="italic"))
+    if marked := posthoc.words(evaluation):
+        console.print(Text(marked, style="bold magenta"))
     for decision in decisions(evaluation):
         _decision(decision, console)
     best = best_words(evaluation)
@@ -87,7 +89,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         Text(
             f"\nδ = {percent_text(study.delta_percent)}, confidence "
             f"{percent_text(study.confidence * 100)}, {study.blocks} blocks, seed {study.seed}, "
-            f"plan {study.plan_hash[:12]}",
+            f"plan {study.plan_hash[:12]}{f', {posthoc.MARK}' if study.post_hoc else ''}",
             style="dim",
         )
     )

@@ -89,6 +89,17 @@ class Result:
         """The study, defaults filled in."""
         return self.plan.study
 
+    @property
+    def planned(self) -> Study:
+        """The study as it was planned; a view may be judged by other rules."""
+        return self.plan.study
+
+    @property
+    def chosen(self) -> tuple[int, int]:
+        """How many indicators are looked at, and of how many."""
+        every = self.samples()["key"].n_unique()
+        return every, every
+
     @cached_property
     def plan_hash(self) -> str:
         """SHA-256 of the plan."""
@@ -318,6 +329,21 @@ class _View(Result):
         self.catalog = whole.catalog
         self._whole = whole
         self._narrow = narrow
+
+    @property
+    def planned(self) -> Study:
+        return self._whole.planned
+
+    @property
+    def chosen(self) -> tuple[int, int]:
+        names = {system.name for system in self.study.systems}
+        every = self._every.samples().filter(pl.col("system").is_in(names))
+        return self.samples()["key"].n_unique(), every["key"].n_unique()
+
+    @property
+    def _every(self) -> Result:
+        """The result that no view narrows."""
+        return self._whole._every if isinstance(self._whole, _View) else self._whole
 
     @cached_property
     def state(self) -> RunState:

@@ -90,6 +90,13 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
     return problems
 
 
+def check_judgement(study: Study, catalog: Catalog) -> list[Problem]:
+    """What is wrong in the weights and the declared indicators of a study that was measured."""
+    choices = [choice for suite in study.suites for choice in suite.workloads]
+    used = [w for w in catalog.workloads if any(matches(choice, w) for choice in choices)]
+    return [*_check_weights(study, catalog), *_check_declared(study, used)]
+
+
 def _check_flows(study: Study, catalog: Catalog) -> Iterator[Problem]:
     """Distributions and lines of scripts that say nothing that can be sent."""
     workload = catalog.workload(TRAFFIC)

@@ -21,7 +21,7 @@ from pentathlon.evaluate.estimators.welch import Estimate, welch
 from pentathlon.evaluate.facts import ResultLike, case_of, inventories, study_facts, system_facts
 from pentathlon.evaluate.families import family
 from pentathlon.evaluate.frozen import Frozen
-from pentathlon.evaluate.model import SystemFacts
+from pentathlon.evaluate.model import PostHoc, SystemFacts
 from pentathlon.evaluate.model_whole import Guard
 from pentathlon.evaluate.results.guard import REFUSED, Parameters, differing, guards
 from pentathlon.evaluate.rule import Rule
@@ -74,6 +74,8 @@ class Across(Frozen):
     only_baseline: tuple[str, ...]
     """Keys that only the baseline has."""
     only_system: tuple[str, ...]
+    post_hoc: tuple[PostHoc, ...] = ()
+    """What the judged result's study planned otherwise."""
 
     @property
     def cautions(self) -> tuple[str, ...]:

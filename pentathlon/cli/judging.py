@@ -1,0 +1,143 @@
+"""Options of `compare` and `report` that judge a result otherwise than its study planned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli.exits import InputError
+from pentathlon.store.query import Result
+from pentathlon.study.catalog import indicator_key
+from pentathlon.study.check import check_judgement
+from pentathlon.study.problems import did_you_mean
+
+DeltaOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Region of equivalence in percent, marked post hoc.", show_default="the study's"
+    ),
+]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Confidence as a fraction, such as 0.99, marked post hoc.", show_default="the study's"
+    ),
+]
+DeclaredOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="WORKLOAD, WORKLOAD.INDICATOR or pattern that is declared, the rest exploratory; "
+        "may be repeated; marked post hoc.",
+        show_default="the study's",
+    ),
+]
+WeightsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=NUMBER[,...]",
+        help="Weights of areas and workloads, what is not named has 1; marked post hoc.",
+        show_default="the study's",
+    ),
+]
+OnlyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="WORKLOAD, WORKLOAD.INDICATOR or pattern to judge alone; may be repeated; marked "
+        "post hoc.",
+        show_default="everything",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What the user chose; None and () keep what the study planned."""
+
+    delta: float | None = None
+    confidence: float | None = None
+    declared: Sequence[str] = ()
+    weights: Sequence[str] = ()
+    only: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no study may have.
+
+        Raises:
+            InputError: one is out of its range.
+        """
+        if self.delta is not None and not 0 < self.delta < 100:
+            raise InputError(f"--delta is {self.delta:g}; give a percentage between 0 and 100")
+        if self.confidence is not None and not 0.5 < self.confidence < 1:
+            raise InputError(
+                f"--confidence is {self.confidence:g}; give a fraction between 0.5 and 1, such as "
+                "0.95"
+            )
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything is chosen."""
+        return self != Judging()
+
+    def apply(self, result: Result) -> Result:
+        """The result, judged so.
+
+        Raises:
+            InputError: a name or a pattern means nothing in this result.
+        """
+        if not self.changes:
+            return result
+        rules = result.study.evaluation
+        evaluation = rules.model_copy(
+            update={
+                "delta_percent": rules.delta_percent if self.delta is None else self.delta,
+                "confidence": rules.confidence if self.confidence is None else self.confidence,
+                "declared": tuple(self.declared) or rules.declared,
+            }
+        )
+        weights = _weights(self.weights) if self.weights else dict(result.study.weights)
+        chosen = {"evaluation": evaluation, "weights": weights}
+        for problem in check_judgement(result.study.model_copy(update=chosen), result.catalog):
+            option = "--weights" if problem.path[0] == "weights" else "--declared"
+            raise InputError(f"{option}: {problem.text}")
+        return result.narrowed(evaluation, _only(result, self.only), weights)
+
+
+def _weights(texts: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in ",".join(texts).split(","):
+        name, equals, number = (piece.strip() for piece in part.partition("="))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if not name or not equals or not 0 <= weight <= 1e6:
+            raise InputError(
+                f'--weights has "{part.strip()}"; give NAME=NUMBER with a number from 0 to 1000000,'
+                " such as process=2,memory=1"
+            )
+        if name in found:
+            raise InputError(f'--weights names "{name}" twice; give it one weight')
+        found[name] = weight
+    return found
+
+
+def _only(result: Result, patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Which indicators the patterns choose; each of them must name what was asked for."""
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
+
+    workloads = {step.workload for steps in result.plan.steps.values() for step in steps}
+    asked = {
+        indicator_key(one.id, indicator.id, "")
+        for one in result.catalog.workloads
+        if one.id in workloads
+        for indicator in one.indicators
+    }
+    keys = asked | set(result.samples()["key"].unique())
+    for pattern in patterns:
+        if not any(matches(key, [pattern]) for key in keys):
+            text = f'--only "{pattern}" chooses no indicator of {result.path}'
+            raise InputError(text + did_you_mean(pattern, sorted(asked | workloads)))
+    return lambda key: matches(key, patterns)
