@@ -47,16 +47,19 @@ def _found(result: ResultLike) -> Iterator[PostHoc]:
             percent_text(before.confidence * 100),
         )
     if now.declared != before.declared:
-        yield _changed("declared", "declared", _patterns(now.declared), _patterns(before.declared))
+        used, was = _patterns(now.declared), _patterns(before.declared)
+        yield _changed("declared", "the declared indicators", used, was)
     if dict(study.weights) != dict(planned.weights):
         yield _changed("weights", "the weights", _weights(study.weights), _weights(planned.weights))
     chosen, every = getattr(result, "chosen", (0, 0))
     if chosen != every:
-        yield _changed("only", "judged", f"{chosen} indicators alone", f"all {every}")
+        used, was = f"{chosen} of {every} indicators", "all"
+        text = f"only {used} {'is' if chosen == 1 else 'are'} judged (planned: {was})"
+        yield PostHoc(what="only", used=used, planned=was, words=text)
 
 
 def _changed(what: str, name: str, used: str, planned: str) -> PostHoc:
-    verb = "are" if what in {"declared", "weights", "only"} else "is"
+    verb = "are" if what in {"declared", "weights"} else "is"
     text = f"{name} {verb} {used} (planned: {planned})"
     return PostHoc(what=what, used=used, planned=planned, words=text)
 

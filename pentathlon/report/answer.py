@@ -181,7 +181,9 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
             f"study like this one would call any of them different in at most {error} of cases."
         )
     if study.post_hoc:
-        parts.append("The judgement is post hoc, so this holds for a choice that no data made.")
+        parts.append(
+            "The judgement is post hoc: these rates hold only for a choice made without the data."
+        )
     if pair.exploratory_selected:
         parts.append(
             f"Of the {pair.exploratory_rows} exploratory indicators {pair.exploratory_selected} "

@@ -16,9 +16,9 @@ THREE = STUDY.replace("[[suite]]", '[[system]]\nname = "c"\ntarget = "local"\n\n
 CHANGES = {
     "--delta": ("7", "δ is 7"),
     "--confidence": ("0.9", "the confidence is 90"),
-    "--declared": ("fake.beta", "declared are fake.beta (planned: everything)"),
+    "--declared": ("fake.beta", "the declared indicators are fake.beta (planned: everything)"),
     "--weights": ("fake.beta=3", "the weights are fake.beta 3 (planned: the same for every area)"),
-    "--only": ("fake.beta", "indicators alone (planned: all"),
+    "--only": ("fake.beta", "indicators are judged (planned: all)"),
 }
 
 
