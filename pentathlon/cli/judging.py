@@ -94,7 +94,7 @@ class Judging:
             update={
                 "delta_percent": rules.delta_percent if self.delta is None else self.delta,
                 "confidence": rules.confidence if self.confidence is None else self.confidence,
-                "declared": tuple(self.declared) or rules.declared,
+                "declared": self._declared(rules.declared),
             }
         )
         weights = _weights(self.weights) if self.weights else dict(result.study.weights)
@@ -103,6 +103,12 @@ class Judging:
             option = "--weights" if problem.path[0] == "weights" else "--declared"
             raise InputError(f"{option}: {problem.text}")
         return result.narrowed(evaluation, _only(result, self.only), weights)
+
+    def _declared(self, planned: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """ "*" declares what a study without the key declares."""
+        if list(self.declared) == ["*"]:
+            return None
+        return tuple(self.declared) or planned
 
 
 def _weights(texts: Sequence[str]) -> dict[str, float]:

@@ -48,7 +48,18 @@ def test_the_terminal_marks_each_choice(shop: Shop, option: str) -> None:
 def test_what_the_study_planned_is_not_marked(shop: Shop) -> None:
     as_planned = shop.call("compare", "r")
     assert "ost hoc" not in as_planned.out
-    same = shop.call("compare", "r", "--delta", "1", "--confidence", "0.95", "--only", "fake.*")
+    same = shop.call(
+        "compare",
+        "r",
+        "--delta",
+        "1",
+        "--confidence",
+        "0.95",
+        "--only",
+        "fake.*",
+        "--declared",
+        "*",
+    )
     assert same.out == as_planned.out
 
 

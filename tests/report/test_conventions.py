@@ -129,6 +129,7 @@ def test_the_files_say_what_each_field_is_of(opposed: Synthetic) -> None:
     page = html.render(judged, opposed)
     assert "of&nbsp;means" in page and "of&nbsp;blocks" in page
     assert "the means say the opposite" in page
+    assert "a verdict is of the ratios in paired blocks" in page, "the tables of the studies too"
     lines = list(csv.DictReader(io.StringIO(export.to_csv(judged), newline="")))
     cautions = {line["key"]: line["cautions"] for line in lines if line["system"] == "b"}
     assert "the means say the opposite" in cautions[GETPID.key]

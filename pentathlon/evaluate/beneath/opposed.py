@@ -12,8 +12,8 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Comparison
 
 OPPOSED = (
-    "the means say the opposite of the paired blocks, of which the verdict is: boots far from the "
-    "others decide the means"
+    "the means say the opposite of the paired blocks, on which the verdict rests: some boots lie "
+    "far from the others, or lack the other system's boot in their block"
 )
 
 
