@@ -23,8 +23,8 @@ settings.load_profile("any machine")
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items if config.pluginmanager.hasplugin("xdist") else ():
         if not any(item.iter_markers("spread")) and not any(item.iter_markers("xdist_group")):
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(HERE))))
     items.sort(key=lambda item: item.get_closest_marker("system") is None)
