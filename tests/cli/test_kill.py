@@ -17,7 +17,7 @@ from pentathlon.store.query import Result, load_result
 
 from .conftest import STUDY, Shop
 
-KILLS = 20
+KILLS = 8
 Place = tuple[Any, ...]
 
 

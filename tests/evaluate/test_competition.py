@@ -59,10 +59,10 @@ def test_the_change_at_each_load_is_told():
 
 def test_intervals_hold_the_truth_in_19_of_20_results():
     hits = 0
-    for seed in range(40):
+    for seed in range(20):
         first, _ = found(planted.forwarding(0.02), seed=seed)
         hits += holds(first.delay, planted.FORWARD_DELAY)
-    assert hits >= 35
+    assert hits >= 17
 
 
 def test_loads_measured_one_way_only_do_not_count():
