@@ -188,16 +188,22 @@ def compare_command(
         one = find_study(study)
         from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.published.beside import beside, beside_grid  # noqa: PLC0415
+        from pentathlon.report.papertables.load import paper  # noqa: PLC0415
         from pentathlon.report.papertables.mapped import filled_tables, mapped  # noqa: PLC0415
 
+        declared = paper(one.id).find(table)
+        printed = one.table(table) if declared is None else declared.table
         own = evaluate(load_result(result))
+        rows, notes = ((), ()) if declared is None else mapped(declared, own)
         found = beside(
             one,
-            one.table(table),
+            printed,
             own,
             result.resolve().name,
-            mapped=mapped(one.id, one.table(table).id, own),
-            filled=filled_tables(one.id),
+            rows,
+            name="" if declared is None else f"{declared.printed_as}: {declared.title}",
+            notes=(*(() if declared is None else declared.notes), *notes),
+            others=filled_tables(one.id),
         )
         if how is Format.JSON:
             _write(found.model_dump_json(indent=2))

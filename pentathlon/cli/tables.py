@@ -13,7 +13,6 @@ from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
 from pentathlon.published import formats
-from pentathlon.published.model import Study
 from pentathlon.published.problems import PublishedError, unknown
 from pentathlon.store.query import load_result
 
@@ -55,12 +54,14 @@ def tables(
     with domain_errors():
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.report.papertables.fill import fill  # noqa: PLC0415
-        from pentathlon.report.papertables.write import grid, to_json  # noqa: PLC0415
+        from pentathlon.report.papertables.write import data_grid, grid, to_json  # noqa: PLC0415
 
         names = _wanted(study, table)
         found = load_result(choose(result))
         filled = [
-            one for one in fill(evaluate(found)) if names is None or (one.study, one.id) in names
+            one
+            for one in fill(evaluate(found), named=names or ())
+            if names is None or any((one.study, name) in names for name in one.ids)
         ]
         if how is Format.JSON:
             typer.echo(to_json(filled))
@@ -80,7 +81,8 @@ def tables(
                     out.print(Text(note, style="dim"))
                 out.print()
             else:
-                typer.echo(("\n" if place else "") + writers[how](grid(one)), nl=False)
+                made = data_grid(one) if how is Format.CSV else grid(one)
+                typer.echo(("\n" if place else "") + writers[how](made), nl=False)
 
 
 def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None:
@@ -99,21 +101,14 @@ def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None
             raise unknown("study with tables to fill", study, known)
         chosen = [known[study]] if study is not None else list(known.values())
         pairs = {
-            (paper.study.id, one.table.id)
+            (paper.study.id, one.id)
             for paper in chosen
             for one in paper.tables
-            if table is None or _named(paper.study, table) == one.table.id
+            if table is None or paper.find(table) is one
         }
         if not pairs:
-            every = [one.table.id for paper in chosen for one in paper.tables]
+            every = [one.id for paper in chosen for one in paper.tables]
             raise unknown("table to fill", table or "", every)
     except PublishedError as error:
         raise InputError(str(error)) from error
     return pairs
-
-
-def _named(study: Study, name: str) -> str | None:
-    try:
-        return study.table(name).id
-    except PublishedError:
-        return None

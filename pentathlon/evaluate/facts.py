@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from pentathlon.evaluate.hardware import hardware
 from pentathlon.evaluate.model import Scalar, StudyFacts, SystemFacts
 from pentathlon.study.plan import Plan
 
@@ -163,6 +164,7 @@ def system_facts(
                 parameters={name: dict(own) for name, own in system.parameters.items()},
                 boots=boots,
                 samples=samples,
+                hardware=hardware(inventory.values, inventory.unsupported),
             )
         )
     return tuple(facts)

@@ -13,6 +13,7 @@ from pydantic import Field
 from pentathlon.evaluate.beneath.prepared import Prepared
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.frozen import Frozen
+from pentathlon.evaluate.hardware import Property
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_links import LinkUsed
@@ -88,6 +89,8 @@ class SystemFacts(Frozen):
     """Blocks in which the system has at least one counted sample."""
     samples: int
     """Counted, measured samples."""
+    hardware: dict[str, Property] = Field(default_factory=dict)
+    """The machine and the system as the studies' tables describe theirs (`evaluate.hardware`)."""
 
 
 class BootMean(Frozen):

@@ -1,42 +1,44 @@
 """A result of one's own beside a published table: never a verdict, always with the caution.
 
 Only ratios inside one study mean anything: the machines differ. So every value is given with its
-difference to the reference of its own study (martinovic2012, formula (4)), in our unit.
+difference to the reference of its own study (martinovic2012, formula (4)), in one unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from pentathlon.evaluate.display import signed, significant
-from pentathlon.evaluate.model import Evaluation, Scalar
-from pentathlon.evaluate.model import Row as OwnRow
+from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.published import difference_percent
-from pentathlon.published.expression import formula
 from pentathlon.published.grid import Grid, GridCell
-from pentathlon.published.interval import Interval
 from pentathlon.published.model import Study
 from pentathlon.published.parts import Part
-from pentathlon.published.printed import is_number, parse
 from pentathlon.published.problems import PublishedError
-from pentathlon.published.tables import Counterpart, Row, Table
+from pentathlon.published.tables import Table
 
 OWN = "yours"
 
 
 class Value(Part):
-    """One value, published or one's own, in the unit of our indicator."""
+    """One value, published or one's own, in one unit."""
 
     source: str
     """The study's name, or "yours"."""
     system: str
     indicator: str
     value: float | None
+    """None for words, and where there is no value."""
     unit: str
     difference_percent: float | None
     """To the reference of its own study; None for the reference, or if there is no value."""
     printed: str
     """As printed, with its unit; "" for one's own."""
+    low: float | None = None
+    high: float | None = None
+    """Interval of a derived figure."""
+    words: str = ""
+    """What stands in the place of a number, such as the name of a processor."""
     note: str = ""
 
 
@@ -46,24 +48,53 @@ class Comparison(Part):
     label: str
     values: tuple[Value, ...]
     own_rows: int
-    """Rows of the result that correspond; 0 if it measured none."""
-    note: str
+    """Lines of the result that correspond; 0 if it measured none."""
+    direction: str = ""
+    """"higher", "lower", or "" where neither is better."""
+    group: str = ""
+    """Group of the indicator (martinovic2012, section 5.2): "v", "t", "W_G" or ""."""
+    note: str = ""
+
+
+class Printed(Part):
+    """One printed cell.
+
+    Attributes:
+        value: in the unit of the row; None for a word or a missing cell.
+        text: as printed, with its unit.
+        words: the text of a cell that holds no number.
+    """
+
+    system: str
+    value: float | None
+    text: str
+    words: str = ""
+
+
+class Own(Part):
+    """One system of the result in one line of a row; `name` says which line."""
+
+    name: str
+    system: str
+    value: float | None
+    difference_percent: float | None = None
+    low: float | None = None
+    high: float | None = None
+    words: str = ""
+    note: str = ""
 
 
 class Mapped(Part):
-    """What the report fills a row of a published table with, in the table's own unit.
+    """A row of a table: what the paper prints, and what the report's tables fill it with."""
 
-    Attributes:
-        row: id of the published row.
-        label: the row's words; with the case where the result has several.
-        values: (system, mean of the boots, or None, and why), the reference first.
-    """
-
-    row: str
     label: str
     unit: str
-    indicator: str
-    values: tuple[tuple[str, float | None, str], ...]
+    direction: str = ""
+    group: str = ""
+    printed: tuple[Printed, ...] = ()
+    own: tuple[Own, ...] = ()
+    lines: int = 0
+    """Lines of the result that fill it."""
     note: str = ""
 
 
@@ -82,26 +113,25 @@ def beside(
     table: Table,
     evaluation: Evaluation,
     result: str,
+    rows: Sequence[Mapped],
     *,
-    mapped: Sequence[Mapped] = (),
-    filled: Sequence[str] = (),
+    name: str = "",
+    notes: Sequence[str] = (),
+    others: Sequence[str] = (),
 ) -> Beside:
     """Put a result beside a published table.
 
     Args:
-        mapped: rows that the report's tables fill from the result; those that have a counterpart of
-            their own are left out.
-        filled: ids of the tables of the study that the report can fill.
+        rows: the table's rows as the report's tables map and fill them.
+        name: what the table is called, where that is not the name of `table`.
+        notes: what qualifies the filled table.
+        others: ids of the tables of the study that have such rows.
 
     Raises:
-        PublishedError: no row or column of the table corresponds to an indicator of ours.
+        PublishedError: nothing of ours corresponds to a row or column of the table.
     """
-    points = list(_points(table))
-    own = {row.id for row in table.row if row.counterpart is not None}
-    rest = [one for one in mapped if one.row not in own]
-    if not points and not rest:
-        known = {one.id for one in study.tables if any(True for _ in _points(one))} | {*filled}
-        others = [one.id for one in study.tables if one.id in known]
+    called = name or f"{table.printed_as}: {table.title}"
+    if not rows:
         where = f"; of {study.id}, these do: {', '.join(others)}" if others else ""
         raise PublishedError(
             f"{table.printed_as} of {study.id} has no row that corresponds to an indicator"
@@ -109,166 +139,62 @@ def beside(
         )
     return Beside(
         study=study.id,
-        table=f"{table.printed_as}: {table.title}",
+        table=called,
         result=result,
-        cautions=_cautions(study, table, evaluation),
-        comparisons=tuple(
-            _compare(study, label, counterpart, cells, evaluation)
-            for label, counterpart, cells in points
-        )
-        + tuple(_placed(study, table, one) for one in rest),
+        cautions=(*_cautions(study, table, evaluation), *notes),
+        comparisons=tuple(_compare(study, one) for one in rows),
     )
 
 
-def _placed(study: Study, table: Table, one: Mapped) -> Comparison:
-    """A published row as it is printed, and what the report fills it with."""
-    cells = _row_cells(table, table.find_row(one.row))
-    numbers = [_number(text) for _, text, _ in cells]
-    named = [system for system, _, _ in cells]
+def _compare(study: Study, one: Mapped) -> Comparison:
+    named = [cell.system for cell in one.printed]
     reference = study.facts.reference_system
     base = named.index(reference) if reference in named else 0
     values = [
         Value(
             source=study.id,
-            system=system,
+            system=cell.system,
             indicator=one.label,
-            value=number,
-            unit=unit or one.unit,
-            difference_percent=_difference(number, numbers[base], place == base),
-            printed=f"{text} {unit}".strip(),
+            value=cell.value,
+            unit=one.unit,
+            difference_percent=None
+            if place == base
+            else _difference(cell.value, one.printed[base].value),
+            printed=cell.text,
+            words=cell.words,
         )
-        for place, ((system, text, unit), number) in enumerate(zip(cells, numbers, strict=True))
+        for place, cell in enumerate(one.printed)
     ]
-    mine = [value for _, value, _ in one.values]
     values += [
         Value(
             source=OWN,
-            system=system,
-            indicator=one.indicator,
-            value=value,
+            system=own.system,
+            indicator=own.name,
+            value=own.value,
             unit=one.unit,
-            difference_percent=_difference(value, mine[0], place == 0),
+            difference_percent=own.difference_percent,
             printed="",
-            note=note,
+            low=own.low,
+            high=own.high,
+            words=own.words,
+            note=own.note,
         )
-        for place, (system, value, note) in enumerate(one.values)
+        for own in one.own
     ]
-    measured = sum(value is not None for value in mine)
     return Comparison(
-        label=one.label, values=tuple(values), own_rows=min(measured, 1), note=one.note
+        label=one.label,
+        values=tuple(values),
+        own_rows=one.lines,
+        direction=one.direction,
+        group=one.group,
+        note=one.note,
     )
 
 
-def _number(text: str) -> float | None:
-    return float(Interval.exact(parse(text).value).low) if is_number(text) else None
-
-
-Cells = list[tuple[str, str, str]]
-"""(system, text, unit) of a published row."""
-
-
-def _points(table: Table) -> Iterable[tuple[str, Counterpart, Cells]]:
-    """Rows with a counterpart and their cells, then columns with one."""
-    for row in table.row:
-        if row.counterpart is not None:
-            yield row.name, row.counterpart, _row_cells(table, row)
-    for column in table.column:
-        if column.counterpart is not None:
-            label = f"{column.group}, {column.title.lower()}" if column.group else column.title
-            cells = [
-                (row.system or row.label, row.cell(column.id).printed or "", column.unit or "")
-                for row in table.row
-            ]
-            yield label, column.counterpart, cells
-
-
-def _row_cells(table: Table, row: Row) -> Cells:
-    return [
-        (
-            f"{column.group}, {column.title}" if column.group else column.title,
-            row.cell(column.id).printed or "",
-            row.unit or column.unit or "",
-        )
-        for column in table.systems
-    ]
-
-
-def _compare(
-    study: Study, label: str, counterpart: Counterpart, cells: Cells, evaluation: Evaluation
-) -> Comparison:
-    rows = [row for row in evaluation.rows if _corresponds(row, counterpart)]
-    published = [
-        (system, _converted(text, counterpart), text, printed) for system, text, printed in cells
-    ]
-    named = [system for system, _, _, _ in published]
-    reference = study.facts.reference_system
-    base = named.index(reference) if reference in named else 0
-    values = [
-        Value(
-            source=study.id,
-            system=system,
-            indicator=label,
-            value=value,
-            unit=counterpart.unit,
-            difference_percent=_difference(value, published[base][1], place == base),
-            printed=f"{text} {printed}".strip(),
-        )
-        for place, (system, value, text, printed) in enumerate(published)
-    ]
-    for row in rows:
-        values += _own(row, evaluation)
-    return Comparison(label=label, values=tuple(values), own_rows=len(rows), note=counterpart.note)
-
-
-def _own(row: OwnRow, evaluation: Evaluation) -> list[Value]:
-    base = row.summary(evaluation.study.reference)
-    found = []
-    for system in evaluation.systems:
-        summary = row.summary(system.name)
-        own = system.name == evaluation.study.reference
-        found.append(
-            Value(
-                source=OWN,
-                system=system.name,
-                indicator=row.key,
-                value=None if summary is None else summary.mean,
-                unit=row.unit,
-                difference_percent=None
-                if summary is None or base is None
-                else _difference(summary.mean, base.mean, own),
-                printed="",
-                note="not measured" if summary is None else f"mean of {summary.boots} boots",
-            )
-        )
-    return found
-
-
-def _difference(value: float | None, reference: float | None, own: bool) -> float | None:
-    if own or value is None or not reference:
+def _difference(value: float | None, reference: float | None) -> float | None:
+    if value is None or not reference:
         return None
     return difference_percent(value, reference)
-
-
-def _converted(text: str, counterpart: Counterpart) -> float | None:
-    """A printed value in our unit; None for a word or a missing cell."""
-    if not is_number(text):
-        return None
-    value = Interval.exact(parse(text).value)
-    if value.low == 0:
-        return None
-    return float(formula(counterpart.convert)({"x": value}).low)
-
-
-def _corresponds(row: OwnRow, counterpart: Counterpart) -> bool:
-    if (f"{row.workload}.{row.indicator}", row.unit) != (counterpart.indicator, counterpart.unit):
-        return False
-    return all(_fits(row.case.get(name), wanted) for name, wanted in counterpart.case.items())
-
-
-def _fits(value: Scalar, wanted: str | int | tuple[int, int]) -> bool:
-    if isinstance(wanted, tuple):
-        return isinstance(value, int | float) and wanted[0] <= value <= wanted[1]
-    return value == wanted
 
 
 def _cautions(study: Study, table: Table, evaluation: Evaluation) -> tuple[str, ...]:
@@ -287,6 +213,9 @@ def _cautions(study: Study, table: Table, evaluation: Evaluation) -> tuple[str, 
     )
 
 
+BETTER = {"higher": "more", "lower": "less", "": ""}
+
+
 def beside_grid(found: Beside) -> Grid:
     """The comparison as a grid, one line per value."""
     rows = []
@@ -295,16 +224,20 @@ def beside_grid(found: Beside) -> Grid:
             rows.append(_line(one, value, place == 0))
         if not one.own_rows:
             nothing = GridCell("nothing in your result corresponds", missing=True)
-            rows.append((GridCell(""), GridCell(OWN), nothing, *[GridCell("")] * 4))
+            label = GridCell("" if one.values else one.label)
+            rows.append((label, GridCell(OWN), nothing, *[GridCell("")] * 6))
     notes = dict.fromkeys(one.note for one in found.comparisons if one.note)
     return Grid(
         title=f"{found.study}, {found.table}, beside {found.result}",
-        groups=("",) * 7,
-        headings=("Published row", "Source", "System", "Value", "Unit", "Diff %", "As printed"),
-        numeric=(False, False, False, True, False, True, True),
+        groups=("",) * 9,
+        headings=(
+            "Published row", "Source", "System", "Value", "Unit", "Better", "Group", "Diff %",
+            "As printed",
+        ),
+        numeric=(False, False, False, True, False, False, False, True, True),
         rows=tuple(rows),
         notes=(*found.cautions, *notes, "Diff %: to the reference of the same source."),
-    )
+    )  # fmt: skip
 
 
 def _line(one: Comparison, value: Value, first: bool) -> tuple[GridCell, ...]:
@@ -314,11 +247,21 @@ def _line(one: Comparison, value: Value, first: bool) -> tuple[GridCell, ...]:
         GridCell(label),
         GridCell(value.source),
         GridCell(value.system),
-        GridCell("–" if value.value is None else significant(value.value)),
+        GridCell(_shown(value), value=value.value),
         GridCell(value.unit),
-        GridCell("" if difference is None else signed(difference)),
+        GridCell(BETTER[one.direction]),
+        GridCell(one.group),
+        GridCell("" if difference is None else signed(difference), value=difference),
         GridCell(value.printed or value.note),
     )
+
+
+def _shown(value: Value) -> str:
+    if value.value is not None:
+        return significant(value.value)
+    if value.low is not None and value.high is not None:
+        return f"{significant(value.low)} to {significant(value.high)}"
+    return value.words or "–"
 
 
 def as_mapping(found: Beside) -> Mapping[str, object]:

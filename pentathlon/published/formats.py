@@ -49,13 +49,22 @@ def to_rich(grid: Grid) -> RichTable:
 
 
 def to_csv(grid: Grid) -> str:
-    """RFC 4180 with the texts as printed; missing cells are empty, and there are no notes."""
+    """RFC 4180: numbers as Python's repr, else the texts as printed; missing cells are empty.
+
+    There are no notes.
+    """
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(full_headings(grid))
     for row in grid.rows:
-        writer.writerow("" if cell.missing else cell.text for cell in row)
+        writer.writerow(_data(cell) for cell in row)
     return out.getvalue()
+
+
+def _data(cell: GridCell) -> str:
+    if cell.missing:
+        return ""
+    return cell.text if cell.value is None else repr(cell.value)
 
 
 def to_markdown(grid: Grid) -> str:

@@ -12,11 +12,15 @@ DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
 
 @dataclass(frozen=True)
 class GridCell:
-    """One cell: the text as printed, and whether it was put together from damaged text."""
+    """One cell: the text as printed, and whether it was put together from damaged text.
+
+    `value` is the number that the text shows rounded; CSV holds it in full precision.
+    """
 
     text: str
     reconstructed: bool = False
     missing: bool = False
+    value: float | None = None
 
 
 @dataclass(frozen=True)

@@ -41,21 +41,6 @@ def _cell(value: Any) -> Any:
     return {"printed": value} if isinstance(value, str) else value
 
 
-class Counterpart(Part):
-    """The indicator of ours that a row or column corresponds to."""
-
-    indicator: str
-    """workload.indicator, such as "memory.read.bandwidth"."""
-    case: dict[str, str | int | tuple[int, int]] = Field(default_factory=dict)
-    """Factor -> value, or [least, most]."""
-    convert: FormulaText = "x"
-    """Formula from the published number x to our unit."""
-    unit: str
-    """Our unit."""
-    note: str = ""
-    """What else differs between the two."""
-
-
 class Column(Part):
     """One column. `derived` is the formula that the paper says the column follows."""
 
@@ -68,7 +53,6 @@ class Column(Part):
     derived: FormulaText | None = None
     formula: str | None = None
     """Where the paper gives the formula."""
-    counterpart: Counterpart | None = None
 
     @property
     def name(self) -> str:
@@ -110,7 +94,6 @@ class Row(Part):
     """Each counted operation is a call into the kernel, by the paper's own words."""
     ocr: tuple[str, ...] = ()
     values: dict[Name, Annotated[Cell, BeforeValidator(_cell)]]
-    counterpart: Counterpart | None = None
 
     def cell(self, column: str) -> Cell:
         """The cell, with the reconstruction of its row.

@@ -121,15 +121,6 @@ def test_results_have_a_unit_and_a_direction() -> None:
                 assert row.direction is not None, (table.study, table.id, row.id)
 
 
-def test_counterparts_name_indicators_with_a_unit_of_ours() -> None:
-    parts = [row.counterpart for table in tables() for row in table.row]
-    parts += [column.counterpart for table in tables() for column in table.column]
-    units = {one.indicator: one.unit for one in parts if one is not None}
-    assert units
-    for indicator, unit in units.items():
-        assert unit == ("ns" if indicator.endswith(".time") else "MB/s")
-
-
 def test_known_cells() -> None:
     """Values read in the papers, one of each kind of table and of damage."""
     for study, place, printed in (

@@ -10,6 +10,7 @@ import pytest
 from pentathlon import agent
 from pentathlon.report.papertables.figures import OPT_LEVEL
 from pentathlon.report.papertables.load import Entry, papers
+from pentathlon.report.papertables.model import Wanted
 from pentathlon.study.catalog import Catalog, Workload, parse_catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, Step, make_plan
@@ -44,19 +45,21 @@ def plans(catalog: Catalog) -> dict[str, Plan]:
     return made
 
 
-def rows() -> Iterator[tuple[str, str, dict[str, str | int]]]:
+def rows() -> Iterator[tuple[str, str, dict[str, Wanted]]]:
     """Name, workload and case of every row that stand-alone work fills."""
     for paper in papers():
         if paper.study.id not in PAPERS:
             continue
         for declared in paper.tables:
             for entry in declared.entries:
+                if entry.row.fact is not None:
+                    continue
                 workload, case = source(entry)
                 if workload.partition(".")[0] in ALONE:
-                    yield f"{declared.table.id}: {entry.label}", workload, case
+                    yield f"{declared.id}: {entry.label}", workload, case
 
 
-def source(entry: Entry) -> tuple[str, dict[str, str | int]]:
+def source(entry: Entry) -> tuple[str, dict[str, Wanted]]:
     """The workload that fills a row, and what its case must be."""
     if entry.row.indicator is not None:
         return entry.row.indicator.rpartition(".")[0], entry.row.case
@@ -67,7 +70,7 @@ def source(entry: Entry) -> tuple[str, dict[str, str | int]]:
     return workload, {"opt_level": OPT_LEVEL}
 
 
-def measures(step: Step, known: Workload, case: dict[str, str | int]) -> bool:
+def measures(step: Step, known: Workload, case: dict[str, Wanted]) -> bool:
     """Whether a step has every factor of a case at the wanted value.
 
     A parameter bears the name of its factor, or its plural. A factor without one has all its values
@@ -77,9 +80,17 @@ def measures(step: Step, known: Workload, case: dict[str, str | int]) -> bool:
         chosen = step.parameters.get(factor, step.parameters.get(f"{factor}s"))
         if chosen is None:
             assert factor in {one.name for one in known.factors}, f"{known.id}: {factor}"
-        elif wanted not in (chosen if isinstance(chosen, list) else [chosen]):
+        elif not any(
+            fit(one, wanted) for one in (chosen if isinstance(chosen, list) else [chosen])
+        ):
             return False
     return True
+
+
+def fit(value: object, wanted: Wanted) -> bool:
+    if isinstance(wanted, tuple):
+        return isinstance(value, int) and wanted[0] <= value <= wanted[1]
+    return value == wanted
 
 
 def unfilled(catalog: Catalog, plans: list[Plan]) -> list[str]:

@@ -1,13 +1,15 @@
 """Lines of derived figures: values with their intervals, and no verdict.
 
 Paths: `regions/REGION/read|write|page`, `regions/BETWEEN/latency`, and, each with a cache and
-`cache|drop|size`, `code-size` (memory.code_size) and `data-size` (memory.code_plus_data).
+`cache|drop|size`, `code-size` (memory.code_size) and `data-size` (memory.code_plus_data);
+`difference/INDICATOR of network.traffic/PROTOCOL-largest|mean`, over the packet sizes;
+`forwarding/capacity|peak|sustained|delay|idle/alone`, and `forwarding/capacity|delay|lost/beside`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.derived.model import Mean
@@ -15,22 +17,13 @@ from pentathlon.evaluate.display import signed_percent, significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_curves import CacheCheck
 from pentathlon.evaluate.published import difference_percent
-from pentathlon.report.papertables.filled import ABSENT, Cell, Judgement, Line
+from pentathlon.report.papertables import forwarding
+from pentathlon.report.papertables.figure import Figure
+from pentathlon.report.papertables.filled import ABSENT, BETTER, Cell, Judgement, Line
 from pentathlon.report.papertables.load import Entry
 from pentathlon.report.papertables.units import convert
 
 OPT_LEVEL = "3"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A derived figure with its interval, or why there is none."""
-
-    value: float | None = None
-    """None where it is only known to lie in the interval, or not at all."""
-    low: float | None = None
-    high: float | None = None
-    why: str = ""
 
 
 def line(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> Line:
@@ -44,35 +37,48 @@ def line(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> Line
     return Line(
         label=entry.label,
         unit=entry.unit,
-        better="",
+        better=BETTER[entry.direction],
         cells=cells,
-        judgements=tuple(Judgement(_difference(one, found[0]), None, "") for one in found[1:]),
+        judgements=tuple(
+            _judgement(system.name, one, found[0])
+            for system, one in zip(evaluation.systems[1:], found[1:], strict=True)
+        ),
         measured=any(not cell.missing for cell in cells),
+        group=entry.group,
+        note=entry.row.note,
     )
 
 
 def _cell(entry: Entry, one: Figure | None) -> Cell:
     if one is None:
         return Cell(ABSENT, missing=True)
+    if one.words:
+        return Cell(one.words, missing=True)
     interval = ""
-    if one.low is not None and one.high is not None:
-        interval = f"{_shown(entry, one.low)} to {_shown(entry, one.high)}"
-    if one.value is not None:
-        detail = f"interval {interval}" if interval else "one boot, so no interval"
-        return Cell(_shown(entry, one.value), detail=detail, interval=interval)
+    low, high = _converted(entry, one.low), _converted(entry, one.high)
+    if low is not None and high is not None:
+        interval = f"{significant(low)} to {significant(high)}"
+    value = _converted(entry, one.value)
+    if value is not None:
+        detail = f"interval {interval}" if interval else one.at or "one boot, so no interval"
+        return Cell(significant(value), value, low, high, detail=detail, interval=interval)
     if interval:
-        return Cell(interval, detail="the interval; no place inside it is likelier")
+        detail = "the interval; no place inside it is likelier"
+        return Cell(interval, None, low, high, detail=detail)
     return Cell("not seen", missing=True, detail=one.why)
 
 
-def _shown(entry: Entry, value: float) -> str:
-    return significant(convert(entry.row.convert, value) if value else 0.0)
+def _converted(entry: Entry, value: float | None) -> float | None:
+    if value is None:
+        return None
+    return convert(entry.row.convert, value) if value else 0.0
 
 
-def _difference(own: Figure | None, base: Figure | None) -> str:
+def _judgement(system: str, own: Figure | None, base: Figure | None) -> Judgement:
     if own is None or base is None or own.value is None or not base.value:
-        return "–"
-    return signed_percent(difference_percent(own.value, base.value))
+        return Judgement(system, "–", None, "")
+    difference = difference_percent(own.value, base.value)
+    return Judgement(system, signed_percent(difference), None, "", difference)
 
 
 def _of(mean: Mean | None) -> Figure | None:
@@ -134,8 +140,37 @@ def _size(checks: Sequence[CacheCheck], what: str, part: str) -> Figure:
     return Figure(None, claimed - high, claimed - low)
 
 
+def _network_difference(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:
+    """Differences from the reference over packet sizes, IPv4, in percent (vdovjak2021, section 5).
+
+    The largest is that of the largest magnitude, with its sign.
+    """
+    protocol, _, kind = part.partition("-")
+    found: dict[str, float] = {}
+    measured = False
+    for row in evaluation.rows:
+        wanted = (row.workload, row.indicator, row.case.get("protocol"), row.case.get("ip_version"))
+        if wanted != ("network.traffic", what, protocol, 4):
+            continue
+        measured = True
+        comparison = row.comparison(system)
+        if comparison is not None and comparison.difference_percent is not None:
+            found[row.case_text] = comparison.difference_percent
+    if measured and system == evaluation.study.reference:
+        return Figure(words="reference")
+    found = {at: value for at, value in found.items() if math.isfinite(value)}
+    if not found:
+        return None
+    if kind == "mean":
+        return Figure(sum(found.values()) / len(found), at=f"mean of {len(found)} packet sizes")
+    at = max(found, key=lambda name: abs(found[name]))
+    return Figure(found[at], at=f"at {at}")
+
+
 _FINDERS: dict[str, Callable[[Evaluation, str, str, str], Figure | None]] = {
     "regions": _regions,
     "code-size": _code_size,
     "data-size": _data_size,
+    "difference": _network_difference,
+    "forwarding": forwarding.find,
 }

@@ -4,70 +4,123 @@ A value is the mean of the boots (martinovic2012, formula (3)) as it was measure
 table's own unit: means come first, here as in `compare`, so the two commands show one difference. A
 rate of measured times is therefore the harmonic mean of the boots' rates: all work by all time. The
 difference is formula (4) of these values, the deviation flag the paper's 1 %. Verdicts are those of
-the evaluation. A table of which nothing was measured is left out.
+the evaluation. A table of which nothing was measured is left out. Tables of the same measurements
+on other machines, as of two experiments, are one table here. Tables of machines and systems are
+filled from the inventory, and appear if the result fills another table of their study.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from pentathlon.evaluate import published as model
 from pentathlon.evaluate.cases import case_text
-from pentathlon.evaluate.display import signed_percent, significant
+from pentathlon.evaluate.display import bytes_text, signed_percent, significant
 from pentathlon.evaluate.model import Evaluation, Failure, Row, Summary
-from pentathlon.report.papertables import figures
-from pentathlon.report.papertables.filled import ABSENT, Cell, Filled, Judgement, Line
+from pentathlon.report.papertables import facts, figures
+from pentathlon.report.papertables.filled import ABSENT, BETTER, Cell, Filled, Judgement, Line
 from pentathlon.report.papertables.load import Declared, Entry, papers
+from pentathlon.report.papertables.model import Wanted
 from pentathlon.report.papertables.units import convert
 
-BETTER = {"higher": "more is better", "lower": "less is better", "": ""}
+EXPERIMENT = re.compile(r", experiment (\d)$")
 
 
-def fill(evaluation: Evaluation) -> tuple[Filled, ...]:
-    """Every table of which the result measured at least one row, in the papers' order."""
-    filled = (_table(table, evaluation) for paper in papers() for table in paper.tables)
-    return tuple(table for table in filled if table.measured)
+def fill(evaluation: Evaluation, *, named: Collection[tuple[str, str]] = ()) -> tuple[Filled, ...]:
+    """Every table of which the result measured at least one row, in the papers' order.
+
+    Args:
+        named: (study, table) of tables of machines that are wanted whatever was measured.
+    """
+    found: list[Filled] = []
+    for paper in papers():
+        own = [(group, _table(group, evaluation)) for group in paper.together()]
+        results = any(table.measured and not group[0].inventory for group, table in own)
+        for table in (table for _, table in own if table.measured):
+            asked = any((table.study, name) in named for name in table.ids)
+            if results or asked:
+                found.append(table)
+    return tuple(found)
 
 
-def _table(declared: Declared, evaluation: Evaluation) -> Filled:
+def _table(group: Sequence[Declared], evaluation: Evaluation) -> Filled:
+    first = group[0]
     lines: list[Line] = []
     reasons: dict[str, None] = {}
     notes: dict[str, list[str]] = {}
     left_out = 0
-    for entry in declared.entries:
-        own = list(_lines(entry, evaluation, reasons))
+    for entry in _entries(group):
+        own = list(fill_entry(entry, evaluation, reasons))
         if entry.swept and all(cell.text == ABSENT for cell in own[0].cells):
             left_out += 1
             continue
         if entry.row.note and any(line.measured for line in own):
             notes.setdefault(entry.row.note, []).append(entry.label)
         lines += own
-    printed = declared.table
     return Filled(
-        study=declared.study.id,
-        id=printed.id,
-        printed_as=printed.printed_as,
-        title=printed.title,
-        section=printed.section,
+        study=first.study.id,
+        id=first.id,
+        printed_as=_listed([one.printed_as for one in group]),
+        title=_title([one.title for one in group], _sizes(first, lines, evaluation)),
+        section=_listed(list(dict.fromkeys(one.section for one in group))),
         systems=tuple(system.name for system in evaluation.systems),
         reference=evaluation.study.reference,
         lines=tuple(lines),
         notes=(
-            *declared.notes,
+            *dict.fromkeys(note for one in group for note in one.notes),
             *_left_out(left_out),
             *(_note(text, at) for text, at in notes.items()),
             *reasons,
         ),
+        ids=tuple(one.id for one in group),
     )
 
 
-def _layers(evaluation: Evaluation) -> Iterator[str]:
-    """What qualifies every row of a comparison."""
-    for pair in evaluation.pairs:
-        for caution in pair.cautions:
-            yield f"{pair.system}: {caution}."
+def _entries(group: Sequence[Declared]) -> Iterator[Entry]:
+    """The rows of the first table, then those that only a later one has."""
+    rows, labels = set(), set()
+    for place, one in enumerate(group):
+        own = [
+            entry
+            for entry in one.entries
+            if not place
+            or ((entry.row.row is None or entry.row.row not in rows) and entry.label not in labels)
+        ]
+        rows |= {entry.row.row for entry in own}
+        labels |= {entry.label for entry in own}
+        yield from own
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _sizes(declared: Declared, lines: Sequence[Line], evaluation: Evaluation) -> tuple[int, ...]:
+    """How large the files were that the filled rows are of, where the title names a size."""
+    if declared.size is None:
+        return ()
+    keys = {line.key for line in lines if line.key}
+    values = {row.case.get(declared.size) for row in evaluation.rows if row.key in keys}
+    return tuple(sorted(value for value in values if isinstance(value, int)))
+
+
+def _title(titles: Sequence[str], sizes: Sequence[int]) -> str:
+    """One title for tables of the same measurements: "..., experiments 1 and 2".
+
+    A title that names the size of a file is the paper's: the sizes of the result stand behind it.
+    """
+    if sizes:
+        return f"{titles[0]} in the paper, {_listed([bytes_text(one) for one in sizes])} here"
+    plain = list(dict.fromkeys(EXPERIMENT.sub("", title) for title in titles))
+    numbers = [found[1] for title in titles if (found := EXPERIMENT.search(title))]
+    if len(numbers) == len(titles) > 1:
+        return f"{_listed(plain)}, experiments {_listed(numbers)}"
+    return titles[0] if len(titles) == 1 else _listed(plain)
 
 
 def _left_out(count: int) -> tuple[str, ...]:
@@ -79,8 +132,12 @@ def _note(text: str, labels: Sequence[str]) -> str:
     return f"{which}: {text}."
 
 
-def _lines(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> Iterator[Line]:
+def fill_entry(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> Iterator[Line]:
+    """The lines of a row: one for each case that it leaves open; reasons for gaps are added."""
     names = [system.name for system in evaluation.systems]
+    if entry.row.fact is not None:
+        yield facts.line(entry, evaluation, reasons)
+        return
     if entry.row.derived is not None:
         yield figures.line(entry, evaluation, reasons)
         return
@@ -88,9 +145,11 @@ def _lines(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> It
     if not found:
         yield _absent(entry, evaluation, reasons)
         return
+    fixed = {name for name, wanted in entry.row.case.items() if not isinstance(wanted, tuple)}
     for row in found:
-        rest = {name: value for name, value in row.case.items() if name not in entry.row.case}
-        extra = f", {case_text(rest)}" if rest and len(found) > 1 else ""
+        rest = {name: value for name, value in row.case.items() if name not in fixed}
+        open_ = len(found) > 1 or len(fixed) < len(entry.row.case)
+        extra = f", {case_text(rest)}" if rest and open_ else ""
         boots = {name: boots_in_unit(entry, row.summary(name)) for name in names}
         base = boots[evaluation.study.reference]
         yield Line(
@@ -107,6 +166,8 @@ def _lines(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> It
                 _judgement(row, name, boots[name], base) for name in names if name != names[0]
             ),
             key=row.key,
+            group=entry.group,
+            note=entry.row.note,
         )
 
 
@@ -118,7 +179,9 @@ def fits(entry: Entry, row: Row) -> bool:
     )
 
 
-def _same(value: object, wanted: str | int) -> bool:
+def _same(value: object, wanted: Wanted) -> bool:
+    if isinstance(wanted, tuple):
+        return isinstance(value, int | float) and wanted[0] <= value <= wanted[1]
     return value == wanted or (not isinstance(wanted, str) and str(value) == str(wanted))
 
 
@@ -145,6 +208,8 @@ def _cell(entry: Entry, summary: Summary | None, boots: Boots | None) -> Cell:
     spread = "" if not np.isfinite(deviation) else f", within {significant(deviation, 2)} %"
     return Cell(
         text=significant(value),
+        value=value if np.isfinite(value) else None,
+        deviation_percent=deviation if np.isfinite(deviation) else None,
         flagged=bool(deviation > model.TOLERANCE_PERCENT),
         detail=f"{summary.samples} samples in {summary.boots} boots{spread}",
     )
@@ -152,12 +217,14 @@ def _cell(entry: Entry, summary: Summary | None, boots: Boots | None) -> Cell:
 
 def _judgement(row: Row, system: str, own: Boots | None, base: Boots | None) -> Judgement:
     comparison = row.comparison(system)
-    difference = "–"
+    difference = None
     if own is not None and base is not None:
-        difference = signed_percent(model.difference_percent(model.mean(own), model.mean(base)))
+        difference = model.difference_percent(model.mean(own), model.mean(base))
+    shown = "–" if difference is None else signed_percent(difference)
+    known = difference if difference is not None and np.isfinite(difference) else None
     if comparison is None:
-        return Judgement(difference, None, "")
-    return Judgement(difference, comparison.verdict, comparison.words)
+        return Judgement(system, shown, None, "", known)
+    return Judgement(system, shown, comparison.verdict, comparison.words, known)
 
 
 def _absent(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> Line:
@@ -169,8 +236,12 @@ def _absent(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> L
         unit=entry.unit,
         better=BETTER[entry.direction],
         cells=cells,
-        judgements=tuple(Judgement("–", None, "") for _ in cells[1:]),
+        judgements=tuple(
+            Judgement(system.name, "–", None, "") for system in evaluation.systems[1:]
+        ),
         measured=False,
+        group=entry.group,
+        note=entry.row.note,
     )
 
 

@@ -8,12 +8,21 @@ from pentathlon.evaluate.verdict import Verdict
 
 ABSENT = "not measured in this study"
 
+BETTER = {"higher": "more is better", "lower": "less is better", "": ""}
+
 
 @dataclass(frozen=True)
 class Cell:
     """The value of one system."""
 
     text: str
+    value: float | None = None
+    """In the table's unit, not rounded; None for words, and where there is no value."""
+    low: float | None = None
+    high: float | None = None
+    """Interval of a derived figure."""
+    deviation_percent: float | None = None
+    """Largest deviation of a boot from the mean."""
     flagged: bool = False
     """A repetition lies further than 1 % from the mean (martinovic2012, section 6.1)."""
     missing: bool = False
@@ -27,9 +36,12 @@ class Cell:
 class Judgement:
     """One system against the reference, in the table's unit."""
 
+    system: str
     difference: str
     verdict: Verdict | None
     words: str
+    difference_percent: float | None = None
+    """Formula (4) of martinovic2012, not rounded; None where a value is missing."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,10 @@ class Line:
     key: str = ""
     """Key of the row of the evaluation; "" for derived figures."""
     measured: bool = True
+    group: str = ""
+    """Group of the indicator: "v", "t", "W_G" (martinovic2012, section 5.2), or ""."""
+    note: str = ""
+    """What the row means here, where it is not what the paper measured."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +75,8 @@ class Filled:
     reference: str
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = field(default=())
+    ids: tuple[str, ...] = ()
+    """Of this table and of those of the same measurements, which it stands for too."""
 
     @property
     def anchor(self) -> str:

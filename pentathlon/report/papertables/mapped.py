@@ -1,75 +1,125 @@
-"""The rows of a published table with one's own values as numbers, for `published compare`."""
+"""The rows of a table as the paper prints them and as a result fills them.
+
+`published compare` shows what `tables` shows: both take the rows from the same data files and the
+values from the same lines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.published.beside import Mapped
-from pentathlon.report.papertables.fill import boots_in_unit, fits
-from pentathlon.report.papertables.load import Declared, Entry, papers
+from pentathlon.published import tables as published
+from pentathlon.published.beside import Mapped, Own, Printed
+from pentathlon.published.interval import Interval
+from pentathlon.published.printed import is_number, parse
+from pentathlon.report.papertables.fill import fill_entry
+from pentathlon.report.papertables.filled import Line
+from pentathlon.report.papertables.load import Declared, Entry, paper
+from pentathlon.report.papertables.units import factor
 
 
 def filled_tables(study: str) -> tuple[str, ...]:
-    """Ids of the tables of a study that can be filled row by row."""
-    return tuple(one.table.id for one in _tables(study) if any(_rows(one)))
+    """Ids of the tables of a study that a result can fill."""
+    return tuple(one.id for one in paper(study).tables)
 
 
-def mapped(study: str, table: str, evaluation: Evaluation) -> tuple[Mapped, ...]:
-    """Every row of the table that one of our indicators fills, with the result's values."""
-    return tuple(
+def mapped(
+    declared: Declared, evaluation: Evaluation
+) -> tuple[tuple[Mapped, ...], tuple[str, ...]]:
+    """Every row of a table with its printed and its own values, and why some have none."""
+    reasons: dict[str, None] = {}
+    rows = tuple(_row(declared, entry, evaluation, reasons) for entry in declared.entries)
+    return rows, tuple(reasons)
+
+
+def _row(
+    declared: Declared, entry: Entry, evaluation: Evaluation, reasons: dict[str, None]
+) -> Mapped:
+    lines = [
         line
-        for declared in _tables(study)
-        if declared.table.id == table
-        for entry in _rows(declared)
-        for line in _lines(entry, evaluation)
+        for line in fill_entry(entry, evaluation, reasons)
+        if line.measured or entry.row.fact is not None
+    ]
+    return Mapped(
+        label=entry.label,
+        unit=entry.unit,
+        direction=entry.direction,
+        group=entry.group,
+        printed=tuple(_printed(declared.table, entry)),
+        own=tuple(own for line in lines for own in _own(line, evaluation)),
+        lines=len(lines),
+        note=entry.row.note,
     )
 
 
-def _tables(study: str) -> Iterator[Declared]:
-    for paper in papers():
-        if paper.study.id == study:
-            yield from paper.tables
-
-
-def _rows(declared: Declared) -> Iterator[Entry]:
-    """Entries of printed rows; columns and derived figures have no cell of their own."""
-    for entry in declared.entries:
-        if entry.row.row is not None and entry.row.indicator is not None and not entry.swept:
-            yield entry
-
-
-def _lines(entry: Entry, evaluation: Evaluation) -> Iterator[Mapped]:
-    names = [system.name for system in evaluation.systems]
-    found = [row for row in evaluation.rows if fits(entry, row)]
-    assert entry.row.row is not None and entry.row.indicator is not None
-    if not found:
-        yield Mapped(
-            row=entry.row.row,
-            label=entry.label,
-            unit=entry.unit,
-            indicator=entry.row.indicator,
-            values=(),
-            note=entry.row.note,
+def _own(line: Line, evaluation: Evaluation) -> Iterator[Own]:
+    differences = {one.system: one.difference_percent for one in line.judgements}
+    for system, cell in zip(evaluation.systems, line.cells, strict=True):
+        words = cell.text if cell.value is None and cell.low is None else ""
+        yield Own(
+            name=line.key or line.label,
+            system=system.name,
+            value=cell.value,
+            difference_percent=differences.get(system.name),
+            low=cell.low,
+            high=cell.high,
+            words=words,
+            note="" if cell.missing else cell.detail,
         )
-    for row in found:
-        rest = {name: value for name, value in row.case.items() if name not in entry.row.case}
-        extra = f", {case_text(rest)}" if rest and len(found) > 1 else ""
-        values: list[tuple[str, float | None, str]] = []
-        for name in names:
-            boots = boots_in_unit(entry, row.summary(name))
-            if boots is None:
-                values.append((name, None, "not measured"))
-            else:
-                values.append((name, float(np.mean(boots)), f"mean of {len(boots)} boots"))
-        yield Mapped(
-            row=entry.row.row,
-            label=f"{entry.label}{extra}",
-            unit=entry.unit,
-            indicator=row.key,
-            values=tuple(values),
-            note=entry.row.note,
-        )
+
+
+def _printed(table: published.Table, entry: Entry) -> Iterator[Printed]:
+    """The cells that the row stands for: a row of the paper, or a column of some of its rows."""
+    row = entry.row
+    if row.row is not None and row.column is None:
+        for name in row.rows or (row.row,):
+            found = table.find_row(name)
+            # Of several rows, what stands last in their labels tells them apart.
+            which = f" ({found.label.rpartition(', ')[2]})" if row.rows else ""
+            for column in table.systems or table.column[:1]:
+                title = f"{column.group}, {column.title}" if column.group else column.title
+                yield _cell(found, column, entry, f"{title}{which}")
+        return
+    if row.column is None:
+        return
+    column = next(one for one in table.column if one.id == row.column)
+    for found in table.row:
+        if row.row is not None:
+            wanted = found.id == row.row
+        else:
+            wanted = not row.rows or found.id in row.rows
+        if wanted and _has(found, row.where):
+            yield _cell(found, column, entry, _system(found, row.where))
+
+
+def _has(row: published.Row, where: dict[str, str]) -> bool:
+    return all(_field(row, name) == value for name, value in where.items())
+
+
+def _field(row: published.Row, name: str) -> str | None:
+    known = {"label": row.label, "group": row.group, "part": row.part}
+    return known[name] if name in known else row.factors.get(name)
+
+
+def _system(row: published.Row, where: dict[str, str]) -> str:
+    """The system that a row is of: it says so, or what `where` leaves open of its words does."""
+    if row.system is not None:
+        return row.system
+    known = [("part", row.part), ("group", row.group), ("label", row.label)]
+    factors = set(where) - {name for name, _ in known}
+    parts = [text for name, text in known if text and name not in where]
+    if factors and row.part:  # The group names the link that the factors are of.
+        parts = [text for text in parts if text != row.group]
+    return ", ".join(parts)
+
+
+def _cell(row: published.Row, column: published.Column, entry: Entry, system: str) -> Printed:
+    cell = row.cell(column.id)
+    text = cell.printed or ""
+    unit = row.unit or column.unit or ""
+    shown = f"{cell.text} {unit}".strip()
+    if column.kind == "text" or not is_number(text):
+        return Printed(system=system, value=None, text="" if text else cell.text, words=text)
+    value = float(Interval.exact(parse(text).value).low)
+    return Printed(system=system, value=value * factor(unit, entry.unit), text=shown)

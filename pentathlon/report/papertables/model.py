@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, model_validator
 
 from pentathlon.published.parts import FormulaText, Id, Name, Part
+
+Wanted = str | int | tuple[int, int]
+"""Value of a factor, or the least and the most."""
 
 
 class Row(Part):
@@ -20,9 +25,17 @@ class Row(Part):
     """workload.indicator, such as "memory.levels.read"."""
     derived: str | None = None
     """Path of a derived figure, such as "regions/cache/read"."""
-    case: dict[str, str | int] = Field(default_factory=dict)
-    """Factors that must be so. Cases that differ in others give a line each."""
-    unit: str
+    fact: str | None = None
+    """Name of a property of the machine, such as "cpu" (`evaluate.hardware`)."""
+    case: dict[str, Wanted] = Field(default_factory=dict)
+    """Factors that must be so. Cases that differ in others, or inside a range, give a line each."""
+    rows: tuple[Id, ...] = ()
+    """Published rows that it stands beside, where it shows a column; () for all."""
+    where: dict[str, str] = Field(default_factory=dict)
+    """What these rows have: a factor, "label", "group" or "part"."""
+    direction: Literal["higher", "lower"] | None = None
+    """Which values are better, where the published row does not say it and the unit does not."""
+    unit: str = ""
     """Our unit."""
     shown: str | None = None
     """The unit in the table; the published one if it is left out."""
@@ -33,8 +46,10 @@ class Row(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Row:
-        if (self.indicator is None) == (self.derived is None):
-            raise ValueError('a row has either "indicator" or "derived"')
+        if sum(one is not None for one in (self.indicator, self.derived, self.fact)) != 1:
+            raise ValueError('a row has one of "indicator", "derived" and "fact"')
+        if self.fact is None and not self.unit:
+            raise ValueError('a row has a "unit"')
         if self.row is None and self.column is None and self.label is None:
             raise ValueError('a row has "row", "column" or "label"')
         return self
@@ -45,7 +60,7 @@ class Sweep(Part):
 
     column: Name
     indicator: str
-    case: dict[str, str | int] = Field(default_factory=dict)
+    case: dict[str, Wanted] = Field(default_factory=dict)
     factor: str
     """Our factor."""
     from_: Name = Field(alias="from")
@@ -59,9 +74,17 @@ class Table(Part):
     """One table."""
 
     id: Id
+    of: Id | None = None
+    """Published table that the rows' words are taken from, where it is not the one named `id`."""
+    printed_as: str | None = None
+    """What the paper calls it, where `of` is another table."""
+    title: str | None = None
+    section: str | None = None
     like: Id | None = None
-    """A table with the same rows; rows named here again replace those."""
+    """A table of the same measurements; rows named here again replace those."""
     notes: tuple[str, ...] = ()
+    size: str | None = None
+    """Factor of ours that says how large the file is that the title names."""
     row: tuple[Row, ...] = ()
     sweep: tuple[Sweep, ...] = ()
 

@@ -10,9 +10,6 @@ from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import ABSENT, Filled, Line
 from pentathlon.report.papertables.load import Paper, papers
 
-TWINS = {f"table-{number}" for number in range(10, 16)}
-"""Tables of martinovic2012's second experiment: the first one's rows, on another machine."""
-
 
 @dataclass(frozen=True)
 class Shown:
@@ -25,7 +22,8 @@ class Shown:
     reference: str
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
-    twin: bool
+    facts: bool
+    """It describes machines and systems: texts, and no verdict."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def _shown(table: Filled) -> Shown:
         reference=table.reference,
         lines=table.lines,
         notes=table.notes,
-        twin=table.id in TWINS,
+        facts=all(not line.unit for line in table.lines),
     )
 
 
@@ -95,7 +93,7 @@ def _figures(
     for figure in paper.figures:
         anchor, place = "", ABSENT
         if figure.table is not None:
-            table = next((one for one in tables if one.id == figure.table), None)
+            table = next((one for one in tables if figure.table in one.ids), None)
             if table is not None:
                 anchor, place = table.anchor, "the table above"
         elif figure.workload in titles:

@@ -1,0 +1,358 @@
+"""What the tables of machines in the studies show, from a system's inventory (docs/inventory.md).
+
+Each property is a text with its units, or the reason why there is none. Sizes are in binary units.
+Sources: martinovic2012, Tables 2, 9 and 16 to 21; vdovjak2021, Table 1; salah2010, section 2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pentathlon.evaluate.display import bytes_text, significant
+from pentathlon.evaluate.frozen import Frozen
+
+NOT_HELD = "the inventory does not hold it"
+
+
+class Property(Frozen):
+    """One property of a machine or system."""
+
+    value: str | None = None
+    why: str = ""
+    """Why there is no value."""
+
+
+class _Told:
+    """An inventory: what a system reports, and why it does not report the rest."""
+
+    def __init__(self, values: Mapping[str, Any], unsupported: Mapping[str, str]) -> None:
+        self.values, self.unsupported = values, unsupported
+
+    def first(self, *paths: str) -> Any:
+        """The first of the paths that has a value; None if none has."""
+        for path in paths:
+            value = self.values.get(path)
+            if value not in (None, "", [], {}):
+                return value
+        return None
+
+    def why(self, *paths: str) -> str:
+        """Why none of the paths has a value."""
+        for path in paths:
+            for known, reason in self.unsupported.items():
+                if known == path or path.startswith(f"{known}."):
+                    return reason
+        return NOT_HELD
+
+    def below(self, path: str) -> dict[str, dict[str, Any]]:
+        """Groups of values below a path, such as the devices of `block_devices`.
+
+        Names hold dots too (`0000:00:02.0`): the last part of a path is the name of the value.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for known, value in self.values.items():
+            if known.startswith(f"{path}."):
+                name, _, leaf = known.removeprefix(f"{path}.").rpartition(".")
+                found.setdefault(name, {})[leaf] = value
+        return found
+
+    def listed(self, path: str) -> list[dict[str, Any]]:
+        """A list of mappings; [] if the path is missing."""
+        value = self.values.get(path)
+        return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def hardware(values: Mapping[str, Any], unsupported: Mapping[str, str]) -> dict[str, Property]:
+    """Every property by name, from the paths of an inventory and the reasons for its gaps."""
+    told = _Told(values, unsupported)
+    found = {}
+    for name, (make, paths) in _PROPERTIES.items():
+        value = make(told)
+        found[name] = Property(value=value) if value else Property(why=told.why(*paths))
+    if told.below("drivers.devices"):
+        for name, one in found.items():
+            if one.value is None and name.startswith("driver_") and one.why == NOT_HELD:
+                found[name] = Property(why="no device of this kind has a driver")
+    return found
+
+
+def _text(*paths: str) -> Callable[[_Told], str]:
+    def make(told: _Told) -> str:
+        value = told.first(*paths)
+        return "" if value is None else str(value)
+
+    return make
+
+
+def _joined(*paths: str) -> Callable[[_Told], str]:
+    def make(told: _Told) -> str:
+        return " ".join(str(value) for path in paths if (value := told.first(path)) is not None)
+
+    return make
+
+
+def _bytes(path: str) -> Callable[[_Told], str]:
+    def make(told: _Told) -> str:
+        value = told.first(path)
+        return bytes_text(value) if isinstance(value, int | float) else ""
+
+    return make
+
+
+def _megahertz(khz: Any) -> str:
+    return f"{khz / 1000:.1f} MHz" if isinstance(khz, int | float) and khz > 0 else ""
+
+
+def _clock(told: _Told) -> str:
+    for name in ("base", "max", "current"):
+        text = _megahertz(told.first(f"cpu.frequency.{name}_khz"))
+        if text:
+            return text if name == "base" else f"{text} ({name})"
+    return _megahertz(told.first("cpu.tsc.frequency_khz"))
+
+
+def _socket(leaf: str) -> Callable[[_Told], Any]:
+    def make(told: _Told) -> Any:
+        for one in told.listed("firmware.processors"):
+            if isinstance(one.get(leaf), int | float) and one[leaf]:
+                return one[leaf]
+        return None
+
+    return make
+
+
+def _external(told: _Told) -> str:
+    return _megahertz(
+        told.first("cpu.frequency.external_clock_khz") or _socket("external_clock_khz")(told)
+    )
+
+
+def _voltage(told: _Told) -> str:
+    millivolts = _socket("millivolts")(told)
+    return "" if millivolts is None else f"{significant(millivolts / 1000)} V"
+
+
+def _instructions(told: _Told) -> str:
+    machine = told.first("cpu.architecture", "kernel.machine")
+    level = told.first("cpu.instruction_level")
+    return ", ".join(str(one) for one in (machine, level) if one)
+
+
+def _cache(level: int) -> Callable[[_Told], str]:
+    def make(told: _Told) -> str:
+        parts = []
+        for one in told.listed("caches"):
+            size, kind = one.get("size_bytes"), one.get("type", "unified")
+            if one.get("level") != level or not isinstance(size, int):
+                continue
+            count = one.get("instances")
+            times = f"{count} x " if isinstance(count, int) and count > 1 else ""
+            parts.append(f"{times}{bytes_text(size)}{'' if kind == 'unified' else f' {kind}'}")
+        return ", ".join(parts)
+
+    return make
+
+
+def _memory(told: _Told) -> str:
+    modules: dict[str, int] = {}
+    for one in told.listed("memory.modules"):
+        size = one.get("size_bytes")
+        if not isinstance(size, int) or not size:
+            continue
+        rate = one.get("configured_mt_s") or one.get("speed_mt_s")
+        kind = one.get("type")
+        parts = [bytes_text(size), *([kind] if isinstance(kind, str) else [])]
+        parts += [f"{rate} MT/s"] if isinstance(rate, int) else []
+        text = " ".join(parts)
+        modules[text] = modules.get(text, 0) + 1
+    if modules:
+        return ", ".join(f"{count} x {text}" for text, count in modules.items())
+    return _bytes("memory.total_bytes")(told)
+
+
+def _cards(told: _Told) -> list[dict[str, Any]]:
+    cards = told.listed("graphics.cards")
+    return cards or list(told.below("graphics.cards").values())
+
+
+def _graphics(told: _Told) -> str:
+    adapter = told.first("graphics.adapter.name", "graphics.adapter.adapter")
+    if adapter is not None:
+        return str(adapter)
+    return ", ".join(
+        " ".join(str(one[part]) for part in ("driver", "vendor", "device") if _plain(one.get(part)))
+        for one in _cards(told)
+    )
+
+
+def _card(leaf: str, write: Callable[[Any], str]) -> Callable[[_Told], str]:
+    def make(told: _Told) -> str:
+        return ", ".join(write(one[leaf]) for one in _cards(told) if _plain(one.get(leaf)))
+
+    return make
+
+
+def _plain(value: Any) -> bool:
+    return value is not None and value != "" and not isinstance(value, dict)
+
+
+def _disk(leaf: str) -> Callable[[_Told], Any]:
+    """A value of the device that the scratch directory lies on."""
+
+    def make(told: _Told) -> Any:
+        device = told.first("filesystems.scratch.block_device", "filesystems.root.block_device")
+        return None if device is None else told.first(f"block_devices.{device}.{leaf}")
+
+    return make
+
+
+def _disk_name(told: _Told) -> str:
+    model = _disk("model")(told)
+    driver = _disk("driver")(told)
+    return str(model or (f"{driver} device" if driver else ""))
+
+
+def _disk_size(told: _Told) -> str:
+    size = _disk("size_bytes")(told)
+    return bytes_text(size) if isinstance(size, int) else ""
+
+
+def _spindle(told: _Told) -> str:
+    rotational = _disk("rotational")(told)
+    if rotational is None:
+        return ""
+    return "rotating, rate not reported" if rotational else "no spindle"
+
+
+def _removable(told: _Told) -> str:
+    devices = told.below("block_devices")
+    found = ", ".join(
+        f"{name} {bytes_text(one['size_bytes'])}"
+        for name, one in devices.items()
+        if one.get("removable") is True and isinstance(one.get("size_bytes"), int)
+    )
+    return found or ("none" if devices else "")
+
+
+def _network(told: _Told) -> str:
+    parts = []
+    for name, one in told.below("network_devices").items():
+        if one.get("kind") != "ethernet" or one.get("driver") in _NO_CARDS:
+            continue
+        speed = one.get("speed_mbit")
+        rate = f", {speed} Mbit/s" if isinstance(speed, int) else ""
+        parts.append(f"{name} {one.get('driver', '')}".strip() + rate)
+    return ", ".join(parts)
+
+
+def _drivers(kinds: tuple[str, ...], leaf: str) -> Callable[[_Told], str]:
+    """Names of the drivers of some kinds of device, each with its provider or version."""
+
+    def make(told: _Told) -> str:
+        return ", ".join(dict.fromkeys(_of(told, kinds, leaf)))
+
+    return make
+
+
+def _of(told: _Told, kinds: tuple[str, ...], leaf: str) -> Iterator[str]:
+    for one in told.below("drivers.devices").values():
+        driver = one.get("driver")
+        if str(one.get("component", "")).lower().startswith(kinds) and isinstance(driver, str):
+            value = one.get(leaf)
+            yield f"{driver}: {value if _plain(value) else 'none of its own'}"
+
+
+def _chipset(told: _Told) -> str:
+    for one in told.below("drivers.devices").values():
+        if str(one.get("component", "")).lower() == "host bridge":
+            return f"{one.get('vendor', '')} {one.get('device', '')}".strip()
+    return ""
+
+
+def _nothing(_: _Told) -> str:
+    return ""
+
+
+_NO_CARDS = ("ifb", "dummy", "veth", "tun", "bridge")
+"""Drivers of network devices that are no hardware."""
+
+_GRAPHICS = ("display controller", "vga", "graphics", "3d controller")
+_STORAGE = ("storage", "block device", "sata", "nvme", "non-volatile", "ide", "scsi", "disk")
+_NETWORK = ("network", "ethernet")
+_BRIDGES = ("host bridge", "isa bridge", "smbus")
+_USB = ("usb",)
+
+_Maker = tuple[Callable[[_Told], str], tuple[str, ...]]
+
+_PROPERTIES: dict[str, _Maker] = {
+    "cpu": (
+        _text("cpu.model_name", "cpu.model", "cpu.brand", "cpu.name"),
+        ("cpu.model_name",),
+    ),
+    "instruction_set": (_instructions, ("cpu.architecture",)),
+    "internal_clock": (_clock, ("cpu.frequency.base_khz", "cpu.frequency")),
+    "external_clock": (_external, ("cpu.frequency.external_clock_khz", "firmware.processors")),
+    "cores": (_text("cpu.cores", "cpu.logical", "cpu.threads"), ("cpu.cores",)),
+    "voltage": (_voltage, ("firmware.processors",)),
+    "l1": (_cache(1), ("caches",)),
+    "l2": (_cache(2), ("caches",)),
+    "l3": (_cache(3), ("caches",)),
+    "ram": (_memory, ("memory.modules", "memory.total_bytes")),
+    "graphics": (_graphics, ("graphics.cards",)),
+    "graphics_memory": (_card("memory_bytes", bytes_text), ("graphics.cards",)),
+    "graphics_clock": (_card("max_khz", _megahertz), ("graphics.cards",)),
+    "graphics_interface": (
+        _text("graphics.adapter.api", "graphics.adapter.backend"),
+        ("graphics.adapter",),
+    ),
+    "disk": (_disk_name, ("filesystems.scratch.block_device", "block_devices")),
+    "disk_capacity": (_disk_size, ("filesystems.scratch.block_device", "block_devices")),
+    "disk_interface": (
+        lambda told: str(_disk("interface")(told) or ""),
+        ("filesystems.scratch.block_device", "block_devices"),
+    ),
+    "disk_cache": (_nothing, ()),
+    "spindle": (_spindle, ("filesystems.scratch.block_device", "block_devices")),
+    "motherboard": (
+        _joined("firmware.board_vendor", "firmware.board_name"),
+        ("firmware.board_name",),
+    ),
+    "chipset": (_chipset, ("drivers.devices", "drivers")),
+    "memory_architecture": (_nothing, ()),
+    "bios": (_joined("firmware.vendor", "firmware.version"), ("firmware.version",)),
+    "removable": (_removable, ("block_devices",)),
+    "file_system": (
+        _text("filesystems.scratch.type", "filesystems.root.type"),
+        ("filesystems.scratch",),
+    ),
+    "network": (_network, ("network_devices",)),
+    "os": (_text("os.pretty_name", "os.name"), ("os.name",)),
+    "kernel": (
+        _joined("kernel.name", "kernel.release"),
+        ("kernel.release",),
+    ),
+    "machine": (
+        _joined("firmware.system_vendor", "firmware.system_name"),
+        ("firmware.system_name",),
+    ),
+    "compiler": (_text("kernel.build"), ("kernel.build",)),
+    "driver_cpu": (
+        _text("cpu.frequency.driver", "power.idle_driver"),
+        ("cpu.frequency.driver",),
+    ),
+}
+
+_DRIVEN = {
+    "graphics": _GRAPHICS,
+    "disk": _STORAGE,
+    "chipset": _BRIDGES,
+    "usb": _USB,
+    "network": _NETWORK,
+}
+for _kind, _names in _DRIVEN.items():
+    for _suffix, _leaf in (("provider", "provider"), ("version", "driver_version")):
+        _PROPERTIES[f"driver_{_kind}_{_suffix}"] = (_drivers(_names, _leaf), ("drivers.devices",))
+
+NAMES = frozenset(_PROPERTIES)
+"""Every property."""
