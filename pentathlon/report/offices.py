@@ -31,6 +31,8 @@ PHASES: Final = {
     "neither": "the same ends",
 }
 
+NO_REFERENCE: Final = "reference not measured here"
+
 CAPTION: Final = (
     "Time of each task over each link, with the interval over the boots; the dash is the least "
     "time of the link: bytes over rate, and a round trip for each step that had to wait. Then "
@@ -176,11 +178,18 @@ def _line(cell: FileCell, upgrade: Upgrade | None, place: int) -> Line:
         over_least="" if not least else significant(cell.time.value / least),
         trips="" if cell.trips is None else f"{cell.trips.value:,.0f}",
         waiting="" if cell.waiting is None else significant(cell.waiting, 2),
-        phase="reference" if upgrade is None else PHASES[upgrade.phase],
+        phase=_phase(upgrade, reference=not place),
         faster="" if upgrade is None else significant(upgrade.faster.value),
         faster_interval="" if upgrade is None else _interval(upgrade.faster),
         words="" if upgrade is None else upgrade.words,
     )
+
+
+def _phase(upgrade: Upgrade | None, *, reference: bool) -> str:
+    """What is newer than in the reference; a system without it over a link is not compared."""
+    if reference:
+        return "reference"
+    return NO_REFERENCE if upgrade is None else PHASES[upgrade.phase]
 
 
 def _interval(mean: Mean) -> str:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+from importlib.resources import files
+
+import polars as pl
 import synthetic_papers as planted
 from synthetic import Maker, same
 
@@ -26,6 +31,39 @@ def test_a_sheet_has_appendix_b_with_the_least_time_beside_each_cell():
     assert new.phase == "phase 2, both upgraded"
     assert abs(float(new.faster) - planted.FILE_GAIN) < 0.1 and " to " in new.faster_interval
     assert abs(float(old.least) - 8.7) < 0.3 and float(old.over_least) > 3
+
+
+def test_only_the_reference_is_called_so_where_it_is_missing_on_a_link():
+    made = result()
+    gone = (pl.col("system") == "old") & pl.col("case").str.contains("link=wan-10m-50ms")
+    made.tables["samples"] = made.tables["samples"].filter(~gone)
+    (sheet,) = offices.sheets(evaluate(made))
+    phases = {(link.name, line.system): line.phase for link in sheet.links for line in link.lines}
+    assert phases == {
+        ("wan-10m-50ms", "new"): "reference not measured here",
+        ("wan-1m-200ms", "old"): "reference",
+        ("wan-1m-200ms", "new"): "phase 2, both upgraded",
+    }
+
+
+def test_the_legend_has_the_shapes_of_the_plots():
+    """The CSS shape of each system's dot is the symbol that Observable Plot draws for it."""
+    assets = files("pentathlon.report") / "assets"
+    script = (assets / "report.js").read_text(encoding="utf-8")
+    style = (assets / "report.css").read_text(encoding="utf-8")
+    symbols = json.loads(re.search(r"const SYMBOLS = (\[.*?\]);", script)[1])
+    shapes = {
+        "circle": "border-radius: 50%", "square": "border-radius: 0",
+        "diamond": "rotate(45deg)", "triangle": "polygon(50% 0, 100% 100%, 0 100%)",
+        "star": "polygon(50% 0, 61% 35%", "cross": "polygon(33% 0, 67% 0, 67% 33%",
+    }  # fmt: skip
+    assert len(symbols) == 6
+    for place, symbol in enumerate(symbols):
+        name = f".dot.s{place}" if place else ".dot"
+        rule = re.search(rf"{re.escape(name)} \{{(.*?)\}}", style)[1]
+        assert shapes[symbol] in rule, symbol
+    # The seventh system has the colour and the shape of the sixth, in legend and plot.
+    assert 'while (SYMBOLS.length < systems.length) SYMBOLS.push("cross");' in script
 
 
 def test_pictures_hold_the_numbers_of_the_table():

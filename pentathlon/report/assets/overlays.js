@@ -11,6 +11,7 @@
     const shownUnit = (one) => one.u === "1/s" ? [1e3, "thousands per second"]
       : one.u !== "us" ? [1, one.u]
       : d3.median(one.l.flatMap(([, , line]) => line.map(([, y]) => y))) >= 1e4 ? [1e3, "ms"] : [1, "µs"];
+    const shape = (s) => d3.symbol(d3[`symbol${SYMBOLS[s][0].toUpperCase()}${SYMBOLS[s].slice(1)}`], 36)();
     const key = document.createElement("ul");
     key.className = "legend";
     const pairs = new Map(found.p.flatMap((one) => one.l.map(([s, c]) => [`${s} ${c}`, [s, c]])));
@@ -18,7 +19,7 @@
       const item = document.createElement("li");
       const line = d3.create("svg").attr("width", 34).attr("height", 10).attr("aria-hidden", "true");
       line.append("line").attr("x2", 34).attr("y1", 5).attr("y2", 5).style("stroke", colour(s)).attr("stroke-width", 2).attr("stroke-dasharray", DASHES[c % DASHES.length]);
-      line.append("circle").attr("cx", 17).attr("cy", 5).attr("r", 3.5).style("stroke", colour(s)).attr("stroke-width", 1.5).style("fill", c ? "var(--paper)" : colour(s));
+      line.append("path").attr("transform", "translate(17,5)").attr("d", shape(s)).style("stroke", colour(s)).attr("stroke-width", 1.5).style("fill", c ? "var(--paper)" : colour(s));
       item.append(line.node(), ` ${names[s]}, ${label(c)}`);
       key.append(item);
     }

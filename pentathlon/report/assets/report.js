@@ -6,6 +6,7 @@
   const names = systems.map((system) => system.name);
   const colour = (s) => `var(--s${Math.min(s, 5)})`;
   const SYMBOLS = ["circle", "square", "diamond", "triangle", "star", "cross"];
+  while (SYMBOLS.length < systems.length) SYMBOLS.push("cross"); // as the colour, and the dots of report.css
   const DIFFERENT = new Set(["faster-by-delta", "faster", "slower", "slower-by-delta"]);
   const MANY = 24; // sizes on one axis, beyond which a curve is drawn without points
   const SINGLE = 6; // as CURVE_ROWS of view.py: smaller workloads share the table of their area
