@@ -120,14 +120,16 @@ def _preparation(plan: Plan) -> RenderableType:
     for name in ("step", "when", "systems"):
         table.add_column(name, overflow="fold")
     rows: dict[tuple[str, str], list[str]] = {}
+    kinds = {system.name: system.target for system in plan.study.systems}
+    installs = plan.study.procedure.installs
     for do in PUBLISHED:
         for system, steps in plan.preparation.items():
             for step in steps:
                 if step.do == do:
-                    several = plan.study.procedure.installs > 1
-                    first = "for each install" if several else "once"
+                    first = "for each install" if installs > 1 else "once"
                     when = first if step.once else "in each boot"
-                    rows.setdefault((step.words(), when), []).append(system)
+                    words = step.words(kinds[system], installs)
+                    rows.setdefault((words, when), []).append(system)
     for (words, when), systems in rows.items():
         table.add_row(words, when, ", ".join(systems))
     return Padding(table, (1, 0, 0, 0))

@@ -47,13 +47,14 @@ class Preparer:
     def prepare(self, name: str, target: Target, install: int = 0) -> None:
         """Do what is left for one install of a system. A failure is recorded, the study goes on."""
         several = self.plan.study.procedure.installs > 1
+        # An earlier run made it, and what it kept between boots went with that run.
+        lost = several and target.lost(install)
         for number, step in enumerate(self.plan.preparation.get(name, ())):
             if not step.once:
                 continue
             for piece in self._units(name, step, target):
                 unit = piece + (f"{INSTALL}{install}" if several else "")
-                if step.do == "fresh" and several and target.lost(install):
-                    # An earlier run made it, and what it kept between boots went with that run.
+                if lost and step.do in ("fresh", "train"):
                     self.state.forget(name, number, unit)
                 self._install = install if several else None
                 self._unit(name, number, step, unit, target)
@@ -122,8 +123,8 @@ class Preparer:
     def _why_not_trained(
         self, name: str, step: PlannedStep, target: Target
     ) -> tuple[str, str] | None:
-        if not target.persistent:
-            return "unsupported", "nothing that this system learns survives its boot"
+        if (why := target.forgets()) is not None:
+            return "unsupported", why
         times = self._times(name, step)
         if times is None:
             return "unsupported", (

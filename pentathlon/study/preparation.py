@@ -25,6 +25,9 @@ ONCE: frozenset[str] = frozenset({"fresh", "record", "train"})
 GUESTS: frozenset[str] = frozenset({"uml", "gvisor", "qemu", "wine"})
 """Targets whose systems are new in each boot, with nothing beside the agent in them."""
 
+FORGETFUL = GUESTS - {"uml"}
+"""Guests that find in no boot what they wrote before; `uml` does in the boots of one install."""
+
 LEARNED_TIMES = 5
 """How often each workload is run for training (martinovic2012, Sec. 5.3)."""
 
@@ -143,8 +146,28 @@ class PlannedStep(BaseModel):
             return 120.0
         return float(self.options["after_boot_s"]) + float(self.options["limit_s"])
 
-    def words(self) -> str:
-        """The step for a reader of the plan."""
+    def words(self, target: str, installs: int = 1) -> str:
+        """The step for a reader of the plan.
+
+        Args:
+            target: kind of the system that it is for; what that cannot do is said with the reason.
+            installs: how many the study has.
+        """
+        why = self.impossible(target, installs)
+        return self._words() if why is None else f"{self._words()} (unsupported: {why})"
+
+    def impossible(self, target: str, installs: int = 1) -> str | None:
+        """Why the step cannot be done for a kind of target; None if nothing is known against it."""
+        if self.do == "fresh" and self.options["command"] is None and target not in GUESTS:
+            return f'"{target}" cannot make its system anew by itself; give the step a command'
+        if self.do == "train" and self.options["times"] != 0:
+            if target in FORGETFUL:
+                return f'nothing that a system of "{target}" learns survives its boot'
+            if target in GUESTS and installs < 2:
+                return "the guest's files are new in each boot; 2 installs or more keep them"
+        return None
+
+    def _words(self) -> str:
         o = self.options
         match self.do:
             case "fresh":

@@ -187,6 +187,10 @@ class Target(ABC):
         """Whether this target makes installs that end with a run, and does not hold this one."""
         return not self.persistent and self.install != install
 
+    def forgets(self) -> str | None:
+        """Why nothing that the system learns is there in its next boot; None if it is."""
+        return None if self.persistent else "nothing that this system learns survives its boot"
+
     def discard(self) -> None:
         """Remove what `renew` keeps between boots; may be called again.
 

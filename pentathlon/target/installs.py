@@ -2,13 +2,15 @@
 
 Without installs each boot of a guest has everything new. With them the files that the guest starts
 from are made once for each install, so what depends on where they came to lie on the disk and in
-the page cache is the same in the boots of one install, and drawn anew for the next.
+the page cache is the same in the boots of one install, and drawn anew for the next. Where the guest
+also writes into them, it finds in a boot what it wrote in the one before: it can be trained.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from pathlib import Path
+from typing import ClassVar
 
 from pentathlon.target import launch
 from pentathlon.target.contract import Target
@@ -17,6 +19,9 @@ from pentathlon.target.undo import UndoJournal
 
 class KeepingTarget(Target):
     """A guest whose install is a directory on this machine."""
+
+    written: ClassVar[bool] = False
+    """Whether the guest writes into these files, so that they keep what it learns."""
 
     _held: tuple[UndoJournal, Path] | None = None
 
@@ -34,6 +39,16 @@ class KeepingTarget(Target):
             return self._held[1]
         self.make_files(own)
         return own
+
+    def forgets(self) -> str | None:
+        if not self.written:
+            return super().forgets()
+        if self._held is not None:
+            return None
+        return (
+            f"{super().forgets()}; with 2 installs or more, the boots of one install share the "
+            "guest's files"
+        )
 
     def _keep(self, install: int) -> tuple[str, str | None]:
         self.discard()

@@ -127,3 +127,52 @@ def test_what_installs_cannot_do_is_said(blocks: int, installs: int, more: str, 
         text = text.replace(f"blocks = {blocks}\n", "")
     with pytest.raises(StudyError, match=said):
         parse_study(text, Path("scripted.toml"), scripted.catalog())
+
+
+class Learning(Guest):
+    """A guest that writes into the files of its install."""
+
+    def forgets(self) -> str | None:
+        return None if self.install is not None else super().forgets()
+
+
+TRAINED = 'steps = [{ do = "fresh", command = "true" }, { do = "train", times = 2 }]'
+
+
+def trained(records: list[Record]) -> list[str]:
+    ends = [r for r in records if isinstance(r, Preparation) and r.state == "end"]
+    return [r.unit for r in ends if (r.system, r.do, r.outcome) == ("a", "train", "done")]
+
+
+def training(blocks: int) -> Plan:
+    text = study_text(blocks, 2, TRAINED)
+    study = parse_study(text, Path("scripted.toml"), scripted.catalog())
+    targets = {name: {"kind": "scripted", "layer": "none"} for name in ("a", "b")}
+    return make_plan(study, scripted.catalog(), targets)
+
+
+def test_a_guest_that_keeps_its_files_is_trained_in_each_install() -> None:
+    records: list[Record] = []
+    made = training(4)
+    run(made, records, kind=Learning)
+    workloads = [step.workload for step in made.steps["a"]]
+    wanted = [f"{name}#{n}@{k}" for k in (0, 1) for n in (1, 2) for name in workloads]
+    assert trained(records) == wanted
+
+
+def test_what_was_learned_in_a_lost_install_is_learned_again() -> None:
+    made, records = training(4), []
+    with pytest.raises(KeyboardInterrupt):
+        run(made, records, stop_at=3, kind=Learning)
+    before = trained(records)
+    run(made, records, kind=Learning)
+    second = [unit for unit in before if unit.endswith("@1")]
+    assert second and trained(records) == [*before, *second]
+
+
+def test_a_guest_that_forgets_says_so_whatever_the_installs() -> None:
+    records: list[Record] = []
+    run(training(4), records)
+    assert not trained(records)
+    reasons = {r.reason for r in records if isinstance(r, Preparation) and r.do == "train"}
+    assert "nothing that this system learns survives its boot" in reasons

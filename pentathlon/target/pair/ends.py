@@ -115,6 +115,11 @@ class Ends:
         ]
         return next((answer for lasts, answer in answers if lasts), answers[0][1])
 
+    def forgets(self) -> str | None:
+        """Why neither finds in a boot what it learned in the one before; None if one does."""
+        reasons = [target.forgets() for target in self.targets]
+        return None if None in reasons else reasons[0]
+
     def lost(self, install: int) -> bool:
         """Whether what made this install of one of them was lost with an earlier run."""
         return any(target.lost(install) for target in self.targets)

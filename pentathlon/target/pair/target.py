@@ -192,6 +192,9 @@ class PairTarget(Target):
     ) -> tuple[str, str | None]:
         return self.ends.renew(command, timeout_s, install)
 
+    def forgets(self) -> str | None:
+        return self.ends.forgets()
+
     def lost(self, install: int) -> bool:
         return self.ends.lost(install)
 

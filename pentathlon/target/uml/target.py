@@ -51,6 +51,7 @@ class UmlTarget(KeepingTarget):
     kind: ClassVar[str] = "uml"
     layer: ClassVar[str] = "uml"
     persistent: ClassVar[bool] = False
+    written: ClassVar[bool] = True
     slow: ClassVar[int] = 1
     """As a virtual machine's (`QemuTarget`)."""
 
