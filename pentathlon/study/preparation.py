@@ -154,7 +154,9 @@ class PlannedStep(BaseModel):
             installs: how many the study has.
         """
         why = self.impossible(target, installs)
-        return self._words() if why is None else f"{self._words()} (unsupported: {why})"
+        if why is None:
+            return self._words()
+        return f"{self._words().partition(':')[0]}: unsupported, {why}"
 
     def impossible(self, target: str, installs: int = 1) -> str | None:
         """Why the step cannot be done for a kind of target; None if nothing is known against it."""

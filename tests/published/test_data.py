@@ -38,6 +38,7 @@ ROWS = {
         "table-21": 25,
         "text-memory-load": 3,
         "text-network": 9,
+        "text-process": 10,
         "text-setup": 16,
     },
     "vdovjak2021": {"table-01": 9, "text-best": 8, "text-results": 11, "text-setup": 17},
