@@ -188,6 +188,20 @@ def test_a_viewset_is_in_a_row_that_says_which_of_ours_it_is(
     assert catia.cells[0].value == pytest.approx(24, rel=0.05)
 
 
+def test_windows_by_composition_stand_where_no_compositor_runs() -> None:
+    chosen = [Item("graphics.composition", "rate", {}, "windows/s", "higher", 5000.0)]
+    made = evaluate(Maker(factors={"a": same}, chosen=chosen).make())
+    table = next(one for one in fill(made) if one.id == "table-07")
+    lines = {line.label: line for line in table.lines}
+    assert lines["Transparent Windows, by composition alone"].cells[0].value is not None
+    assert lines["Transparent Windows"].cells[0].missing
+    assert any("not comparable with real windows" in note for note in table.notes)
+    fill_rate = Item("graphics.fill", "rate", {"texturing": "multi"}, "Mtexels/s", "higher", 1e3)
+    without = evaluate(Maker(factors={"a": same}, chosen=[fill_rate]).make())
+    table = next(one for one in fill(without) if one.id == "table-07")
+    assert not any("by composition" in line.label for line in table.lines)
+
+
 def test_the_loads_of_salah2010_are_rows(filled: dict[tuple[str, str], Filled]) -> None:
     labels = [line.label for line in filled["salah2010", "figure-02"].lines]
     assert sum(label.startswith("Throughput, ") for label in labels) == len(planted.FORWARD_LOADS)

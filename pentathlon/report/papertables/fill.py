@@ -54,9 +54,10 @@ def _table(group: Sequence[Declared], evaluation: Evaluation) -> Filled:
     left_out = 0
     for entry in _entries(group):
         own = list(fill_entry(entry, evaluation, reasons))
-        if entry.swept and all(cell.text == ABSENT for cell in own[0].cells):
-            left_out += 1
-            continue
+        if all(cell.text == ABSENT for cell in own[0].cells):
+            left_out += entry.swept
+            if entry.swept or entry.row.optional:
+                continue
         if entry.row.note and any(line.measured for line in own):
             notes.setdefault(entry.row.note, []).append(entry.label)
         lines += own

@@ -33,6 +33,8 @@ class Row(Part):
     """Published rows that it stands beside, where it shows a column; () for all."""
     where: dict[str, str] = Field(default_factory=dict)
     """What these rows have: a factor, "label", "group" or "part"."""
+    optional: bool = False
+    """It stands beside another row of ours, and is left out where nothing was measured of it."""
     direction: Literal["higher", "lower"] | None = None
     """Which values are better, where the published row does not say it and the unit does not."""
     unit: str = ""
