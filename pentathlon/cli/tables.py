@@ -57,10 +57,11 @@ def tables(
         from pentathlon.report.papertables.write import data_grid, grid, to_json  # noqa: PLC0415
 
         names = _wanted(study, table)
+        asked = names or () if table is not None else ()
         found = load_result(choose(result))
         filled = [
             one
-            for one in fill(evaluate(found), named=names or ())
+            for one in fill(evaluate(found), named=asked)
             if names is None or any((one.study, name) in names for name in one.ids)
         ]
         if how is Format.JSON:

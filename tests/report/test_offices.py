@@ -62,6 +62,8 @@ def test_the_legend_has_the_shapes_of_the_plots():
         name = f".dot.s{place}" if place else ".dot"
         rule = re.search(rf"{re.escape(name)} \{{(.*?)\}}", style)[1]
         assert shapes[symbol] in rule, symbol
+    for page in ("papers.html.j2", "report.html.j2"):
+        assert "dot s{{ loop.index0 }}" not in (assets / page).read_text(encoding="utf-8")
     # The seventh system has the colour and the shape of the sixth, in legend and plot.
     assert 'while (SYMBOLS.length < systems.length) SYMBOLS.push("cross");' in script
 
