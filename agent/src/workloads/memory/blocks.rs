@@ -77,12 +77,15 @@ impl crate::workloads::Workload for Blocks {
             "memory.blocks: the instructions are {}",
             kernels::vector().name
         ));
-        for threads in sizes::distinct(&parameters.texts("threads")) {
+        let asked = parameters.texts("threads");
+        for threads in sizes::distinct(&asked) {
             for &bytes in &sizes {
                 let case = Case::new()
                     .with("block_bytes", bytes as u64)
                     .with("threads", threads);
-                let mut crew = match Crew::new(threads, bytes, context.seed) {
+                let made = Crew::apart(threads, &asked)
+                    .and_then(|()| Crew::new(threads, bytes, context.seed));
+                let mut crew = match made {
                     Ok(crew) => crew,
                     Err(failure) => {
                         context.fail(Some(&case), &failure);

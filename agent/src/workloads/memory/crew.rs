@@ -45,7 +45,7 @@ pub fn parameter() -> Parameter {
         choices: Some(vec!["one", "all"]),
         description: "one: a single thread; all: a thread on each CPU that the agent may use, \
                       with blocks of its own; rates are added up, and of latencies the mean is \
-                      taken",
+                      taken; unsupported beside one where there is a single CPU",
     }
 }
 
@@ -57,6 +57,11 @@ pub fn factor() -> Factor {
         scale: "category",
     }
 }
+
+/// Why `all` is left out.
+const ALIKE: &str =
+    "the agent may use one CPU, so all threads are the one thread that is measured \
+                     as threads=one";
 
 /// One thread's memory.
 struct Place {
@@ -82,6 +87,17 @@ impl Crew {
         } else {
             1
         })
+    }
+
+    /// Refuses all threads where they are the one thread that is measured anyway.
+    ///
+    /// # Errors
+    /// `unsupported`: both are asked for, and the agent may use a single CPU.
+    pub fn apart(threads: &str, asked: &[&str]) -> Result<(), Failure> {
+        match threads == "all" && asked.contains(&"one") && Self::size(threads)? == 1 {
+            true => Err(Failure::Unsupported(ALIKE.into())),
+            false => Ok(()),
+        }
     }
 
     /// Takes two blocks of `bytes` (whole lines) per thread from the system, each touched first by
@@ -296,6 +312,21 @@ mod tests {
         for access in [Access::Read, Access::Copy, Access::Random] {
             let outcome = crew.unreported(&[access], 1e5, &clock);
             assert!(matches!(outcome, Err(Failure::Invalid(_))), "{access:?}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn all_threads_are_left_out_where_they_are_the_one_that_is_measured() {
+        let before = crate::sys::placement::cpus().unwrap();
+        crate::sys::placement::set_cpus(&before[..1]).unwrap();
+        let alike = Crew::apart("all", &["one", "all"]);
+        let alone = Crew::apart("all", &["all"]);
+        crate::sys::placement::set_cpus(&before).unwrap();
+        assert!(matches!(&alike, Err(Failure::Unsupported(why)) if why.contains("one CPU")));
+        assert!(alone.is_ok() && Crew::apart("one", &["one", "all"]).is_ok());
+        if before.len() > 1 {
+            assert!(Crew::apart("all", &["one", "all"]).is_ok());
         }
     }
 

@@ -98,10 +98,13 @@ impl crate::workloads::Workload for Levels {
             kernels::vector().name
         ));
         let parameters = context.parameters.clone();
-        for threads in sizes::distinct(&parameters.texts("threads")) {
+        let asked = parameters.texts("threads");
+        for threads in sizes::distinct(&asked) {
             for level in sizes::distinct(&parameters.texts("levels")) {
                 let case = Case::new().with("level", level).with("threads", threads);
-                if let Err(failure) = measure(context, &case, &caches, level, threads) {
+                let done = Crew::apart(threads, &asked)
+                    .and_then(|()| measure(context, &case, &caches, level, threads));
+                if let Err(failure) = done {
                     context.fail(Some(&case), &failure);
                 }
             }
