@@ -211,7 +211,7 @@ def test_the_text_of_salah2010_stands_beside_capacity_and_knee(own: Evaluation) 
         ("Windows XP", 75),
     ]
     assert mine(capacity)[0].value == pytest.approx(planted.FORWARD_CAPACITY[0], rel=0.1)
-    assert capacity.group == ""  # Kpps: a rate, but not one of the paper with the groups.
+    assert (capacity.group, capacity.direction) == ("v", "higher")
     beside_simplex = row(found, "Simplex: change of the capacity")
     lost = 100 * (planted.FORWARD_CAPACITY[1] / planted.FORWARD_CAPACITY[0] - 1)
     assert mine(beside_simplex)[0].value == pytest.approx(lost, abs=2)

@@ -231,7 +231,8 @@ def test_every_indicator_and_factor_is_in_the_agents_catalog():
     absent = () if catalog.workload("graphics.game") else ("graphics.",)
     for paper in papers():
         for declared in paper.tables:
-            for row in (entry.row for entry in declared.entries if entry.row.indicator):
+            entries = [entry for entry in declared.entries if entry.row.indicator]
+            for row, direction in ((entry.row, entry.direction) for entry in entries):
                 workload, _, name = row.indicator.rpartition(".")
                 if workload.startswith(absent):
                     continue
@@ -240,6 +241,11 @@ def test_every_indicator_and_factor_is_in_the_agents_catalog():
                 units = {one.id: one.unit for one in known.indicators}
                 assert units.get(name) == row.unit, f"{declared.table.id}: {row.indicator}"
                 assert set(row.case) <= {factor.name for factor in known.factors}, row.indicator
+                rising = convert(row.convert, 2.0) > convert(row.convert, 1.0)
+                theirs = next(one for one in known.indicators if one.id == name).direction
+                other = {"higher": "lower", "lower": "higher"}
+                wanted = theirs if rising else other[theirs]
+                assert direction == wanted, f"{declared.id}: {row.indicator}"
         for figure in paper.figures:
             known = catalog.workload(figure.workload)
             assert known is not None or figure.workload.startswith(absent), figure.workload

@@ -7,7 +7,7 @@ Indicators of the paper with another letter, such as c_f, p_f and p_r, are in no
 from __future__ import annotations
 
 TIMES = frozenset({"ns", "us", "µs", "ms", "s", "min"})
-RATES = ("/s", "bps")
+RATES = ("/s", "bps", "pps")
 
 STARTS = {"v": "v_", "t": "t_", "W_G": "W_G"}
 """How symbols of Table 1 begin."""

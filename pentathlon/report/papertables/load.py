@@ -157,7 +157,9 @@ def _entry(table: published.Table, row: Row) -> Entry:
         column = _column(table, row.column)
         label, unit = row.label or _title(column), row.shown or column.unit or row.unit
     own = "" if row.fact is not None else group(symbol, unit)
-    return Entry(label, unit, row.direction or direction or better(own), own, row)
+    known = row.direction or direction or better(own)
+    # A count per second of which less is better, such as interrupts, is no throughput.
+    return Entry(label, unit, known, own if known == better(own) else "", row)
 
 
 def _label(row: published.Row) -> str:
