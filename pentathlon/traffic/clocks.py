@@ -24,6 +24,10 @@ from pentathlon.traffic.records import Integers
 FEWEST = 3
 """Exchanges without which no drift can be told."""
 
+NEAR = 8
+"""Exchanges after each other in which the difference of two timers counts as one, where they do not
+run at constant rates."""
+
 COUNTER_NS = 100.0
 """How far readings of one counter on two CPUs can be from each other, ns: a processor reads it out
 of order, some tens of ns early, and the system lets no CPU's counter lie behind the others'."""
@@ -98,9 +102,10 @@ def difference(exchanges: Integers) -> ClockDifference | None:
     """Fit the line through the windows of all exchanges; None if there are too few.
 
     The line is the one that keeps the largest distance from the edges of all windows (linear
-    programming), and `bound_ns` is how far any other line through all of them is from it. If the
-    timers do not run at constant rates the windows may contradict each other; the bound then
-    grows by the contradiction.
+    programming), and `bound_ns` is how far any other line through all of them is from it: half the
+    shortest round trip, where short ones are found at the beginning and at the end of the run. If
+    the timers do not run at constant rates the windows may contradict each other. No line is true
+    then; the bound is how far this one misses a window, and the width of the narrowest windows.
     """
     if len(exchanges) < FEWEST:
         return None
@@ -108,6 +113,8 @@ def difference(exchanges: Integers) -> ClockDifference | None:
     origin = int(t1[0])
     base = int(t2[0] - t1[0])
     middle = ((t1 + t4) / 2 - origin) * 1e-9
+    if middle[-1] <= middle[0]:
+        return None  # Exchanges of one moment say nothing about the drift.
     upper = (t2 - t1 - base).astype(float)
     lower = (t3 - t4 - base).astype(float)
     # Distance d from both edges of every window: line + d <= upper, -line + d <= -lower.
@@ -122,15 +129,22 @@ def difference(exchanges: Integers) -> ClockDifference | None:
     if best.x is None:
         return None
     offset, slope, distance = (float(value) for value in best.x)
-    bound = -min(distance, 0.0)
+    if distance < 0:
+        # The truth lies in every window, and windows of one moment share it: the narrowest holds.
+        widths = upper - lower
+        narrow = max(widths[at : at + NEAR].min() for at in range(0, len(widths), NEAR))
+        bound = -distance + float(narrow)
+        return ClockDifference(origin, base + offset, slope * 1e-9, bound, len(exchanges))
+    bound = 0.0
     # The truth is some line through all windows; two lines differ most at an end of the run.
     for end in (middle[0], middle[-1]):
         for sign in (1.0, -1.0):
             far = scipy.optimize.linprog(
-                [-sign, -sign * end], A_ub=edges[:, :2], b_ub=limits + bound,
+                [-sign, -sign * end], A_ub=edges[:, :2], b_ub=limits,
                 bounds=[(None, None)] * 2, method="highs",
             )  # fmt: skip
-            if far.x is not None:
-                there = float(far.x[0]) + float(far.x[1]) * float(end)
-                bound = max(bound, abs(there - offset - slope * float(end)))
+            if far.x is None:
+                return None
+            there = float(far.x[0]) + float(far.x[1]) * float(end)
+            bound = max(bound, abs(there - offset - slope * float(end)))
     return ClockDifference(origin, base + offset, slope * 1e-9, bound, len(exchanges))

@@ -34,6 +34,34 @@ def test_the_truth_lies_within_the_bound(offset: float, drift: float, asymmetry:
     assert found.bound_ns < 500_000 + 2 * asymmetry
 
 
+def of_a_run(seed: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Exchanges as a run has them, rows of quick ones before and after it, and the true difference
+    at each. A `share` of every round trip is the way there, the rest the way back."""
+    random = np.random.default_rng(seed)
+    at = np.concatenate([np.arange(40) * 2e5, np.arange(1, 41) * 2e7, 1e9 + np.arange(40) * 2e5])
+    trips = 10 ** random.uniform(4, 6) * (1 + random.exponential(0.2, len(at)))
+    offset, drift = random.uniform(-1e9, 1e9), random.uniform(-5e-5, 5e-5)
+    t2 = at + share * trips
+    t3, t4 = t2 + 2_000, at + trips + 2_000
+    receiver = [time + offset + drift * time for time in (t2, t3)]
+    return np.stack([at, *receiver, t4], axis=1).astype(np.int64), offset + drift * at
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99, 0.01])
+def test_the_bound_is_tight_and_never_too_small(share: float) -> None:
+    """It is half the shortest round trip, which no method without further knowledge undercuts."""
+    for seed in range(20):
+        rows, truth = of_a_run(seed, share)
+        t1, t2, t3, t4 = rows.T
+        shortest = ((t4 - t1) - (t3 - t2)).min()
+        found = clocks.difference(rows)
+        assert found is not None
+        assert 0.49 * shortest < found.bound_ns < 0.56 * shortest
+        worst = np.abs(found.at(rows[:, 0]) - truth).max()
+        # The way there and back are told apart at a delay's own drift, which is below 50 ppm.
+        assert worst <= found.bound_ns + 5e-5 * shortest + 10
+
+
 def test_too_few_exchanges_tell_nothing() -> None:
     assert clocks.difference(exchanges(0, 0, count=2)) is None
 
@@ -45,6 +73,12 @@ def test_a_clock_that_steps_widens_the_bound() -> None:
     assert steady is not None
     assert stepped is not None
     assert stepped.bound_ns > 10 * steady.bound_ns
+    truth = np.where(np.arange(200) < 100, 0, 10_000_000)
+    assert np.abs(stepped.at(rows[:, 0]) - truth).max() <= stepped.bound_ns
+
+
+def test_exchanges_of_one_moment_tell_no_drift() -> None:
+    assert clocks.difference(np.repeat(exchanges(0, 0, count=1), 3, axis=0)) is None
 
 
 def of_one_counter(
