@@ -30,6 +30,16 @@ class Delays:
     count: int
 
 
+def once(rows: Sequence[Row]) -> list[Row]:
+    """The first arrival of each probe: of those that came twice, the copies are left out."""
+    first: dict[int, Row] = {}
+    for row in rows:
+        known = first.setdefault(row[0], row)
+        if row[2] < known[2]:
+            first[row[0]] = row
+    return list(first.values())
+
+
 def delays(rows: Sequence[Row], line_ms: float) -> Delays:
     """Delays of probes that had the line for themselves.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,14 @@ def test_a_link_that_is_right_has_no_faults_and_its_figures_are_kept() -> None:
 def test_each_figure_that_is_off_is_a_fault_with_its_figure(found: Measured, said: str) -> None:
     faults = judge(WAY, found).faults
     assert len(faults) == 1 and said in faults[0]
+
+
+def test_lost_copies_may_be_counted_as_losses_by_netem_only() -> None:
+    counted = replace(measured(lost=0, intended=3, delay=0), rate_kbit=None)
+    assert "both must be alike" in judge(Way(), counted).faults[0]
+    assert judge(Way(), replace(counted, with_copies=True)).faults == []
+    fewer = replace(counted, came=995, with_copies=True)
+    assert "both must be alike" in judge(Way(loss=Loss(0.005)), fewer).faults[0]
 
 
 def test_losses_are_judged_by_what_chance_allows() -> None:

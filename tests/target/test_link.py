@@ -85,8 +85,8 @@ def test_a_link_that_does_something_else_is_refused_with_the_figures(
     assert len(refused.value.found.attempts) == 2
 
 
-def test_losses_are_those_asked_for(tmp_path: Path) -> None:
-    lossy = link(FAST + 'loss = "random 0.05"\n')
+def test_losses_are_those_asked_for_and_copies_change_no_figure(tmp_path: Path) -> None:
+    lossy = link(FAST + 'loss = "random 0.05"\nduplicate = 0.1\n')
     with open_link(agent.locate(), lossy, state_dir=tmp_path) as bed:
         found = calibrate(bed, attempts=10)
     for direction in ("up", "down"):

@@ -14,7 +14,7 @@ from typing import Any
 
 from pentathlon.link.judge import Measured, Verdict, judge, median_jitter_ms
 from pentathlon.link.lateness import quantile_ns
-from pentathlon.link.probes import Delays, TooFew, delays, rate_kbit
+from pentathlon.link.probes import Delays, TooFew, delays, once, rate_kbit
 from pentathlon.link.profile import DIRECTIONS, HEADER_BYTES, Direction, Way
 from pentathlon.target.contract import TargetError
 from pentathlon.target.link.bed import SIDES, LinkBed, Side
@@ -142,9 +142,11 @@ def _attempt(bed: LinkBed, found: Calibration) -> list[str]:
             for cause in ("ring", "refused", "mtu", "cut")
             if cause in after[direction]["drops"]
         )
-        verdict: Verdict = judge(
-            way, Measured(rates[direction], delay[direction], sent, came, intended, other)
+        with_copies = way.duplicate > 0 and not bed.engine.line_first
+        measured = Measured(
+            rates[direction], delay[direction], sent, came, intended, other, with_copies
         )
+        verdict: Verdict = judge(way, measured)
         found.ways[direction] = verdict.figures
         faults += [f"{direction}: {fault}" for fault in verdict.faults]
     found.lead_us = bed.lead_ns / 1e3
@@ -175,8 +177,10 @@ def _late(statistics: dict[str, Any], share: float) -> float:
 def _delays(bed: LinkBed) -> dict[Direction, Delays]:
     sends = {SENDER[d]: _sparse(bed.profile.way(d), DELAY_PROBES, LOAD) for d in DIRECTIONS}
     found = exchange(bed, sends)
+    # A copy that is made before the line waits there for its original.
     return {
-        d: delays(found[RECEIVER[d]]["came"], bed.profile.way(d).line_ms(SMALL)) for d in DIRECTIONS
+        d: delays(once(found[RECEIVER[d]]["came"]), bed.profile.way(d).line_ms(SMALL))
+        for d in DIRECTIONS
     }
 
 
@@ -202,9 +206,10 @@ def _rate(bed: LinkBed, direction: Direction) -> float | None:
     after = bed.statistics()
     came = found[RECEIVER[direction]]["came"]
     whole = 1.0
-    if bed.engine.loses_on_line:
+    if bed.engine.line_first:
+        came = once(came)
         lost = _lost(after, direction) - _lost(before, direction)
-        # What is lost on the line took its time there all the same.
+        # What is lost behind the line took its time there all the same.
         whole = (len(came) + lost) / max(len(came), 1)
     size = bed.profile.mtu_bytes + HEADER_BYTES + way.overhead_bytes
     return rate_kbit(came, size) * whole

@@ -21,12 +21,12 @@ class Engine(Protocol):
 
     Attributes:
         name: what results call it.
-        loses_on_line: a frame that is lost has taken its time on the line; otherwise it is lost
-            before.
+        line_first: a frame that is lost has taken its time on the line, and the copy of one takes
+            none; otherwise frames are lost and copied before the line.
     """
 
     name: str
-    loses_on_line: bool
+    line_first: bool
 
     def open(self, profile: Profile, seed: int, lead_ns: int) -> None:
         """Let frames pass as the profile says, each so much earlier than due.
@@ -65,7 +65,7 @@ class AgentEngine:
     """
 
     name = "agent"
-    loses_on_line = True
+    line_first = True
 
     def __init__(
         self,

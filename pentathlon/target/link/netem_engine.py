@@ -48,7 +48,7 @@ class NetemEngine:
         scratch: a directory that the endpoint can read, for tables of jitter.
     """
 
-    loses_on_line = False
+    line_first = False
 
     def __init__(
         self,
