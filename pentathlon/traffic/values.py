@@ -66,9 +66,24 @@ def of_flow(found: FlowMetrics, trips: Delay | None) -> dict[str, float]:
         "pdv_p999": _times(found.pdv_p999, 1e3),
         "jitter": _times(found.jitter_mean, 1e3),
         "ditg_jitter": _times(found.ditg_jitter, 1e3),
-        "buffer_delay": buffer_delay(trips),
     }
     return {name: float(value) for name, value in values.items() if value is not None}
+
+
+def of_tcp(sent: dict[str, Any], host: dict[str, Any], trips: Delay | None) -> dict[str, float]:
+    """The indicators of RFC 6349, which is about TCP alone; what is unknown is left out.
+
+    Args:
+        sent: what the sender of the flow counted.
+        host: counters of the sender's host.
+        trips: round-trip times of the flow's echoes.
+    """
+    efficiency = stream_efficiency(sent)
+    values = {
+        "tcp_efficiency": tcp_efficiency(host) if efficiency is None else efficiency,
+        "buffer_delay": buffer_delay(trips),
+    }
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def window_s(host: dict[str, Any]) -> float:

@@ -117,6 +117,13 @@ def test_readings_and_soaker_of_the_time_beside_the_flow_are_left_out(
     assert values["cpu_idle"] == pytest.approx(12.5 + 10)
 
 
+def test_pings_without_an_answer_leave_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(YIELDED, "ping", [{"round_trip_ns": [None, None]}])
+    values, errors = swept(monkeypatch)
+    assert "ping_round_trip" not in values
+    assert errors == [("unsupported", "ping_round_trip: none of 2 echo requests was answered")]
+
+
 def test_a_soaker_that_got_nothing_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(YIELDED, "soak", [{"progress": [[0, 0, 0], [1e9, 0, 0]]}])
     values, errors = swept(monkeypatch)

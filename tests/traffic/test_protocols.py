@@ -114,6 +114,21 @@ def test_the_kernels_times_lie_between_those_of_the_programs(joined: Pair) -> No
     assert ((whole["arrival_ns"] - whole["heard_ns"]) > -grain).mean() > 0.9
 
 
+def test_only_tcp_has_the_figures_of_rfc_6349(joined: Pair) -> None:
+    figures = {"tcp_efficiency", "buffer_delay"}
+    events = ran(joined, protocols=["udp", "tcp"])
+    found = {
+        protocol: figures & {e.get("indicator") for e in events if case_of(e) == protocol}
+        for protocol in ("udp", "tcp")
+    }
+    assert found == {"udp": set(), "tcp": figures}
+
+
+def case_of(event: dict[str, Any]) -> str | None:
+    """The protocol of a sample."""
+    return event["case"]["protocol"] if event["event"] == "sample" else None
+
+
 def test_a_soaker_tells_what_is_left(joined: Pair) -> None:
     told = values(ran(joined, soaker="other"))
     assert told[None, "cpu_available_sender"] > 0

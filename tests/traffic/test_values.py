@@ -22,13 +22,17 @@ def test_the_tail_of_the_delays_above_the_smallest() -> None:
     """2000 delays of 1.000, 1.001, ... ms: the 1998th of them is 1.997 ms above the smallest."""
     sent = np.arange(COUNT) * 10_000_000
     delays = 1_000_000 + 1_000 * np.random.default_rng(1).permutation(COUNT)
+    trips = metrics.delays(np.array([0.010, 0.020, 0.030]))
     found = values.of_flow(
-        metrics.flow_metrics(join.join(made(sent), made(sent + delays)), EXACT), None
+        metrics.flow_metrics(join.join(made(sent), made(sent + delays)), EXACT), trips
     )
     assert found["pdv_p999"] == pytest.approx(1.997)
     assert found["delay_p999"] == pytest.approx(2.997)
     assert found["delay"] == pytest.approx(1.9995)
     assert found["lost"] == 0
+    # RFC 6349 is about TCP, and this is a flow of any protocol.
+    assert found["round_trip"] == pytest.approx(20)
+    assert "buffer_delay" not in found
 
 
 def test_round_trips_above_the_shortest() -> None:
@@ -37,6 +41,8 @@ def test_round_trips_above_the_shortest() -> None:
     assert values.buffer_delay(trips) == pytest.approx(100)
     assert values.buffer_delay(metrics.delays(np.array([0.010, 0.010]))) == 0
     assert values.buffer_delay(None) is None
+    assert values.of_tcp({}, {}, trips) == {"buffer_delay": pytest.approx(100)}
+    assert values.of_tcp({}, {}, None) == {}
 
 
 def test_what_tcp_sent_again() -> None:

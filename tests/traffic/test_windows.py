@@ -71,7 +71,7 @@ def test_a_soaker_is_cut_to_the_flow() -> None:
     assert availability.cpu_percent(soaker([[0, 0, None], [1e9, 9, None]])) is None
     window = {"window": {"from_ns": 1e9, "to_ns": 3e9}}
     soaked = availability.Soaked([1000.0, 1000.0], [one, one])
-    assert soaked.percent([window, {}]) == [25, None]
+    assert soaked.percent([window, {}]) == [25, availability.NO_WINDOW]
 
 
 def spinning(seconds: float) -> None:

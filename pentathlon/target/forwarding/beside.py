@@ -274,8 +274,11 @@ def watching(
         if (idle := values.get("cpu_idle")) is not None and share is not None:
             values["cpu_idle"] = min(100.0, idle + share)
     if "ping" in stopped:
-        answered = [t for t in stopped["ping"]["yields"][0]["round_trip_ns"] if t is not None]
+        asked = stopped["ping"]["yields"][0]["round_trip_ns"]
+        answered = [t for t in asked if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
+        if not answered:
+            found.lacks("ping", f"none of {len(asked)} echo requests was answered")
     found.values = {name: value for name, value in values.items() if value is not None}
 
 

@@ -58,6 +58,15 @@ class LinkInUse:
             "t_ns": time.monotonic_ns(),
         }
 
+    def hides(self, event: dict[str, Any]) -> bool:
+        """Whether an event is a sample of what cannot be measured over this link.
+
+        The shortest round trip stands for the baseline of the buffer delay (RFC 6349). Packets that
+        skip the propagation delay have shorter ones than the path.
+        """
+        skips = any(self.bed.profile.way(direction).reorder for direction in DIRECTIONS)
+        return skips and event.get("indicator") == "buffer_delay"
+
     def event(self, task: Task, trial: dict[str, Any]) -> dict[str, Any]:
         """The `link` event of a trial: what happened on the link during it."""
         now = self.bed.statistics()

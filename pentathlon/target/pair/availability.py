@@ -15,6 +15,12 @@ from pentathlon.target.pair.endpoint import Endpoint
 CALIBRATION_S = 0.5
 """How long the soakers run with nothing beside them, before each trial, in seconds."""
 
+CALIBRATIONS = 5
+"""How often the soakers are asked at most: with the policy "idle" they may get nothing at first."""
+
+NOTHING_ALONE = "the soaker got no time with nothing beside it to be compared with"
+NO_WINDOW = "the counters of this host were not read over the flows, so their time is unknown here"
+
 JOB = "soak"
 
 
@@ -30,17 +36,21 @@ class Soaked:
     before: list[float] = field(default_factory=list)
     stopped: list[dict[str, Any]] = field(default_factory=list)
 
-    def percent(self, hosts: list[dict[str, Any]]) -> list[float | None]:
-        """Units per second during the flows, of those before, %; None: unknown.
+    def percent(self, hosts: list[dict[str, Any]]) -> list[float | str]:
+        """Units per second during the flows, of those before, %; a sentence where it is unknown.
 
         Args:
             hosts: counters of both hosts, which say from when to when (docs/protocol.md).
         """
-        found: list[float | None] = []
+        found: list[float | str] = []
         for then, stopped, host in zip(self.before, self.stopped, hosts, strict=False):
-            window = host.get("window")
-            now = units_per_second(stopped, window["from_ns"], window["to_ns"]) if window else None
-            found.append(100 * now / then if now is not None and then else None)
+            if not then:
+                found.append(NOTHING_ALONE)
+            elif window := host.get("window"):
+                now = units_per_second(stopped, window["from_ns"], window["to_ns"])
+                found.append(100 * now / then)
+            else:
+                found.append(NO_WINDOW)
         return found
 
 
@@ -59,7 +69,10 @@ def soaking(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[Soaked]:
     if policy == "none":
         yield found
         return
-    found.before = [units_per_second(one) for one in _soak(policy, hosts, CALIBRATION_S)]
+    for _ in range(CALIBRATIONS):
+        found.before = [units_per_second(one) for one in _soak(policy, hosts, CALIBRATION_S)]
+        if all(found.before):
+            break
     _start(policy, hosts)
     try:
         yield found

@@ -299,6 +299,8 @@ class PairSession(Session):
             if drive := DRIVERS.get(task.id):
                 yield from self._open_pair()
                 for event in drive(task, *self._both()):
+                    if self.link is not None and self.link.hides(event):
+                        continue
                     yield event
                     if self.link is not None and event["event"] == "packets":
                         yield self.link.event(task, event)

@@ -54,7 +54,7 @@ def _trials(
     parameters = task.parameters
     try:
         asked = flows.flows(parameters, case)
-        merged: dict[str, None] = {}  # In their order, each reason once.
+        refused: dict[str, None] = {}  # In their order, each reason once.
         for phase, iteration in task.phases():
             with availability.soaking(parameters["soaker"], (first, second)) as soaked:
                 trial = run_trial(task, case, asked, first, second)
@@ -63,8 +63,9 @@ def _trials(
             _check(results, parameters)
             yield from _samples(task, case, (phase, iteration), trial, results)
             yield from _available(task, case, (phase, iteration), trial, soaked)
-            merged |= dict.fromkeys(one.merges for one in results if one.merges)
-        for reason in merged:
+            refused |= dict.fromkeys(one.merges for one in results if one.merges)
+            refused |= dict.fromkeys(_unread(trial, soaked))
+        for reason in refused:
             yield task.error("unsupported", reason, case)
     except ModelError as error:
         yield task.error("request", str(error), case)
@@ -88,10 +89,8 @@ def _samples(
         own = case | {"flow": result.flow.name} if len(results) > 1 else case
         found = values.of_flow(result.found, result.trips) | result.further
         if result.flow.protocol == "tcp":
-            efficiency = values.stream_efficiency(trial.sent[result.number])
-            if efficiency is None:
-                efficiency = values.tcp_efficiency(trial.hosts[int(result.flow.back)])
-            found |= {} if efficiency is None else {"tcp_efficiency": efficiency}
+            host = trial.hosts[int(result.flow.back)]
+            found |= values.of_tcp(trial.sent[result.number], host, result.trips)
         left_out = ladder.meaningless(case.get("rung", "send"))
         if result.merges:
             left_out |= ladder.MERGED
@@ -100,8 +99,7 @@ def _samples(
                 continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
     packets = _packets(results)
-    ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
-    for end, host in zip(ends, trial.hosts, strict=True):
+    for end, host in zip(_ends(trial), trial.hosts, strict=True):
         soaked = values.spoilt_by_soaker(end) if task.parameters["soaker"] != "none" else ()
         found = values.of_host(host, end, packets)
         if trial.one_kernel:
@@ -119,11 +117,26 @@ def _available(
     task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, soaked: Soaked
 ) -> Iterator[dict[str, Any]]:
     """What the soakers of both hosts got of what they get with nothing beside them."""
-    ends = ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
-    for end, percent, host in zip(ends, soaked.percent(trial.hosts), trial.hosts, strict=False):
-        if percent is not None:
+    for end, percent, host in zip(
+        _ends(trial), soaked.percent(trial.hosts), trial.hosts, strict=False
+    ):
+        if not isinstance(percent, str):
             measured = (f"cpu_available_{end}", percent, 1, values.window_s(host))
             yield _sample(task, case, when, measured)
+
+
+def _unread(trial: Trial, soaked: Soaked) -> list[str]:
+    """What the soakers could not measure, and why; a sentence each."""
+    return [
+        f"cpu_available_{end}: {why}"
+        for end, why in zip(_ends(trial), soaked.percent(trial.hosts), strict=False)
+        if isinstance(why, str)
+    ]
+
+
+def _ends(trial: Trial) -> tuple[str, str]:
+    """What the first and the second host are."""
+    return ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
 
 
 def _packets(results: list[FlowResult]) -> int:
