@@ -20,9 +20,16 @@ PARAMETERS = SWEEP | {
 
 
 def searched(
-    monkeypatch: pytest.MonkeyPatch, misses: Callable[[float, int], bool]
+    monkeypatch: pytest.MonkeyPatch,
+    misses: Callable[[float, int], bool],
+    loses: Callable[[float, int], bool] = lambda *_: False,
 ) -> list[dict[str, Any]]:
-    """The events of a search; `misses` says whether the n-th flow of a rate misses its schedule."""
+    """The events of a search.
+
+    Args:
+        misses: whether the n-th flow of a rate misses its schedule.
+        loses: whether it loses a packet to something else.
+    """
     times: dict[float, int] = {}
 
     def run_flow(*_: Any, packet_rate: float, **__: Any) -> Flow:
@@ -30,6 +37,7 @@ def searched(
         if misses(packet_rate, times[packet_rate]):
             raise InvalidTrial("late")
         came = 1000 if packet_rate <= CAPACITY else 900
+        came -= loses(packet_rate, times[packet_rate])
         trips = Delay(packet_rate * 1e-6, 0.0, 1.0, QUANTILES)
         return Flow(1000, came, packet_rate, packet_rate, packet_rate, trips)
 
@@ -52,6 +60,25 @@ def test_the_capacity_is_found_and_delays_are_at_its_shares(
     assert of(events, "round_trip") == pytest.approx(shares)
     for place, name in enumerate(("median", "p90", "p99", "p999", "p9999"), start=1):
         assert of(events, f"round_trip_{name}") == pytest.approx([place] * len(ndr.LOADS))
+
+
+def test_one_lost_packet_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first trial at half the highest rate loses one packet of a thousand to something else."""
+    events = searched(monkeypatch, lambda *_: False, lambda rate, n: rate == HIGHEST / 2 and n == 1)
+    assert of(events, "rate")[0] <= CAPACITY <= of(events, "rate_above")[0]
+    [said] = [event["message"] for event in events if event["event"] == "log"]
+    assert "took 500 packets/s for a rate that fails, and 2 of 3 trials" in said
+
+
+def test_a_machine_that_decides_every_search_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first trial of every rate loses a packet to something else."""
+    events = searched(monkeypatch, lambda *_: False, lambda rate, n: n == 1 and rate > 20)
+    assert of(events, "rate") == of(events, "round_trip") == []
+    errors = [event for event in events if event["event"] == "error"]
+    assert {(error["kind"], error["case"]["criterion"]) for error in errors} == {
+        ("invalid", "no loss"), ("invalid", "little"),
+    }  # fmt: skip
+    assert all("something else on the machine decided" in error["reason"] for error in errors)
 
 
 def test_an_invalid_trial_of_the_search_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pentathlon.target.forwarding.search import CannotOffer, Trial, highest_rate
+from pentathlon.target.forwarding.search import (
+    CannotOffer,
+    Trial,
+    contradiction,
+    highest_rate,
+)
 
 
 def device(capacity: float) -> Trial:
@@ -46,6 +51,65 @@ def test_a_packet_lost_now_and_then_to_something_else_does_not_decide() -> None:
     near = [rate > 9.5e4 for rate in repeated]
     assert sum(near) > sum(rate > 9.5e4 for rate in singles)
     assert sum(near) >= 30
+
+
+def stumbling(capacity: float, times: dict[float, int], loss: float = 1e-6) -> Trial:
+    """A device beside which something else loses a packet, or saves one, at the first trials of
+    some rates (`times`)."""
+    left = dict(times)
+
+    def trial(rate: float) -> float:
+        near = next((known for known in left if abs(known - rate) < 1 and left[known]), None)
+        if near is None:
+            return device(capacity)(rate)
+        left[near] -= 1
+        return loss
+
+    return trial
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+@pytest.mark.parametrize(
+    ("times", "loss", "said"),
+    [
+        ({1e5: 1}, 1e-6, "took 100000 packets/s for a rate that fails"),
+        ({1e5: 1, 5e4: 1}, 1e-6, "took 50000 packets/s for a rate that fails"),
+        ({2e5: 1}, 0.0, "took 200000 packets/s for a rate that passes"),
+    ],
+)
+def test_what_one_trial_decided_wrongly_is_found_out(
+    trials: int, times: dict[float, int], loss: float, said: str
+) -> None:
+    trial = stumbling(1.5e5, times, loss)
+    found = highest_rate(trial, 4e5, 4e3, trials=trials)
+    wrong = contradiction(trial, found)
+    if loss == 0 and trials == 2:
+        # Both trials of a rate have to pass.
+        assert wrong is None and found.passed <= 1.5e5
+        return
+    assert wrong is not None and said in wrong and "trials = 3" in wrong
+    for _ in times:
+        found = highest_rate(trial, 4e5, 4e3, trials=trials, tried=found.tried)
+        wrong = contradiction(trial, found)
+    assert wrong is None and found.failed is not None
+    assert found.passed <= 1.5e5 < found.failed
+
+
+@given(st.floats(5e3, 3.9e5), st.integers(1, 5))
+def test_a_search_of_a_quiet_machine_stands(capacity: float, trials: int) -> None:
+    found = highest_rate(device(capacity), 4e5, 4e3, trials=trials)
+    made = sum(map(len, found.tried.values()))
+    assert contradiction(device(capacity), found) is None
+    assert sum(map(len, found.tried.values())) - made == {1: 2, 2: 1}.get(trials, 0)
+
+
+def test_a_rate_that_cannot_be_offered_again_does_not_stand() -> None:
+    found = highest_rate(device(1e5), 4e5, 4e3, trials=1)
+
+    def late(rate: float) -> float:
+        raise CannotOffer("too fast")
+
+    assert "not again: too fast" in (contradiction(late, found) or "")
 
 
 def test_the_generators_limit_is_not_taken_for_the_devices() -> None:

@@ -23,6 +23,10 @@ from pentathlon.target.pair.trial import Task
 LEAD_S = 2.0
 """How long before the search the competitor starts, s."""
 
+ROUNDS = 3
+"""Searches for one rate, each of which knows the trials of those before it: so often may what one
+trial decided turn out to be wrong."""
+
 LOADS = (50, 90, 100)
 """Of the rate without loss, % (as RFC 2544, section 26.2, asks for the delay at that rate)."""
 
@@ -62,14 +66,21 @@ def _search(
 
     without_loss = 0.0
     for criterion, allowed in (("no loss", 0.0), ("little", parameters["partial_percent"] / 100)):
-        found = search.highest_rate(
-            offer,
-            highest,
-            highest * parameters["resolution_percent"] / 100,
-            allowed=allowed,
-            trials=parameters["trials"],
-            tried=tried,
-        )
+        for _ in range(ROUNDS):
+            found = search.highest_rate(
+                offer,
+                highest,
+                highest * parameters["resolution_percent"] / 100,
+                allowed=allowed,
+                trials=parameters["trials"],
+                tried=tried,
+            )
+            between = found.passed and found.failed is not None
+            wrong = search.contradiction(offer, found, allowed=allowed) if between else None
+            if wrong is None:
+                break
+            message = f"search of {setting.case} ({criterion}): {wrong}"
+            yield task.event("log", level="warning", message=message)
         case = {"criterion": criterion, **setting.case}
         if found.failed is None:
             reason = found.reason or f"the search began at {highest:g} packets/s, which passed"
@@ -83,11 +94,13 @@ def _search(
             yield task.error(
                 "invalid", f"even {found.failed:.6g} packets/s did not pass", case
             )  # fmt: skip
+        elif wrong:
+            yield task.error("invalid", wrong, case)
         else:
             yield sample("rate", "1/s", "higher", found.passed, criterion=criterion)
             yield sample("rate_above", "1/s", "higher", found.failed, criterion=criterion)
         if criterion == "no loss":
-            without_loss = found.passed if found.failed is not None else 0.0
+            without_loss = found.passed if found.failed is not None and not wrong else 0.0
     for message in offer.words():
         yield task.event("log", level="info", message=f"search of {setting.case}: {message}")
     for percent in LOADS if without_loss else ():

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+AGREEING = 2
+"""Trials that have to agree on each of the two rates that a search ends with."""
+
 Trial = Callable[[float], float]
 """Packets/s offered -> share of them lost; raises where the load cannot be offered."""
 
@@ -83,12 +86,52 @@ def highest_rate(
     return found
 
 
+def contradiction(trial: Trial, found: Found, *, allowed: float = 0.0) -> str | None:
+    """Try the two rates again that a search ended with; one sentence if they do not stand.
+
+    Where each rate has one trial, a packet that something else lost ends the search far below the
+    device's limit. A wrong decision is always on one of these two rates, or changes nothing: no
+    rate above one that failed is tried, and none below one that passed. Trials are added until
+    `AGREEING` of a rate agree; a search with three or more for each rate needs none. A further
+    search with the same `tried` decides by all of them.
+
+    Args:
+        trial: offers a rate once.
+        found: what the search found; `found.tried` has its trials, and the new ones are added.
+        allowed: share that may be lost.
+    """
+    for rate, passed in ((found.passed, True), (found.failed, False)):
+        if not rate:
+            continue
+        losses = found.tried[rate]
+        before = len(losses)
+        while max(good := _good(losses, allowed), bad := len(losses) - good) < AGREEING:
+            try:
+                losses.append(trial(rate))
+            except CannotOffer as error:
+                return f"{rate:.6g} packets/s could be offered once, and not again: {error}"
+        if len(losses) > before and passed != (good > bad):
+            return (
+                f"the search took {rate:.6g} packets/s for a rate that "
+                f"{'passes' if passed else 'fails'}, and {max(good, bad)} of {len(losses)} trials "
+                "of it say the opposite: something else on the machine decided; set trials = 3 or "
+                "more, or keep the machine free of other work"
+            )
+    return None
+
+
+def _good(losses: list[float], allowed: float) -> int:
+    """Trials that lost no more than is allowed."""
+    return sum(loss <= allowed for loss in losses)
+
+
 def _passes(
     trial: Trial, rate: float, allowed: float, trials: int, tried: dict[float, list[float]]
 ) -> bool:
     losses = tried.setdefault(rate, [])
+    trials = max(trials, len(losses))
     for _ in range(trials):
-        good = sum(loss <= allowed for loss in losses)
+        good = _good(losses, allowed)
         if 2 * good > trials or 2 * (len(losses) - good) >= trials:
             break
         try:
@@ -97,5 +140,5 @@ def _passes(
             if not losses:
                 del tried[rate]
             raise
-    good = sum(loss <= allowed for loss in losses)
+    good = _good(losses, allowed)
     return 2 * good > trials
