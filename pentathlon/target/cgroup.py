@@ -95,6 +95,21 @@ def _writable(controller: CpuController) -> CpuController:
     return controller
 
 
+def percent(group: Path) -> float | None:
+    """The quota of a group in percent of one CPU; None: it has none, or is gone."""
+    try:
+        quota, period = (
+            (group / "cpu.max").read_text().split()
+            if (group / "cpu.max").exists()
+            else [
+                (group / f"cpu.cfs_{name}_us").read_text().strip() for name in ("quota", "period")
+            ]
+        )
+    except OSError:
+        return None
+    return None if quota in ("max", "-1") else 100 * int(quota) / int(period)
+
+
 def make(controller: CpuController, percent: float, journal: UndoJournal) -> Path:
     """Make a group with a CPU quota.
 

@@ -20,6 +20,9 @@ FILES: dict[str, Path] = {
 }
 """Settings that are one kernel file, which holds a list of words with the present one bracketed."""
 
+TCP_CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+TCP_ALLOWED = TCP_CONGESTION_CONTROL.with_name("tcp_allowed_congestion_control")
+
 OWN_NETWORK = ("tcp_congestion_control",)
 """Settings of a network namespace: the target `netns` makes them in its own."""
 
@@ -148,6 +151,8 @@ class MachineSettings:
                         f"this user may not write {file}, so {key} cannot be set",
                         "sudo pentathlon run STUDY",
                     )
+        if self.congestion_control is not None:
+            knobs.writes("tcp_congestion_control", self.congestion_control)
         if "cpu_quota_percent" in self._values:
             cgroup.find()
         if lack := cpus.missing(self._cpus or ()):
@@ -183,14 +188,71 @@ class MachineSettings:
                     raise TargetUnavailable(
                         f"the kernel refuses {value} for {key} ({file}): {error.strerror}"
                     ) from error
+                if (reads := putback.current(file)) != value and key not in knobs.PARTIAL:
+                    raise TargetUnavailable(
+                        f"{file} reads {reads} after {value} was written, so {key} cannot be set"
+                    )
         percent = self._values.get("cpu_quota_percent")
         if percent is None:
             return None
         return cgroup.make(cgroup.find(), float(percent), journal)
 
+    def place(self, pid: int) -> None:
+        """Give a process of this machine the policy and the nice value, from outside.
+
+        Raises:
+            TargetUnavailable: this user may not set them.
+        """
+        try:
+            if self._policy is not None:
+                policy = getattr(os, f"SCHED_{self._policy.upper()}")
+                os.sched_setscheduler(pid, policy, os.sched_param(self._priority or 0))
+            if self.nice is not None:
+                os.setpriority(os.PRIO_PROCESS, pid, self.nice)
+        except PermissionError as error:
+            raise TargetUnavailable(
+                f'this user may not give system "{self._name}" its scheduler and nice value '
+                f"({error.strerror})",
+                "sudo pentathlon run STUDY",
+            ) from error
+
+    def present(self, pid: int, group: Path | None) -> dict[str, Any]:
+        """What the settings that are files of the machine read now, and the quota of a process.
+
+        Args:
+            pid: the process.
+            group: the `cgroup.procs` file that it was to enter; None: there is no quota.
+        """
+        found: dict[str, Any] = {}
+        for key in self._knobs():
+            reads = dict.fromkeys(
+                putback.current(file) for file, _ in knobs.writes(key, self._values[key])
+            )
+            found[key] = ", ".join(reads)
+        if group is not None:
+            inside = str(pid) in group.read_text().split()
+            found["cpu_quota_percent"] = cgroup.percent(group.parent) if inside else None
+        return found
+
+    def agrees(self, key: str, reads: Any) -> bool:
+        """Whether what was read of a host is what a setting asks for."""
+        if key in self._knobs():
+            # Some interrupts cannot be moved.
+            wanted = {value for _, value in knobs.writes(key, self._values[key])}
+            return key in knobs.PARTIAL or reads == ", ".join(wanted)
+        return bool(reads == self._values[key])
+
     def describe(self) -> dict[str, Any]:
         """The settings as JSON data."""
         return {"settings": self._values, "cpus": list(self._cpus) if self._cpus else None}
+
+
+def scheduler_of(pid: int) -> str:
+    """The policy of a process as a study has it, such as "other" or "fifo:10"."""
+    number = os.sched_getscheduler(pid) & ~os.SCHED_RESET_ON_FORK
+    names = {getattr(os, f"SCHED_{name.upper()}"): name for name in POLICIES}
+    name = names.get(number, f"policy {number}")
+    return f"{name}:{os.sched_getparam(pid).sched_priority}" if name in REALTIME else name
 
 
 def refused(policy: str | None, priority: int, nice: int | None) -> str | None:

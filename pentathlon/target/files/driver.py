@@ -76,8 +76,8 @@ def run_link(
     for case in ({"link": link, **case} for case in _cases(task.parameters)):
         try:
             ground, new = grounds.ground(link)
-            if new and ground.link is not None:
-                yield task.of(ground.link.opening())
+            if new:
+                yield from ground.opening(task)
             yield task.progress("case", case)
             yield from _case(task, case, ground, ends, scratch)
         except LinkRefused as refused:

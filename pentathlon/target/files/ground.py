@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from pentathlon.link.profile import DIRECTIONS
 from pentathlon.target.forwarding.links import script
@@ -24,9 +25,10 @@ from pentathlon.target.link.behind import put_behind
 from pentathlon.target.link.beyond import check_cable, put_beyond, reached
 from pentathlon.target.link.namespaces import Namespace
 from pentathlon.target.link.use import LinkInUse, link_maker
-from pentathlon.target.pair import hosts
+from pentathlon.target.pair import hosts, placed
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.pair.ends import Ends
+from pentathlon.target.pair.trial import Task
 
 CABLE: Final = "none"
 """The link that is no emulated one: a plain pair of interfaces."""
@@ -74,6 +76,12 @@ class Ground:
     def round_trip_s(self) -> float | None:
         """Of the empty link; None for a plain cable."""
         return None if self.link is None else self.link.bed.profile.round_trip_ms / 1e3
+
+    def opening(self, task: Task) -> Iterator[dict[str, Any]]:
+        """The events of a new ground: its link's calibration, and what was read of its hosts."""
+        if self.link is not None:
+            yield task.of(self.link.opening())
+        yield from placed.inventory({"client": self.client, "server": self.server})
 
     def behave(self, end: str, values: dict[str, str]) -> list[str]:
         """Let "client" or "server" have these settings of the kernel, and its own in all others.

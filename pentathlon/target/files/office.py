@@ -63,8 +63,8 @@ class OfficeInUse:
         for link in task.parameters["links"]:
             try:
                 ground, new = self.ground(link)
-                if new and ground.link is not None:
-                    yield task.of(ground.link.opening())
+                if new:
+                    yield from ground.opening(task)
             except LinkRefused as error:
                 # Something else has had the CPUs; by the end it may be over.
                 yield task.of(refused_event(error))

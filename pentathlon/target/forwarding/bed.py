@@ -34,9 +34,10 @@ from pentathlon.target.forwarding.links import (
 )  # fmt: skip
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import namespace
-from pentathlon.target.pair import hosts
+from pentathlon.target.pair import hosts, placed
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.session import Launch, ProcessSession
+from pentathlon.target.settings import MachineSettings
 from pentathlon.target.undo import UndoJournal
 
 WRITABLE = 'mount -o remount,rw /sys && exec "$@"'
@@ -229,20 +230,11 @@ def netns_bed(target: LocalTarget, peer: Sequence[int] | None) -> BedMaker:
         forwarder_cpus, generator_cpus = places(target.system.cpus, peer)
         made: list[Endpoint] = []
         try:
-            group_journal = UndoJournal(target.state_dir)
-            try:
-                group = target.settings.apply(group_journal)
-                words = launch.wrap(
-                    endpoint_words(target.agent_path), group=group, nice=target.settings.nice,
-                    cpus=forwarder_cpus,
-                )  # fmt: skip
-                session = ProcessSession(target.name, Launch(command=words), group_journal)
-            except BaseException:
-                group_journal.undo()
-                raise
-            forwarder = Endpoint(session, NEAR)
+            words = endpoint_words(target.agent_path, target.settings)
+            forwarder = placed.start(target, words, NEAR, forwarder_cpus)
             made.append(forwarder)
             forwarder.open(timeout_s)
+            placed.read_back(forwarder)
             generator = start_generator(target, generator_cpus, made, timeout_s)
             pid = forwarder.session.pid
             for ours, theirs in zip(GENERATOR, FORWARDER, strict=True):
@@ -263,9 +255,9 @@ def netns_bed(target: LocalTarget, peer: Sequence[int] | None) -> BedMaker:
     return make
 
 
-def endpoint_words(agent: Path) -> list[str]:
+def endpoint_words(agent: Path, settings: MachineSettings | None = None) -> list[str]:
     """The agent as an endpoint in a namespace of its own, whose /sys can be written."""
-    return [*namespace(), "/bin/sh", "-c", WRITABLE, "sh", str(agent), "endpoint"]
+    return [*namespace(settings), "/bin/sh", "-c", WRITABLE, "sh", str(agent), "endpoint"]
 
 
 def start_generator(

@@ -12,7 +12,7 @@ from pathlib import Path
 from pentathlon.target import launch
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import namespace
-from pentathlon.target.pair import hosts
+from pentathlon.target.pair import hosts, placed
 from pentathlon.target.pair.endpoint import Endpoint
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.undo import UndoJournal
@@ -48,28 +48,30 @@ def start(
     Raises:
         TargetError: one cannot be made, or its agent does not answer in time.
     """
-    command = [*namespace(), str(agent), "endpoint"]
     made: list[Endpoint] = []
     try:
         for one in wanted:
-            made.append(_start(command, one, state_dir))
+            made.append(_start(agent, one, state_dir))
         for host in made:
             host.open(timeout_s)
+            placed.read_back(host)
     except BaseException:
         hosts.stop(made)
         raise
     return made
 
 
-def _start(command: list[str], wanted: Namespace, state_dir: Path) -> Endpoint:
+def _start(agent: Path, wanted: Namespace, state_dir: Path) -> Endpoint:
+    if (target := wanted.settings_of) is not None:
+        command = [*namespace(target.settings), str(agent), "endpoint"]
+        return placed.start(target, command, wanted.addresses, wanted.cpus)
     journal = UndoJournal(state_dir)
     try:
-        group, nice = None, wanted.nice
-        if (target := wanted.settings_of) is not None:
-            group, nice = target.settings.apply(journal), target.settings.nice
-        words = launch.wrap(command, group=group, cpus=wanted.cpus, nice=nice)
-        session = ProcessSession(wanted.name, Launch(command=words), journal)
-        return Endpoint(session, wanted.addresses)
+        command = [*namespace(), str(agent), "endpoint"]
+        words = launch.wrap(command, cpus=wanted.cpus, nice=wanted.nice)
+        return Endpoint(
+            ProcessSession(wanted.name, Launch(command=words), journal), wanted.addresses
+        )
     except BaseException:
         journal.undo()
         raise

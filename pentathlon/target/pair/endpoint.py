@@ -6,10 +6,12 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
+from pentathlon.target.local import LocalTarget
 from pentathlon.target.session import ProcessSession
 from pentathlon.traffic.clocks import Counter
 
@@ -40,6 +42,9 @@ class Endpoint:
         apart: its kernel is not this machine's, so that this machine's /proc does not show it.
         device: its own name for its interface on the link, where it is apart.
         slow: how many times as long as elsewhere its programs may take to start and to answer.
+        settings_of: the system whose settings it has, if it is a host of this machine.
+        group: the `cgroup.procs` file of its control group, if that system has a CPU quota.
+        found: these settings as they were read back on it (`placed.read_back`).
     """
 
     session: ProcessSession
@@ -51,6 +56,9 @@ class Endpoint:
     apart: bool = False
     device: str = ""
     slow: int = 1
+    settings_of: LocalTarget | None = None
+    group: Path | None = None
+    found: dict[str, Any] = field(default_factory=dict)
 
     def open(self, timeout_s: float) -> None:
         """Wait until the agent takes commands.

@@ -12,10 +12,9 @@ from pentathlon.target import launch
 from pentathlon.target.contract import TargetError
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.netns import namespace
+from pentathlon.target.pair import placed
 from pentathlon.target.pair.endpoint import Endpoint
-from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.uml.target import UmlTarget
-from pentathlon.target.undo import UndoJournal
 from pentathlon.target.wine.target import WineTarget
 
 ADDRESSES = (
@@ -78,7 +77,7 @@ def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -
     """Each host is a network namespace of this machine; a veth(4) pair joins them."""
 
     def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
-        command = [*namespace(), str(target.agent_path), "endpoint"]
+        command = [*namespace(target.settings), str(target.agent_path), "endpoint"]
         pair = _both(target, [command, command], list(ADDRESSES), cpus, timeout_s)
         try:
             join_by_veth(pair[0].session.pid, pair[1].session.pid)
@@ -130,17 +129,10 @@ def _both(
     hosts: list[Endpoint] = []
     try:
         for command, own, where in zip(commands, addresses, cpus, strict=True):
-            journal = UndoJournal(target.state_dir)
-            try:
-                group = target.settings.apply(journal)
-                words = launch.wrap(command, group=group, nice=target.settings.nice, cpus=where)
-                session = ProcessSession(target.name, Launch(command=words), journal)
-            except BaseException:
-                journal.undo()
-                raise
-            hosts.append(Endpoint(session, own))
+            hosts.append(placed.start(target, command, own, where))
         for host in hosts:
             host.open(timeout_s)
+            placed.read_back(host)
     except BaseException:
         stop(hosts)
         raise

@@ -17,11 +17,11 @@ from pentathlon.target.forwarding.bed import Bed, BedMaker, netns_bed, places, r
 from pentathlon.target.forwarding.guests import qemu_bed, ssh_bed, uml_bed
 from pentathlon.target.forwarding.ndr import run_ndr
 from pentathlon.target.forwarding.sweep import run_sweep
-from pentathlon.target.link.bed import EngineName
+from pentathlon.target.link.bed import SIDES, EngineName
 from pentathlon.target.link.calibrate import LinkRefused
 from pentathlon.target.link.use import LinkInUse, LinkMaker, link_maker, refused_event
 from pentathlon.target.local import LocalTarget
-from pentathlon.target.pair import hosts
+from pentathlon.target.pair import hosts, placed
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 from pentathlon.target.pair.ends import JOINABLE, MakeTarget, PeerSpec, ends_of
 from pentathlon.target.pair.traffic import run_traffic
@@ -92,6 +92,7 @@ class PairTarget(Target):
             )
         cpus = (inner.cpus, resolve(peer_cpus))
         self.ends = ends_of(inner, peer, make)
+        self._refuse_settings()
         self.make: hosts.Maker | None = None
         if self.ends.mixed:
             pass
@@ -135,6 +136,19 @@ class PairTarget(Target):
         self.__dict__.update(
             kind=inner.kind, layer=self.ends.layer, persistent=self.ends.persistent
         )
+
+    def _refuse_settings(self) -> None:
+        """Settings hold for both hosts, and only agents of this machine can be given them.
+
+        Raises:
+            TargetError: the study gives some, and a host is no agent of this machine.
+        """
+        for target in dict.fromkeys(self.ends.targets):
+            if not isinstance(target, LocalTarget) and self.inner.system.settings.changed():
+                raise TargetError(
+                    f'system "{self.name}" has settings and a peer; they hold for both hosts, and '
+                    f'a host of the target "{target.kind}" cannot be given them; leave them out'
+                )
 
     def describe(self) -> dict[str, Any]:
         own = self.inner.describe()
@@ -298,7 +312,8 @@ class PairSession(Session):
             # Hosts are made when they are first needed: most studies need one kind of them.
             if drive := DRIVERS.get(task.id):
                 yield from self._open_pair()
-                for event in drive(task, *self._both()):
+                assert self._pair is not None
+                for event in drive(task, *self._pair):
                     if self.link is not None and self.link.hides(event):
                         continue
                     yield event
@@ -308,10 +323,9 @@ class PairSession(Session):
                 if self.office is None:
                     raise CommandError(NO_OFFICE, "unsupported")
                 yield from self.office.run(task)
-            elif self._make_bed is None:
-                raise CommandError(NO_BED, "unsupported")
             else:
-                self._bed = self._bed or self._make_bed(self._timeout_s)
+                yield from self._open_bed()
+                assert self._bed is not None
                 yield from THROUGH[task.id](task, self._bed)
         except LinkRefused as refused:
             yield refused_event(refused)
@@ -321,18 +335,28 @@ class PairSession(Session):
         yield task.progress("end")
 
     def _open_pair(self) -> Iterator[dict[str, Any]]:
-        """Make both hosts if they are not there; the events of a link between them."""
-        if self._pair is None and self.make_link is not None:
+        """Make both hosts if they are not there; the events of a link between them, and of what
+        was read of them."""
+        if self._pair is not None:
+            return
+        if self.make_link is not None:
             self.link = self.make_link(self._timeout_s)
             self._pair = self.link.bed.system("client"), self.link.bed.system("server")
             yield self.link.opening()
-
-    def _both(self) -> tuple[Endpoint, Endpoint]:
-        if self._pair is None:
-            if self._make_pair is None:
-                raise CommandError(self.lacking, "unsupported")
+        elif self._make_pair is None:
+            raise CommandError(self.lacking, "unsupported")
+        else:
             self._pair = self._make_pair(self._timeout_s)
-        return self._pair
+        yield from placed.inventory(dict(zip(SIDES, self._pair, strict=True)))
+
+    def _open_bed(self) -> Iterator[dict[str, Any]]:
+        """Make forwarder and generator if they are not there; the event of what was read of the
+        forwarder."""
+        if self._bed is None:
+            if self._make_bed is None:
+                raise CommandError(NO_BED, "unsupported")
+            self._bed = self._make_bed(self._timeout_s)
+            yield from placed.inventory({"forwarder": self._bed.forwarder})
 
     def stop(self) -> None:
         bed = [self._bed.forwarder, self._bed.generator] if self._bed else []
