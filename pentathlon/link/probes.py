@@ -60,11 +60,21 @@ def delays(rows: Sequence[Row], line_ms: float) -> Delays:
     )
 
 
-def rate_kbit(rows: Sequence[Row], frame_bytes: int) -> float:
+def rate_kbit(rows: Sequence[Row], frame_bytes: int, lost: int = 0, *, even: bool = True) -> float:
     """Rate at which a train came out of a line that had more than it could carry, kbit/s.
 
     The slope of a straight line through bytes over times of arrival, by least squares: a few late
     arrivals move it less than they would move the time from the first to the last.
+
+    Frames that were lost behind the line took their time there. Where arrivals are whole frames
+    apart, which ones are missing shows in the gaps between them; elsewhere the slope is corrected
+    by their share, which is off by what chance does to their places in the train.
+
+    Args:
+        rows: each probe that came, once.
+        frame_bytes: of a probe on the line.
+        lost: probes that were lost behind the line.
+        even: nothing behind the line delays one frame more than another.
 
     Raises:
         TooFew: fewer than twenty came.
@@ -72,7 +82,11 @@ def rate_kbit(rows: Sequence[Row], frame_bytes: int) -> float:
     if len(rows) < 20:
         raise TooFew(f"{len(rows)} probes for the rate came, at least 20 are needed")
     came = np.sort(np.asarray(rows, dtype=np.int64)[:, 2])
+    whole = (len(came) + lost) / len(came)
     came = came[int(len(came) * SKIP) :]
     times = (came - came[0]) / 1e6
-    slope = np.polyfit(times, np.arange(len(came)), 1)[0]
+    slope = np.polyfit(times, whole * np.arange(len(came)), 1)[0]
+    if lost and even:
+        frames = np.cumsum(np.rint(np.diff(times) * slope))
+        slope = np.polyfit(times[1:], frames, 1)[0]
     return float(slope * frame_bytes * 8)

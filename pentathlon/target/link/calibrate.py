@@ -39,6 +39,8 @@ TRAIN_S, TRAIN_PACKETS = 0.5, 80
 """A train takes at least so long and has at least so many packets."""
 OFFERED = 1.25
 """A train is offered at this multiple of the rate, so the queue stays full."""
+LEAST_KEPT = 0.1
+"""No train makes up for more losses before the line than leave this share."""
 
 MOST_LEAD_MS = 0.1
 ATTEMPTS = 3
@@ -196,23 +198,23 @@ def _rate(bed: LinkBed, direction: Direction) -> float | None:
     payload = bed.profile.mtu_bytes - HEADERS
     frame_ms = way.line_ms(payload)
     seconds = max(TRAIN_S, TRAIN_PACKETS * frame_ms / 1e3)
+    # What is lost before the line fills no queue.
+    filling = 1.0 if bed.engine.line_first else max(1 - way.loss.mean, LEAST_KEPT)
+    offered = OFFERED / filling
     train = {
-        "count": round(OFFERED * seconds * 1e3 / frame_ms),
+        "count": round(offered * seconds * 1e3 / frame_ms),
         "size_bytes": payload,
-        "period_ns": round(frame_ms * 1e6 / OFFERED),
+        "period_ns": round(frame_ms * 1e6 / offered),
     }
     before = bed.statistics()
     found = exchange(bed, {SENDER[direction]: train})
     after = bed.statistics()
     came = found[RECEIVER[direction]]["came"]
-    whole = 1.0
-    if bed.engine.line_first:
-        came = once(came)
-        lost = _lost(after, direction) - _lost(before, direction)
-        # What is lost behind the line took its time there all the same.
-        whole = (len(came) + lost) / max(len(came), 1)
     size = bed.profile.mtu_bytes + HEADER_BYTES + way.overhead_bytes
-    return rate_kbit(came, size) * whole
+    if not bed.engine.line_first:
+        return rate_kbit(came, size)
+    lost = _lost(after, direction) - _lost(before, direction)
+    return rate_kbit(once(came), size, lost, even=way.jitter_ms is None and not way.reorder)
 
 
 def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
