@@ -17,6 +17,9 @@ from pentathlon.target.undo import UndoJournal
 PERIOD_US = 100_000
 """Length of a period, in microseconds; the kernel's own default."""
 
+STEP_PERCENT = 100 / PERIOD_US
+"""The kernel counts a quota in whole microseconds of each period."""
+
 
 @dataclass(frozen=True)
 class CpuController:

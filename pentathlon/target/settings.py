@@ -209,6 +209,8 @@ class MachineSettings:
                 os.sched_setscheduler(pid, policy, os.sched_param(self._priority or 0))
             if self.nice is not None:
                 os.setpriority(os.PRIO_PROCESS, pid, self.nice)
+        except ProcessLookupError:
+            return  # It has ended already; who waits for its first event hears why.
         except PermissionError as error:
             raise TargetUnavailable(
                 f'this user may not give system "{self._name}" its scheduler and nice value '
@@ -240,6 +242,11 @@ class MachineSettings:
             # Some interrupts cannot be moved.
             wanted = {value for _, value in knobs.writes(key, self._values[key])}
             return key in knobs.PARTIAL or reads == ", ".join(wanted)
+        if key == "cpu_quota_percent":
+            return reads is not None and abs(reads - self._values[key]) < cgroup.STEP_PERCENT
+        if key == "scheduler":
+            priority = f":{self._priority}" if self._policy in REALTIME else ""
+            return bool(reads == f"{self._policy}{priority}")
         return bool(reads == self._values[key])
 
     def describe(self) -> dict[str, Any]:

@@ -119,13 +119,15 @@ def test_machine_wide_settings_and_quotas_are_read_back(
     except TargetUnavailable as error:
         pytest.skip(error.reason)
     own = Path("/proc/sys/kernel/randomize_va_space").read_text().strip()
-    target = target_of(real_agent, state, cpu_quota_percent=150, aslr=int(own))
+    target = target_of(real_agent, state, cpu_quota_percent=133.3333, aslr=int(own))
     made += hosts.netns_hosts(target, (None, None))(20)
     for host in made:
-        assert host.found["cpu_quota_percent"] == 150
+        assert host.found["cpu_quota_percent"] == pytest.approx(133.333)
         assert host.found["aslr"] == own
     made[0].group = cgroup.find().parent / "cgroup.procs"
-    with pytest.raises(TargetError, match="cpu_quota_percent = 150, and one of its hosts has None"):
+    with pytest.raises(
+        TargetError, match="cpu_quota_percent = 133.3333, and one of its hosts has None"
+    ):
         placed.read_back(made[0])
 
 
