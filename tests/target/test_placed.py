@@ -125,9 +125,7 @@ def test_machine_wide_settings_and_quotas_are_read_back(
         assert host.found["cpu_quota_percent"] == pytest.approx(133.333)
         assert host.found["aslr"] == own
     made[0].group = cgroup.find().parent / "cgroup.procs"
-    with pytest.raises(
-        TargetError, match="cpu_quota_percent = 133.3333, and one of its hosts has None"
-    ):
+    with pytest.raises(TargetError, match="and one of its hosts has None after it was set"):
         placed.read_back(made[0])
 
 
