@@ -1,5 +1,5 @@
 """`python -m pentathlon`."""
 
-from pentathlon.cli.main import main
+from pentathlon.cli.start import main
 
 main()

@@ -131,7 +131,7 @@ def _show(made: Calibration) -> None:
     ordered = sorted(made.floors, key=lambda one: -one.floor_percent)
     for one in ordered[:LARGEST]:
         table.add_row(
-            one.key.replace("[", r"\["),
+            one.key,
             f"{one.percent:+.2f}",
             f"{one.low_percent:+.2f} to {one.high_percent:+.2f}",
             f"{one.floor_percent:.2f}",

@@ -6,15 +6,17 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from types import FrameType, TracebackType
 from typing import Self
 
 import typer
-from rich.console import Console
+from rich.text import Text
 
 from pentathlon.agent import AgentError
+from pentathlon.cli import start
+from pentathlon.cli.screen import err, silence
 from pentathlon.store.journal import StoreError
 from pentathlon.study.catalog import CatalogError
 from pentathlon.study.problems import StudyError
@@ -55,6 +57,7 @@ class Interrupted(BaseException):
 def domain_errors() -> Iterator[None]:
     """Turn the errors that a user can meet into one sentence on stderr and an exit code."""
     try:
+        start.begin()
         yield
     except (StudyError, StoreError, InputError) as error:
         raise _stop(str(error), Exit.BAD_INPUT) from error
@@ -67,7 +70,7 @@ def domain_errors() -> Iterator[None]:
         raise _stop(str(error) or "interrupted", Exit.INTERRUPTED) from error
     except BrokenPipeError as error:
         # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        silence(sys.stdout)
         raise typer.Exit(Exit.OK) from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -84,16 +87,12 @@ def domain_errors() -> Iterator[None]:
 
 
 def _stop(text: str, code: Exit) -> typer.Exit:
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     first, *rest = text.splitlines() or [""]
-    console.print(f"[bold red]error:[/] {_plain(first)}")
-    for line in rest:
-        console.print(f"       {_plain(line)}")
+    with suppress(OSError):  # Where even this cannot be written, the status says it.
+        err.print(Text.assemble(("error:", "bold red"), f" {first}"), soft_wrap=True)
+        for line in rest:
+            err.print(f"       {line}", soft_wrap=True)
     return typer.Exit(code)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
 
 
 class StopSignals:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.results import choose
-from pentathlon.cli.screen import err, out
+from pentathlon.cli.screen import err, out, write_json
 from pentathlon.store.query import Result, load_result
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def gate(
         found = load_result(choose(result))
         judged = _judge(found, against, system, delta, only or [], by_delta=by_delta)
         if as_json:
-            out.print(judged.model_dump_json(indent=1), markup=False, soft_wrap=True)
+            write_json(judged.model_dump_json(indent=1))
         else:
             _show(judged)
         raise typer.Exit(_status(judged))

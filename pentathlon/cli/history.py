@@ -59,7 +59,7 @@ def history(
             dict(last.study.weights),
         )
         if as_json:
-            out.print(json.dumps(_document(line), indent=1), markup=False, soft_wrap=True)
+            print(json.dumps(_document(line), indent=1))
         else:
             _show(line)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -52,20 +51,21 @@ app.command("run", help=RUN_HELP)(run)
 def profiles(
     *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 ) -> None:
-    found = [load_profile(name) for name in names()]
-    if as_json:
-        rows = [
-            {"name": profile.name, "title": profile.title, "source": profile.source}
-            for profile in found
-        ]
-        out.print_json(json.dumps(rows))
-        return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("profile", "", "up", "down"):
-        table.add_column(heading)
-    for profile in found:
-        table.add_row(profile.name, profile.title, *(said(profile.way(d)) for d in DIRECTIONS))
-    out.print(table)
+    with domain_errors():
+        found = [load_profile(name) for name in names()]
+        if as_json:
+            rows = [
+                {"name": profile.name, "title": profile.title, "source": profile.source}
+                for profile in found
+            ]
+            out.print_json(data=rows)
+            return
+        table = Table(box=None, pad_edge=False)
+        for heading in ("profile", "", "up", "down"):
+            table.add_column(heading)
+        for profile in found:
+            table.add_row(profile.name, profile.title, *(said(profile.way(d)) for d in DIRECTIONS))
+        out.print(table)
 
 
 @app.command("calibrate", help=CALIBRATE_HELP)
@@ -102,7 +102,7 @@ def calibrate(
             if complaint:
                 err.print(complaint, markup=False, highlight=False, soft_wrap=True)
         if as_json:
-            out.print_json(json.dumps(found if len(found) > 1 else found[0]))
+            out.print_json(data=found if len(found) > 1 else found[0])
         if refused:
             raise typer.Exit(1)
 

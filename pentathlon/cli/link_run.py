@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Annotated, Any
 
@@ -71,7 +70,7 @@ def run(
             found = link.statistics()
         if as_json:
             head = {"profile": chosen.name, "interfaces": [first, second], "seed": seed}
-            out.print_json(json.dumps(head | found))
+            out.print_json(data=head | found)
         else:
             for line in told(found):
                 out.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pentathlon import __version__, agent
+from pentathlon.cli import start
 from pentathlon.cli.ondemand import Entry, group
 from pentathlon.cli.screen import out
 
@@ -143,5 +144,5 @@ def top(
 
 
 def main() -> None:
-    """Entry of the console script."""
-    app(prog_name="pentathlon")
+    """Entry for who calls it from Python; the console script begins at `start.main`."""
+    start.main()

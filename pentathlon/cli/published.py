@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -14,7 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from pentathlon.cli.exits import InputError, domain_errors
-from pentathlon.cli.screen import out
+from pentathlon.cli.screen import document, out, write_json
 from pentathlon.published import formats
 from pentathlon.published.findings import KINDS, SEVERITIES, Audit, Finding
 from pentathlon.published.grid import Grid, figure_grid, figure_points, table_grid
@@ -114,7 +113,7 @@ def list_command(
     with _errors():
         studies = [find_study(study)] if study is not None else list(load_all())
         if as_json:
-            _write(json.dumps([_listed(one) for one in studies], ensure_ascii=False, indent=2))
+            write_json(document([_listed(one) for one in studies]))
             return
         for one in studies:
             facts = one.facts
@@ -140,13 +139,13 @@ def show_command(study: StudyName, table: TableName, how: FormatOption = Format.
         figure = found.figure(table)
         if figure is not None:
             if how is Format.JSON:
-                _write(json.dumps(_picture(found, figure), ensure_ascii=False, indent=2))
+                write_json(document(_picture(found, figure)))
             else:
                 _grid(figure_grid(found, figure), how)
             return
         one = found.table(table)
         if how is Format.JSON:
-            _write(one.model_dump_json(indent=2, exclude_none=True, exclude_defaults=True))
+            write_json(one.model_dump_json(indent=2, exclude_none=True, exclude_defaults=True))
         else:
             _grid(table_grid(found, one), how)
 
@@ -158,9 +157,9 @@ def audit_command(
     severity: Annotated[Level, typer.Option(help="The least severity to list.")] = Level.NOTE,
     how: FormatOption = Format.TERMINAL,
 ) -> None:
-    from pentathlon.published.audit import audit  # noqa: PLC0415  loads SciPy
-
     with _errors():
+        from pentathlon.published.audit import audit  # noqa: PLC0415  loads SciPy
+
         studies = [find_study(study)] if study is not None else list(load_all())
         audits = [audit(one) for one in studies]
         levels = list(SEVERITIES)
@@ -170,7 +169,7 @@ def audit_command(
             data = [each.model_dump(mode="json") for each in audits]
             for each in data:
                 each["findings"] = [f for f in each["findings"] if f["severity"] in wanted]
-            _write(json.dumps(data, ensure_ascii=False, indent=2))
+            write_json(document(data))
         elif how is Format.TERMINAL:
             _findings(audits, found)
         else:
@@ -206,7 +205,7 @@ def compare_command(
             others=filled_tables(one.id),
         )
         if how is Format.JSON:
-            _write(found.model_dump_json(indent=2))
+            write_json(found.model_dump_json(indent=2))
         else:
             _grid(beside_grid(found), how)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import polars as pl
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from pentathlon.cli import preparationview
 from pentathlon.cli.exits import domain_errors
@@ -77,7 +78,7 @@ def list_command(
             table.add_row(
                 str(one.path),
                 one.started[:19].replace("T", " "),
-                f"[{styles[one.state]}]{one.state}[/]",
+                Text(one.state, style=styles[one.state]),
                 one.plan_hash[:12],
                 f"{one.finished}/{one.steps - one.not_needed}",
                 str(one.failures) if one.failures else "–",
@@ -107,11 +108,11 @@ def choose(path: Path | None) -> Path:
 def _show(result: Result) -> None:
     one = result.summary()
     study = result.study
-    out.print(f"[bold]{_safe(study.title or study.name)}[/]")
+    out.print(study.title or study.name, style="bold")
     if study.question:
-        out.print(f"[italic]{_safe(study.question)}[/]")
+        out.print(study.question, style="italic")
     for note in result.notes():
-        out.print(note, style="yellow", markup=False)
+        out.print(note, style="yellow")
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column(overflow="fold")
@@ -191,11 +192,7 @@ def _failures(failures: pl.DataFrame) -> Table:
             row["workload"] or "–",
             row["case"] or "–",
             row["kind"],
-            _safe(row["reason"]),
+            row["reason"],
             "yes" if row["resolved"] else "no",
         )
     return table
-
-
-def _safe(text: str) -> str:
-    return text.replace("[", r"\[")

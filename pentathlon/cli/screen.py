@@ -2,23 +2,87 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
+from json import dumps, loads
+from typing import IO, Any
 
 from rich.console import Console
+from rich.text import Text
+
+from pentathlon.cli.characters import ERRORS, showable
 
 PLAIN_WIDTH = 120
 """Columns where there is no terminal that says how wide it is."""
 
 
-def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = PLAIN_WIDTH
-    return console
+class Screen(Console):
+    """A console that shows every text as it is.
+
+    Nothing in a text is taken for markup or for the name of an emoji, as most texts were written by
+    others: names, paths, reasons of failures. Own styles come as `Text` or by `style=`. Characters
+    that the output lacks are replaced (`characters`).
+    """
+
+    def __init__(self, *, stderr: bool) -> None:
+        super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
+        if not self.is_terminal and "COLUMNS" not in os.environ:
+            self.width = PLAIN_WIDTH
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(showable(one, self.encoding) for one in objects), **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        found: Text = showable(super().render_str(text, **options), self.encoding)
+        return found
+
+    def on_broken_pipe(self) -> None:
+        """Go on into nothing: who reads has seen enough, but the work and the status count."""
+        silence(self.file)
+        del self._buffer[:]
+
+    def print_json(self, json: str | None = None, *, data: Any = None, **options: Any) -> None:
+        super().print_json(document(data if json is None else loads(json)), **options)
 
 
-out = _console(stderr=False)
-err = _console(stderr=True)
+out = Screen(stderr=False)
+err = Screen(stderr=True)
+
+
+def prepare_streams() -> None:
+    """Let standard output and error replace what their encoding lacks instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=ERRORS)
+
+
+def silence(stream: IO[str]) -> None:
+    """Send to nowhere what is still written to a stream that nobody reads."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def document(data: Any) -> str:
+    """A JSON document as standard output can take it: characters that its encoding lacks are
+    escaped, which loses nothing (RFC 8259, section 7)."""
+    text = dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode(out.encoding)
+    except UnicodeEncodeError:
+        return dumps(data, indent=2)
+    return text
+
+
+def write_json(text: str) -> None:
+    """Write a JSON document that is a text already, as it is where the output can take that."""
+    try:
+        text.encode(out.encoding)
+    except UnicodeEncodeError:
+        text = dumps(loads(text), indent=1)
+    print(text, end="" if text.endswith("\n") else "\n")
 
 
 def seconds(value: float) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rich.text import Text
+
 from pentathlon import agent
 from pentathlon.cli.exits import InputError, StopSignals
 from pentathlon.cli.screen import err
@@ -82,7 +84,7 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
     with err.status("") as status, StopSignals() as signals:
         for name, target in ready.targets.items():
             now = f"pilot: {name} is booted once to estimate the time"
-            status.update(now)
+            status.update(Text(now))
             if not err.is_terminal:
                 err.print(now, highlight=False)
             try:

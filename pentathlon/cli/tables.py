@@ -11,7 +11,7 @@ from rich.text import Text
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
-from pentathlon.cli.screen import err, out
+from pentathlon.cli.screen import err, out, write_json
 from pentathlon.published import formats
 from pentathlon.published.problems import PublishedError, unknown
 from pentathlon.store.query import load_result
@@ -65,7 +65,7 @@ def tables(
             if names is None or any((one.study, name) in names for name in one.ids)
         ]
         if how is Format.JSON:
-            typer.echo(to_json(filled))
+            write_json(to_json(filled))
             return
         if not filled:
             err.print("this result measured no row of these tables")
