@@ -11,7 +11,13 @@ from rich.text import Text
 
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.judging import Judging
-from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
+from pentathlon.evaluate.display import (
+    interval_text,
+    percent_text,
+    scale,
+    signed_percent,
+    significant,
+)
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.posthoc import words as post_hoc_words
 from pentathlon.evaluate.results.across import Across, compare_results, side
@@ -20,6 +26,7 @@ from pentathlon.report.answer import sentence
 from pentathlon.report.terminal import STYLES
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import Result, load_result
+from pentathlon.study.counting import count_text
 from pentathlon.study.problems import did_you_mean
 
 MOST_ROWS = 20
@@ -117,7 +124,10 @@ def render(found: Across, console: Console, full: bool) -> None:
     ):
         if keys:
             console.print(
-                Text(f"  {len(keys)} rows only of {name}, such as {keys[0]}", style="dim")
+                Text(
+                    f"  {count_text(len(keys), 'row')} only of {name}, such as {keys[0]}",
+                    style="dim",
+                )
             )
     console.print(
         Text(
@@ -137,7 +147,9 @@ def _why_empty(found: Across) -> str:
         return "; ".join(refused)
     reasons = Counter(row.reason for row in found.rows)
     if reasons:
-        return "; ".join(f"{count} rows: {text}" for text, count in reasons.most_common(3))
+        return "; ".join(
+            f"{count_text(count, 'row')}: {text}" for text, count in reasons.most_common(3)
+        )
     if not found.only_baseline and not found.only_system:
         return "neither has a counted sample"
     sides = (("baseline", found.only_baseline), ("system", found.only_system))
@@ -167,7 +179,7 @@ def _table(found: Across, console: Console, full: bool) -> None:
         name = f"{row.title}, {row.case_text}" if row.case_text else row.title
         interval = ""
         if row.low_percent is not None and row.high_percent is not None:
-            interval = f"[{signed_percent(row.low_percent)}, {signed_percent(row.high_percent)}]"
+            interval = interval_text(row.low_percent, row.high_percent)
         verdict = Text(row.words, style=STYLES[row.verdict.sign])
         if row.reason:
             verdict.append(f": {row.reason}", style="default not bold")
@@ -186,4 +198,4 @@ def _table(found: Across, console: Console, full: bool) -> None:
     console.print(table)
     left = len(found.rows) - len(rows)
     if left:
-        console.print(Text(f"  {left} more rows with --full", style="dim"))
+        console.print(Text(f"  {count_text(left, 'more row')} with --full", style="dim"))

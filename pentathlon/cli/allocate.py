@@ -20,6 +20,7 @@ from pentathlon.evaluate.planning.allocation import FEWEST_BLOCKS, Allocation, C
 from pentathlon.procedure.records import BootEnd, BootStart
 from pentathlon.store.journal import read_journal
 from pentathlon.store.query import Result
+from pentathlon.study.counting import count_text
 
 Values = npt.NDArray[np.float64]
 
@@ -183,6 +184,6 @@ def _table(advice: list[Advice], title: str, half_width_percent: float, boot: fl
     blocks = max(one.own.blocks for one in advice)
     each = boot + sum(one.seconds for one in advice)
     out.print(
-        f"All of them to ±{half_width_percent:g} %: {blocks} blocks, "
+        f"All of them to ±{half_width_percent:g} %: {count_text(blocks, 'block')}, "
         f"about {seconds(blocks * 2 * each)} of machine time ({seconds(boot)} to boot and stop).\n"
     )

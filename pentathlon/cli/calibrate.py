@@ -15,10 +15,12 @@ from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out
 from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.evaluate.display import interval_text, percent_text
 from pentathlon.procedure.records import utc_now
 from pentathlon.store import calibration as store
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.catalog import parse_catalog
+from pentathlon.study.counting import count_text
 from pentathlon.study.load import load_study
 from pentathlon.study.problems import did_you_mean
 from pentathlon.study.twins import DEFAULT, twins
@@ -133,17 +135,22 @@ def _show(made: Calibration) -> None:
         table.add_row(
             one.key,
             f"{one.percent:+.2f}",
-            f"{one.low_percent:+.2f} to {one.high_percent:+.2f}",
-            f"{one.floor_percent:.2f}",
+            interval_text(one.low_percent, one.high_percent, "{} to {}"),
+            percent_text(one.floor_percent, 3),
         )
     out.print(table)
     if len(ordered) > LARGEST:
         smallest = ordered[-1].floor_percent
         out.print(f"and {len(ordered) - LARGEST} more, down to {smallest:.2f} %", style="dim")
     middle = ordered[len(ordered) // 2].floor_percent
-    out.print(f"\nHalf of the {len(ordered)} indicators have a floor of {middle:.2f} % or less.")
+    out.print(
+        f"\nHalf of {count_text(len(ordered), 'indicator')} have a floor of {middle:.2f} % or less."
+    )
     told = "none" if not made.called else str(made.called)
-    out.print(f"Called different in all {made.blocks} blocks, after allowing for all rows: {told}.")
+    out.print(
+        f"Called different in {count_text(made.blocks, 'block')}, after allowing for all "
+        f"rows: {told}."
+    )
     if made.trials:
         out.print(
             f"False alarms of single indicators in groups of 5 blocks: {made.alarms} of "

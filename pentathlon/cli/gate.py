@@ -74,7 +74,7 @@ def gate(
 
 
 def _status(judged: Gate) -> Exit:
-    from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
 
     return {
         Outcome.PASS: Exit.OK,
@@ -183,7 +183,11 @@ def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
 
 
 def _show(judged: Gate) -> None:
-    from pentathlon.evaluate.display import percent_text, signed_percent  # noqa: PLC0415
+    from pentathlon.evaluate.display import (  # noqa: PLC0415
+        interval_text,
+        percent_text,
+        signed_percent,
+    )
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
 
     counts = [f"{len(judged.of(one))} {one.value}" for one in Outcome if judged.of(one)]
@@ -206,7 +210,7 @@ def _show(judged: Gate) -> None:
     for row in bad[:MOST_ROWS]:
         interval = ""
         if row.low_percent is not None and row.high_percent is not None:
-            interval = f"[{signed_percent(row.low_percent)}, {signed_percent(row.high_percent)}]"
+            interval = interval_text(row.low_percent, row.high_percent)
         table.add_row(
             row.outcome.value,
             row.system,

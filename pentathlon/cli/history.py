@@ -14,6 +14,7 @@ from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.query import Result, list_results, load_result, newest
+from pentathlon.study.counting import count_text
 
 if TYPE_CHECKING:
     from pentathlon.evaluate.results.timeline import Timeline
@@ -72,7 +73,7 @@ def _results(paths: list[Path]) -> list[Result]:
 
 
 def _document(line: Timeline) -> dict[str, object]:
-    from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415
 
     return {
         "system": line.system,
@@ -105,16 +106,18 @@ def _show(line: Timeline) -> None:
     from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415
 
     changing = [one for one in line.courses if one.changes]
-    out.print(Text(f"{line.system} over {len(line.points)} results", style="bold"))
+    out.print(Text(f"{line.system} over {count_text(len(line.points), 'result')}", style="bold"))
     for label, reason in line.left_out:
         out.print(Text(f"  ! {label} is left out: {reason}", style="magenta"))
     if line.unassessed:
         out.print(f"  not assessed: {line.unassessed}", markup=False)
         return
     if not changing:
-        out.print(f"  no change of level in {len(line.courses)} indicators")
+        out.print(f"  no change of level in {count_text(len(line.courses), 'indicator')}")
         return
-    out.print(f"  changes of level in {len(changing)} of {len(line.courses)} indicators")
+    out.print(
+        f"  changes of level in {len(changing)} of {count_text(len(line.courses), 'indicator')}"
+    )
     table = Table(box=None, pad_edge=False, header_style="bold dim")
     for name, right in (
         ("since", False),

@@ -13,6 +13,7 @@ from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.evaluate.display import significant
 from pentathlon.store.packets import KeptTrial, kept_trials
+from pentathlon.study.counting import count_text
 from pentathlon.traffic import export, jitter
 
 HELP = """Show the trials between two hosts, or export the packets of one.
@@ -56,7 +57,9 @@ def packets(
             out.print(_listed(trials))
             return
         if trial > len(trials):
-            raise InputError(f"{result} has {len(trials)} trials, there is no trial {trial}")
+            raise InputError(
+                f"{result} has {count_text(len(trials), 'trial')}, there is no trial {trial}"
+            )
         chosen = trials[trial - 1]
         path = target or Path(f"packets-{trial}.{form}")
         _write(chosen, form, path)

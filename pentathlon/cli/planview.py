@@ -13,6 +13,7 @@ from pentathlon.cli.screen import seconds, size
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate
+from pentathlon.study.counting import count_text
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
 from pentathlon.target.contract import Target
@@ -164,7 +165,11 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
     grid.add_column(overflow="fold")
     installs = plan.study.procedure.installs
     made = f", {installs} installs of each system" if installs > 1 else ""
-    grid.add_row("boots", f"{boots} ({len(plan.blocks)} blocks{made}), {plan.step_count()} steps")
+    grid.add_row(
+        "boots",
+        f"{boots} ({count_text(len(plan.blocks), 'block')}{made}), "
+        f"{count_text(plan.step_count(), 'step')}",
+    )
     grid.add_row("stopping", plan.study.procedure.stopping.words(len(plan.blocks)))
     grid.add_row("expected time", _time(plan, estimates))
     grid.add_row("written", _written(ready, estimates))

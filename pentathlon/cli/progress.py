@@ -24,6 +24,7 @@ from pentathlon.procedure.records import (
     RunEnd,
 )
 from pentathlon.procedure.state import RunState
+from pentathlon.study.counting import count_text
 
 SHOWN_BLOCKS = 8
 """Bars of blocks on the screen at once; a study of many blocks shows the latest ones."""
@@ -65,7 +66,7 @@ class PlainLines:
             again = f", attempt {record.attempt + 1}" if record.attempt else ""
             left = self._left.seconds()
             time = "" if left is None else f", about {seconds(left)} left"
-            steps = _count(len(record.steps), "workload")
+            steps = count_text(len(record.steps), "workload")
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
         elif isinstance(record, Enough):
             self._say(record.blocks - 1, enough_text(record, self._blocks))
@@ -246,9 +247,5 @@ def problem_text(record: Record) -> str | None:
 
 def enough_text(record: Enough, blocks: int) -> str:
     """What a met stopping rule means for the blocks that are left."""
-    spared = _count(blocks - record.blocks, "block")
+    spared = count_text(blocks - record.blocks, "block")
     return f"enough: {record.reason}; {spared} not needed"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -15,6 +15,7 @@ from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.query import Result, list_results, load_result, newest
+from pentathlon.study.counting import count_text
 
 HELP = "List and show result directories."
 
@@ -119,7 +120,7 @@ def _show(result: Result) -> None:
     grid.add_row("directory", str(result.path))
     grid.add_row("started", one.started[:19].replace("T", " ") + " UTC")
     spared = f", {one.not_needed} not needed" if one.not_needed else ""
-    grid.add_row("state", f"{one.state}, {one.finished} of {one.steps} steps{spared}")
+    grid.add_row("state", f"{one.state}, {one.finished} of {count_text(one.steps, 'step')}{spared}")
     grid.add_row("stopping", study.procedure.stopping.words(len(result.plan.blocks)))
     if result.enough is not None:
         grid.add_row("", f"stopped: {result.enough}")

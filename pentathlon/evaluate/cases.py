@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.model import Scalar
+from pentathlon.study.counting import singular
 
 SIZE = "block_bytes"
 """Factor that curves over block size are drawn over."""
@@ -37,7 +38,7 @@ def _part(name: str, value: Scalar) -> str:
         what = "" if name == SIZE else f" {words.removesuffix(' bytes')}"
         return f"{bytes_text(value)}{what}"
     if isinstance(value, int):
-        return f"{value:,} {words.removesuffix('s') if value == 1 else words}"
+        return f"{value:,} {singular(words) if value == 1 else words}"
     return f"{words} {value}"
 
 

@@ -6,6 +6,10 @@ import math
 
 MINUS = "−"
 
+KNOWN = 10_000
+"""Factor beyond which the end of an interval of ratios bounds nothing that anybody asks for."""
+UNKNOWN = "not known"
+
 
 def significant(value: float, digits: int = 3) -> str:
     """The value with `digits` significant digits, never in scientific notation.
@@ -43,7 +47,7 @@ def percent_text(value: float, digits: int = 2) -> str:
 
 def times_text(factor: float) -> str:
     """A factor such as "12×", for differences that are no longer readable as percentages."""
-    return "more than 10,000×" if factor > 10_000 else f"{significant(factor, 2)}×"
+    return f"more than {KNOWN:,}×" if factor > KNOWN else f"{significant(factor, 2)}×"
 
 
 def signed_percent(value: float) -> str:
@@ -56,6 +60,19 @@ def signed_percent(value: float) -> str:
     if text.strip(f"+{MINUS}0.") == "":
         text = text[1:]
     return text
+
+
+def is_known(end: float) -> bool:
+    """Whether an end of an interval, in percent, bounds anything: is within a factor of KNOWN."""
+    return 1 / KNOWN <= 1 + end / 100 <= KNOWN
+
+
+def interval_text(low: float, high: float, form: str = "[{}, {}]") -> str:
+    """An interval in percent, with words where an end (or the whole) is not known."""
+    if not is_known(low) and not is_known(high):
+        return UNKNOWN
+    ends = (signed_percent(end) if is_known(end) else UNKNOWN for end in (low, high))
+    return form.format(*ends)
 
 
 def bytes_text(size: float) -> str:

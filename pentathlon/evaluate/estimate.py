@@ -77,7 +77,8 @@ def _series(row: dict[str, object]) -> Series:
     assert isinstance(blocks, list) and isinstance(values, list) and isinstance(installs, list)
     means = np.array(values, dtype=np.float64)
     deviation = published.deviation_percent(means)
-    known = bool(np.isfinite(deviation))
+    # One boot deviates from nothing, which is not to lie within 0 % of a mean.
+    known = len(means) > 1 and bool(np.isfinite(deviation))
     several = len(set(installs)) > 1
     summary = Summary(
         system=str(row["system"]),

@@ -56,6 +56,7 @@ from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.whole.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.whole.sensitivity import best_shares
 from pentathlon.evaluate.wording import CONTEXT, wording
+from pentathlon.study.counting import count_text
 from pentathlon.study.model import KERNELS, Study
 from pentathlon.study.plan import Plan
 
@@ -343,8 +344,9 @@ def _calibrated(one: Calibration | None) -> str:
     if one is None:
         return ""
     return (
-        f"noise floors of {one.made[:10]} hold ({one.blocks} blocks of one system under two "
-        f"names, {one.alarms} false alarms in {one.trials} trials)"
+        f"noise floors of {one.made[:10]} hold ({count_text(one.blocks, 'block')} of one system "
+        f"under two names, {count_text(one.alarms, 'false alarm')} in "
+        f"{count_text(one.trials, 'trial')})"
     )
 
 

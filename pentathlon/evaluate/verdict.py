@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pentathlon.evaluate.display import percent_text
+from pentathlon.evaluate.display import UNKNOWN, is_known, percent_text
 from pentathlon.evaluate.wording import SPEED, Wording
 
 
@@ -99,7 +99,8 @@ def words(
         by = f" by at least {delta}" if "by at least" in _WORDS.get(verdict, "") else ""
         return f"{kind.up if up else kind.down}{by}"
     if verdict is Verdict.INCONCLUSIVE and mde_percent is not None:
-        return f"inconclusive (MDE {percent_text(mde_percent)})"
+        detectable = percent_text(mde_percent) if is_known(mde_percent) else UNKNOWN
+        return f"inconclusive (MDE {detectable})"
     return _WORDS.get(verdict, verdict.value).format(delta=delta)
 
 

@@ -30,6 +30,7 @@ from pentathlon.published.wording import (
     impossible_streams,
     unshown_results,
 )
+from pentathlon.study.counting import count_text
 
 PHYSICAL = (rates_above_clock, frames_above_fill_rate, sizes_above_limit, unlike_its_name)
 NAMES = (unfit_units, symbols_outside_groups, unset_settings)
@@ -74,7 +75,7 @@ def repeated_tables(study: Study) -> Iterator[Finding]:
             kind="duplicate",
             severity="error",
             says="Two tables of different measurements hold different numbers.",
-            printed=f"{len(first.row)} rows with the same numbers in both",
+            printed=f"{count_text(len(first.row), 'row')} with the same numbers in both",
             allowed="; ".join(sides) or "the numbers of two measurements differ",
             check="repeated-tables",
             ocr=UNLIKELY,

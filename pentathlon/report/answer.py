@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import SIZE, case_text, without
-from pentathlon.evaluate.display import percent_text, significant
+from pentathlon.evaluate.display import KNOWN, is_known, percent_text, significant
+from pentathlon.evaluate.estimators.ratio import CUT, log_of
 from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
+from pentathlon.study.counting import count_text
 
 HUGE = 2.0
 """From this ratio on, a difference is told as a multiple instead of a percentage."""
@@ -122,7 +124,7 @@ def _headline(
     *,
     kind: Wording,
 ) -> str:
-    rows = f"{judged} indicators" if judged > 1 else "the one indicator"
+    rows = "the one indicator" if judged == 1 else f"{judged} indicators"
     faster = sorted(effect for effect in effects if effect > 0)
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)
     if not effects and unusable * 2 > judged:
@@ -172,13 +174,13 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
     if pair.rows and not pair.selected:
         parts.append(
             f"Differences were looked for at {confidence} confidence {_together(pair.rows)}, "
-            f"in {blocks} paired blocks."
+            f"in {count_text(blocks, 'paired block')}."
         )
     elif pair.rows:
         parts.append(
             f"Each difference holds at {confidence} confidence {_together(pair.rows)}, "
-            f"from {blocks} paired blocks: if the two were equally fast everywhere, a "
-            f"study like this one would call any of them different in at most {error} of cases."
+            f"from {count_text(blocks, 'paired block')}: if the two were equally fast everywhere, "
+            f"a study like this one would call any of them different in at most {error} of cases."
         )
     if study.post_hoc:
         parts.append(
@@ -203,6 +205,13 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
     if limits:
         limits.sort()
         middle = limits[len(limits) // 2]
+        if not is_known(middle):
+            which = "half of these" if len(limits) > 1 else "it"
+            parts.append(
+                f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; {which} could have shown no "
+                f"difference of less than a factor of {KNOWN:,}."
+            )
+            return " ".join(parts)
         parts.append(
             f"{tally[Verdict.INCONCLUSIVE]} stayed inconclusive; half of these could have shown a "
             f"difference of {percent_text(middle)} or less."
@@ -242,8 +251,8 @@ def _finding(members: list[tuple[Row, Comparison]], sign: int, total: int, curve
         place = row.case_text.partition(",")[0] if single else f"{len(members)} of {total} sizes"
     interval = ""
     if single and effects[0].low_percent is not None and effects[0].high_percent is not None:
-        low, high = effects[0].low_percent, effects[0].high_percent
-        interval = _range(math.log1p(low / 100), math.log1p(high / 100), row.kind)
+        low, high = log_of(effects[0].low_percent), log_of(effects[0].high_percent)
+        interval = _range(low, high, row.kind)
     return Finding(
         area=row.area,
         title=f"{row.title} ({curve})" if curve else row.title,
@@ -258,15 +267,19 @@ def _finding(members: list[tuple[Row, Comparison]], sign: int, total: int, curve
 
 def speed_words(log_ratio: float, kind: Wording = SPEED) -> str:
     """A log-ratio in words: "12 % faster", "7 % slower", "60 times as fast", "3 times better"."""
-    ratio = math.exp(abs(log_ratio))
+    ratio = math.exp(min(abs(log_ratio), CUT))
     word = kind.up if log_ratio > 0 else kind.down
     if ratio >= HUGE:
-        multiple = significant(ratio, 2)
+        multiple = f"more than {KNOWN:,}" if ratio > KNOWN else significant(ratio, 2)
         if not kind.speed:
             return f"{multiple} times {word}"
-        return f"{multiple} times as fast" if log_ratio > 0 else f"1/{multiple} of the speed"
+        return f"{multiple} times as fast" if log_ratio > 0 else f"{_part_of(ratio)} of the speed"
     percent = abs(math.expm1(log_ratio)) * 100
     return f"{percent_text(percent)} {word}"
+
+
+def _part_of(ratio: float) -> str:
+    return f"less than 1/{KNOWN:,}" if ratio > KNOWN else f"1/{significant(ratio, 2)}"
 
 
 def _range(low: float, high: float, kind: Wording = SPEED) -> str:

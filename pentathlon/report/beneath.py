@@ -9,10 +9,17 @@ from pentathlon.evaluate.beneath.answered import WORDS
 from pentathlon.evaluate.beneath.modes import unseen_bound
 from pentathlon.evaluate.beneath.qualify import mode_words
 from pentathlon.evaluate.beneath.steady import NOT_ASSESSED
-from pentathlon.evaluate.display import percent_text, scale, signed_percent, significant
+from pentathlon.evaluate.display import (
+    interval_text,
+    percent_text,
+    scale,
+    signed_percent,
+    significant,
+)
 from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_series import Cold
+from pentathlon.study.counting import count_text
 
 MOST_WHY = 12
 
@@ -158,7 +165,7 @@ def modes(evaluation: Evaluation) -> Sheet | None:
     notes = tuple(
         f"{system.name}: a slow mode of fewer than "
         f"{percent_text(unseen_bound(system.boots, confidence) * 100)} of the boots may not have "
-        f"shown in {system.boots} boots."
+        f"shown in {count_text(system.boots, 'boot')}."
         for system in evaluation.systems
         if system.boots
     )
@@ -252,7 +259,7 @@ def _cold_cells(one: Cold | None, divisor: float, unit: str, *, compared: bool) 
     if compared:
         speed = "–" if one.percent is None else signed_percent(one.percent)
         if one.low_percent is not None and one.high_percent is not None:
-            speed += f" [{signed_percent(one.low_percent)}, {signed_percent(one.high_percent)}]"
+            speed += f" {interval_text(one.low_percent, one.high_percent)}"
         cells.append(f"{speed} different" if one.different else speed)
     return cells
 
@@ -338,8 +345,7 @@ def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
         if ratio is not None:
             speed = signed_percent(ratio.speed_percent)
             if ratio.low_percent is not None and ratio.high_percent is not None:
-                low, high = signed_percent(ratio.low_percent), signed_percent(ratio.high_percent)
-                against = f"[{low}, {high}]"
+                against = interval_text(ratio.low_percent, ratio.high_percent)
         yield (
             name,
             one.system,

@@ -6,17 +6,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pentathlon.evaluate.display import percent_text, signed_percent
-from pentathlon.evaluate.estimators.ratio import delta_log, percent
+from pentathlon.evaluate.display import interval_text, is_known, percent_text, signed_percent
+from pentathlon.evaluate.estimators.ratio import delta_log, log_of, percent
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.whole.aggregate import direction
 from pentathlon.report import posthoc
 from pentathlon.report.answer import between, sentence, speed_words
+from pentathlon.study.counting import count_text
 
 NEARLY_ALL = 0.995
 FEW_TURNS = 3
+MOST_BLOCKS = 10_000
+"""More blocks than that are no advice."""
 FEW_WEIGHTS = 4
 
 
@@ -126,8 +129,30 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
         )
     return (
         f"{by}, no difference between {system} and {study.reference} as a whole was shown: "
-        f"{system} is between {speed_words(low)} and {speed_words(high)}."
+        f"{_bounds(system, mean)}."
     )
+
+
+def _bounds(system: str, mean: Mean) -> str:
+    """What an interval on both sides of equality says; beyond KNOWN it says nothing."""
+    low, high = mean.low_percent or 0.0, mean.high_percent or 0.0
+    blocks = count_text(mean.blocks, "block")
+    if not is_known(low) and not is_known(high):
+        return (
+            f"how {system} compares is not known, as {blocks} with such a spread bound it on "
+            "neither side"
+        )
+    if not is_known(high):
+        return (
+            f"{system} is at most {speed_words(log_of(low))}; how much faster it might be is not "
+            f"known from {blocks} with such a spread"
+        )
+    if not is_known(low):
+        return (
+            f"{system} is at most {speed_words(log_of(high))}; how much slower it might be is not "
+            f"known from {blocks} with such a spread"
+        )
+    return f"{system} is between {speed_words(log_of(low))} and {speed_words(log_of(high))}"
 
 
 def _by(weights: Mapping[str, float], *, post_hoc: bool) -> str:
@@ -143,6 +168,8 @@ def _by(weights: Mapping[str, float], *, post_hoc: bool) -> str:
 def _interval(low: float, high: float) -> str:
     """An interval on one side of equality in words; as percentages where the words are alike."""
     near, far = sorted((low, high), key=abs)
+    if not is_known(percent(far)):
+        return f"at least {speed_words(near)}; how much at most is not known"
     text = between(near, far)
     if " to " in text:
         return text
@@ -169,10 +196,12 @@ def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list
     if everything.low_percent is not None:
         told.append(
             f"The interval holds at {percent_text(study.confidence * 100)} confidence for this one "
-            f"mean, from {_counted(everything.blocks, study.installs)} and {everything.rows} rows."
+            f"mean, from {_counted(everything.blocks, study.installs)} and "
+            f"{count_text(everything.rows, 'row')}."
         )
     told += [
-        f"{one.system} was measured before it had settled in {one.troubled} of {one.count} boots: "
+        f"{one.system} was measured before it had settled in {one.troubled} of "
+        f"{count_text(one.count, 'boot')}: "
         f"{one.words}."
         for one in evaluation.prepared
         if one.step == "settle" and one.troubled and one.system in {whole.system, study.reference}
@@ -199,7 +228,8 @@ def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list
 
 
 def _counted(blocks: int, installs: int) -> str:
-    return f"{installs} installs with {blocks} blocks" if installs > 1 else f"{blocks} blocks"
+    counted = count_text(blocks, "block")
+    return f"{count_text(installs, 'install')} with {counted}" if installs > 1 else counted
 
 
 def _changes(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str]:
@@ -223,7 +253,13 @@ def _more_blocks(evaluation: Evaluation, mean: Mean) -> list[str]:
     room = delta_log(study.delta_percent)
     if half <= room or mean.below_floor:
         return []
-    needed = math.ceil(mean.blocks * (half / room) ** 2)
+    factor = mean.blocks * (half / room) ** 2
+    if factor > MOST_BLOCKS:
+        return [
+            f"More than {MOST_BLOCKS:,} blocks with this spread would narrow the interval to "
+            f"±{percent_text(study.delta_percent)}; look for what makes the blocks differ."
+        ]
+    needed = math.ceil(factor)
     return [
         f"More blocks would: with this spread about {needed:,} of them narrow the interval to "
         f"±{percent_text(study.delta_percent)}; there were {mean.blocks}."
@@ -329,7 +365,7 @@ def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
         words = f"within the noise floor of {percent_text(mean.floor_percent)}"
     interval = ""
     if mean.low_percent is not None and mean.high_percent is not None:
-        interval = f"[{signed_percent(mean.low_percent)}, {signed_percent(mean.high_percent)}]"
+        interval = interval_text(mean.low_percent, mean.high_percent)
         room = delta_log(delta_percent)
         if (
             -room <= log_of(mean.low_percent)
@@ -354,11 +390,6 @@ def _part(mean: Mean, everything: Mean, delta_percent: float) -> PartLine:
 def _too_coarse(mean: Mean, delta_percent: float) -> bool:
     """Whether the machine's own noise is wider than ±δ: then nothing is shown to be within it."""
     return mean.floor_percent is not None and mean.floor_percent > delta_percent
-
-
-def log_of(percentage: float) -> float:
-    """The log-ratio of a ratio that is given in percent above equality."""
-    return math.log1p(percentage / 100)
 
 
 def _share(share: float) -> str:

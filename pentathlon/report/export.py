@@ -10,7 +10,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pentathlon.evaluate.display import scale, signed_percent, significant
+from pentathlon.evaluate.display import interval_text, scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.published import formats
@@ -19,6 +19,7 @@ from pentathlon.report.answer import answers, sentence
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import Filled
 from pentathlon.report.papertables.write import grid
+from pentathlon.study.counting import count_text
 
 FORMATS = ("csv", "markdown", "latex", "json")
 """What `write` can make, besides the HTML report."""
@@ -226,7 +227,8 @@ def to_markdown(evaluation: Evaluation) -> str:
             lines.append(f"- {_plain(text)}")
         lines.append("")
     marked = f", {posthoc.MARK}" if study.post_hoc else ""
-    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {study.blocks} blocks{marked}.")
+    blocks = count_text(study.blocks, "block")
+    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {blocks}{marked}.")
     return "\n".join(lines) + "\n"
 
 
@@ -323,7 +325,7 @@ def _judgement(one: Comparison | None) -> list[str]:
         speed = signed_percent(one.effect.percent)
         low, high = one.effect.low_percent, one.effect.high_percent
         if low is not None and high is not None:
-            speed = f"{speed} [{signed_percent(low)}, {signed_percent(high)}]"
+            speed = f"{speed} {interval_text(low, high)}"
     raw = "–" if one.difference_percent is None else signed_percent(one.difference_percent)
     said = "; ".join(text for text in (one.words, one.reason, *one.cautions) if text)
     return [raw, speed, said]

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from pentathlon.evaluate.cases import SIZE, case_text, number, without
+from pentathlon.evaluate.display import KNOWN
 from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
 from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
@@ -130,7 +131,7 @@ def _comparison(one: Comparison | None, verdicts: list[Verdict]) -> list[Any] | 
     ratios: list[Any] = [None] * 5
     if one.effect is not None:
         ratios = [
-            None if percent is None else drawn(1 + percent / 100)
+            None if percent is None else drawn(min(max(1 + percent / 100, 1 / KNOWN), KNOWN))
             for percent in (
                 one.effect.percent,
                 one.effect.low_percent,

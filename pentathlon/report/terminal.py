@@ -16,6 +16,7 @@ from pentathlon.evaluate.beneath.opposed import OPPOSED, opposed
 from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
 from pentathlon.evaluate.display import (
     bytes_text,
+    interval_text,
     percent_text,
     scale,
     signed_percent,
@@ -29,6 +30,7 @@ from pentathlon.report import emulated, offices, overlays, posthoc
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.failures import grouped
+from pentathlon.study.counting import count_text
 
 MOST_FINDINGS = 8
 WIDE = 118
@@ -88,7 +90,8 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     console.print(
         Text(
             f"\nδ = {percent_text(study.delta_percent)}, confidence "
-            f"{percent_text(study.confidence * 100)}, {study.blocks} blocks, seed {study.seed}, "
+            f"{percent_text(study.confidence * 100)}, {count_text(study.blocks, 'block')}, "
+            f"seed {study.seed}, "
             f"plan {study.plan_hash[:12]}{f', {posthoc.MARK}' if study.post_hoc else ''}",
             style="dim",
         )
@@ -229,7 +232,7 @@ def _of_parameters(caution: str) -> bool:
 def _interval(effect: Effect) -> str:
     if effect.low_percent is None or effect.high_percent is None:
         return ""
-    return f"[{signed_percent(effect.low_percent)}, {signed_percent(effect.high_percent)}]"
+    return interval_text(effect.low_percent, effect.high_percent)
 
 
 def _groups(rows: Sequence[Row], full: bool) -> Iterator[list[Row]]:

@@ -8,11 +8,18 @@ from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
 from pentathlon.evaluate.derived import limits
-from pentathlon.evaluate.display import bytes_text, scale, signed_percent, significant
+from pentathlon.evaluate.display import (
+    bytes_text,
+    interval_text,
+    scale,
+    signed_percent,
+    significant,
+)
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report import jitters, overlays, sweeps
+from pentathlon.study.counting import count_text
 
 CURVE_ROWS = 6
 """A workload with at least so many rows gets a section of its own."""
@@ -390,7 +397,7 @@ def _mean(summary: Summary | None, divisor: float) -> Mean:
     return Mean(
         significant(summary.mean / divisor),
         summary.within_one_percent is False,
-        f"{summary.samples} samples in {summary.boots} boots, "
+        f"{count_text(summary.samples, 'sample')} in {count_text(summary.boots, 'boot')}, "
         f"{significant(summary.minimum / divisor)} to {significant(summary.maximum / divisor)}"
         f"{spread}{deviation}",
     )
@@ -408,8 +415,8 @@ def _checks(effect: Effect) -> tuple[str, ...]:
         and found.median_confidence is not None
     ):
         said[0] += (
-            f" ({signed_percent(found.median_low_percent)} to "
-            f"{signed_percent(found.median_high_percent)} at {found.median_confidence * 100:.1f} %)"
+            f" ({interval_text(found.median_low_percent, found.median_high_percent, '{} to {}')}"
+            f" at {found.median_confidence * 100:.1f} %)"
         )
     said.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
     means = f"ratio of means {signed_percent(found.means_percent)}"
@@ -417,8 +424,7 @@ def _checks(effect: Effect) -> tuple[str, ...]:
         means += ", unbounded"
     elif found.means_low_percent is not None and found.means_high_percent is not None:
         means += (
-            f" ({signed_percent(found.means_low_percent)} to "
-            f"{signed_percent(found.means_high_percent)})"
+            f" ({interval_text(found.means_low_percent, found.means_high_percent, '{} to {}')})"
         )
     said.append(means)
     if found.p_max_t is not None:
@@ -439,7 +445,7 @@ def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Jud
     interval = ""
     detail = one.reason
     if effect is not None and effect.low_percent is not None and effect.high_percent is not None:
-        interval = f"{signed_percent(effect.low_percent)} to {signed_percent(effect.high_percent)}"
+        interval = interval_text(effect.low_percent, effect.high_percent, "{} to {}")
     if (
         effect is not None
         and effect.adjusted_confidence is not None
@@ -447,9 +453,9 @@ def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Jud
         and effect.adjusted_high_percent is not None
     ):
         adjusted = (
-            f"{effect.blocks} blocks; {effect.adjusted_confidence * 100:.3f} % interval "
-            f"{signed_percent(effect.adjusted_low_percent)} to "
-            f"{signed_percent(effect.adjusted_high_percent)}"
+            f"{count_text(effect.blocks, 'block')}; "
+            f"{effect.adjusted_confidence * 100:.3f} % interval "
+            + interval_text(effect.adjusted_low_percent, effect.adjusted_high_percent, "{} to {}")
         )
         parts = [part for part in (detail, adjusted, *_checks(effect)) if part]
         detail = ". ".join(parts)

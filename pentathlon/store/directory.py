@@ -89,8 +89,7 @@ def read_plan(directory: Path) -> Plan:
         reason = (error.strerror or "").lower()
         raise StoreError(f"{directory} is no result directory: {PLAN}: {reason}") from error
     except ValueError as error:
-        first = str(error).splitlines()[0]
-        raise StoreError(f"{directory / PLAN} cannot be read: {first}") from error
+        raise StoreError(f"{directory / PLAN} cannot be read: {error}") from error
 
 
 def result_directories(root: Path = RESULTS) -> Iterator[Path]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import BootEnd, RunStart
+from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.choice import Choice
@@ -109,8 +109,7 @@ class Result:
     def state(self) -> RunState:
         """Where the run stands."""
         state = RunState(self.plan)
-        for record in read_journal(self.path):
-            state.apply(record)
+        self._each_record(state.apply)
         return state
 
     @property
@@ -269,7 +268,11 @@ class Result:
     def _tables(self) -> dict[str, pl.DataFrame]:
         if self._fresh is None:
             return self._pass[0]
-        return {name: pl.read_parquet(self.path / f"{name}.parquet") for name in TABLES}
+        try:
+            return {name: pl.read_parquet(self.path / f"{name}.parquet") for name in TABLES}
+        except (pl.exceptions.PolarsError, OSError):
+            # They are derived: a damaged one is made again.
+            return self._pass[0]
 
     @cached_property
     def _standing(self) -> _Standing:
@@ -295,7 +298,7 @@ class Result:
     def _pass(self) -> tuple[dict[str, pl.DataFrame], _Standing]:
         """One pass over the journal: the tables and where the run stands."""
         builder = TableBuilder(self.plan, self.catalog)
-        builder.take(read_journal(self.path))
+        self._each_record(lambda record: builder.take([record]))
         state = builder.state
         standing = _Standing(
             ended=state.ended and not state.pending(),
@@ -306,6 +309,21 @@ class Result:
             enough=None if state.enough is None else state.enough.reason,
         )
         return builder.tables(), standing
+
+    def _each_record(self, take: Callable[[Record], None]) -> None:
+        """Have every record taken, in order.
+
+        Raises:
+            StoreError: one of them is not of this plan, or lacks what its kind has.
+        """
+        for number, record in enumerate(read_journal(self.path), start=1):
+            try:
+                take(record)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                raise StoreError(
+                    f"{self.path / JOURNAL}:{number}: this record ({record.kind}) does not fit the "
+                    f"plan beside it, or is damaged: {type(error).__name__}: {error}"
+                ) from error
 
     def _journal_bytes(self) -> int:
         try:

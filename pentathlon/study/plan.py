@@ -16,7 +16,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
@@ -121,7 +121,38 @@ class Plan(_Part):
         document = json.loads(text)
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f"this is no plan of format {FORMAT}")
-        return cls.model_validate_json(text)
+        try:
+            plan = cls.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        plan._check()
+        return plan
+
+    def _check(self) -> None:
+        """Whether every part names the same systems and steps, which a changed file may not.
+
+        Raises:
+            ValueError: a part names others than the study.
+        """
+        names = sorted(system.name for system in self.study.systems)
+        known = ", ".join(names)
+        for what, found in (("steps", self.steps), ("targets", self.targets)):
+            if sorted(found) != names:
+                raise ValueError(
+                    f"its {what} are those of {', '.join(found)}, its study has {known}"
+                )
+        if extra := sorted(self.preparation.keys() - names):
+            raise ValueError(f"its preparation names {extra[0]}, its study has {known}")
+        for number, block in enumerate(self.blocks, start=1):
+            booted = sorted(boot.system for boot in block)
+            if booted != names:
+                raise ValueError(f"block {number} boots {', '.join(booted)}, its study has {known}")
+            for boot in block:
+                if sorted(boot.steps) != list(range(len(self.steps[boot.system]))):
+                    raise ValueError(
+                        f"block {number} does not run each step of {boot.system} exactly once"
+                    )
 
 
 def canonical_json(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.procedure.state import RunState
+from pentathlon.study.counting import count_text
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PlannedStep
 
@@ -63,7 +64,9 @@ def once(state: RunState, system: str, number: int) -> str:
         return "not done yet"
     if len(ends) > 1:
         counts = Counter(str(record.outcome) for record in ends)
-        return ", ".join(f"{count} runs {outcome}" for outcome, count in counts.items())
+        return ", ".join(
+            f"{count_text(count, 'run')} {outcome}" for outcome, count in counts.items()
+        )
     [end] = ends
     software = end.detail.get("software")
     if isinstance(software, Mapping) and "count" in software:
@@ -82,7 +85,7 @@ def each(state: RunState, system: str, step: PlannedStep) -> str:
     for outcome, count in Counter(verdict.outcome for verdict in own).items():
         those = [verdict for verdict in own if verdict.outcome == outcome]
         longest = max(verdict.seconds for verdict in those)
-        boots = f"{count} boot" if count == 1 else f"{count} boots"
+        boots = count_text(count, "boot")
         text = f"{outcome} in {boots}, after at most {longest:.1f} s"
         if reason := next((verdict.reason for verdict in those if verdict.reason), None):
             text += f": {reason}"

@@ -12,6 +12,7 @@ from pentathlon.evaluate.beneath.exclude import cautions
 from pentathlon.evaluate.beneath.steady import steady_caution
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Answered, Excluded, Mode, Steady
+from pentathlon.study.counting import count_text
 
 
 def qualify(
@@ -53,4 +54,5 @@ def mode_words(mode: Mode) -> str:
     times = mode.percent >= 100
     size = f"{mode.percent / 100 + 1:.2g}×" if times else f"{mode.percent:.1f}\N{NO-BREAK SPACE}%"
     also = f", in the same blocks as on {', '.join(mode.also)}" if mode.also else ""
-    return f"{mode.slow} of {mode.boots} boots of {mode.system} are slow, by {size}{also}"
+    boots = count_text(mode.boots, "boot")
+    return f"{mode.slow} of {boots} of {mode.system} are slow, by {size}{also}"

@@ -14,6 +14,10 @@ from scipy import special
 
 Values = npt.NDArray[np.float64]
 
+CUT = 700.0
+"""Largest log-ratio whose percentage is a floating-point number."""
+CUT_PERCENT = math.expm1(CUT) * 100.0
+
 POWER = 0.8
 """Power for which the minimum detectable effect is stated (Cohen 1988, section 2.4)."""
 
@@ -115,7 +119,15 @@ def detectable(sample: Values, level: float) -> float:
 
 def percent(log_ratio: float) -> float:
     """A log-ratio as a percentage: +5 means 1.05 times the reference's speed."""
-    return math.expm1(min(log_ratio, 700.0)) * 100.0
+    return math.expm1(min(log_ratio, CUT)) * 100.0
+
+
+def log_of(percentage: float) -> float:
+    """The log-ratio of a percentage, the inverse of `percent`: −100 (or less) is −∞, and what
+    `percent` had to cut is ∞."""
+    if percentage <= -100.0:
+        return -math.inf
+    return math.inf if percentage >= CUT_PERCENT else math.log1p(percentage / 100.0)
 
 
 def delta_log(delta_percent: float) -> float:

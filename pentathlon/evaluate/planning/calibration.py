@@ -112,7 +112,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
             continue
         if effect.low_percent is None or effect.high_percent is None:
             continue
-        ends = (math.log1p(effect.low_percent / 100), math.log1p(effect.high_percent / 100))
+        ends = (ratio.log_of(effect.low_percent), ratio.log_of(effect.high_percent))
         floors.append(
             Floor(
                 key=row.key,

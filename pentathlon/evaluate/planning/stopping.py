@@ -9,8 +9,10 @@ import math
 from collections.abc import Iterator
 
 from pentathlon.evaluate.display import percent_text
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.study.counting import count_text
 from pentathlon.study.stopping import Stopping
 
 DECIDED = {Verdict.EQUIVALENT, Verdict.NEGLIGIBLE}
@@ -31,11 +33,11 @@ def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | Non
     what = "every declared indicator" if evaluation.study.declared else "every indicator"
     if stopping.rule == "looks":
         if all(decided(one, evaluation.study.delta_percent) for one in found):
-            return f"after {blocks} blocks {what} is decided"
+            return f"after {count_text(blocks, 'block')} {what} is decided"
         return None
     wanted = stopping.half_width_percent or 0.0
     if all(_half_width(one.effect) <= math.log1p(wanted / 100) for one in found):
-        return f"after {blocks} blocks {what} is known to ±{percent_text(wanted)}"
+        return f"after {count_text(blocks, 'block')} {what} is known to ±{percent_text(wanted)}"
     return None
 
 
@@ -66,4 +68,4 @@ def _half_width(effect: Effect | None) -> float:
     """Half width of the own interval as a log-ratio; infinite without one."""
     if effect is None or effect.low_percent is None or effect.high_percent is None:
         return math.inf
-    return (math.log1p(effect.high_percent / 100) - math.log1p(effect.low_percent / 100)) / 2
+    return (ratio.log_of(effect.high_percent) - ratio.log_of(effect.low_percent)) / 2

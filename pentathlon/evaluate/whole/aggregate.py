@@ -41,6 +41,7 @@ from pentathlon.evaluate.whole.weighed import (
     units,
 )
 from pentathlon.evaluate.whole.weights import Place, row_weights
+from pentathlon.study.counting import count_text
 
 UNUSED = (Verdict.INVALID, Verdict.NOT_MEASURED)
 
@@ -221,7 +222,8 @@ def find_whole(
         LeftOut(
             key=one.row.key,
             weight=one.weight,
-            reason=f"measured in {len(one.ratios)} blocks, not in all of the {len(blocks)}",
+            reason=f"measured in {count_text(len(one.ratios), 'block')}, "
+            f"not in all of the {len(blocks)}",
         )
         for one in weighed
         if one.weight > 0 and one.row.key not in inside

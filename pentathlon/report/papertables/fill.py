@@ -25,6 +25,7 @@ from pentathlon.report.papertables.filled import ABSENT, BETTER, Cell, Filled, J
 from pentathlon.report.papertables.load import Declared, Entry, papers
 from pentathlon.report.papertables.model import Wanted
 from pentathlon.report.papertables.units import convert
+from pentathlon.study.counting import count_text
 
 EXPERIMENT = re.compile(r", experiment (\d)$")
 
@@ -206,13 +207,15 @@ def _cell(entry: Entry, summary: Summary | None, boots: Boots | None) -> Cell:
     assert summary is not None and boots is not None
     value = model.mean(boots)
     deviation = model.deviation_percent(boots)
-    spread = "" if not np.isfinite(deviation) else f", within {significant(deviation, 2)} %"
+    known = len(boots) > 1 and np.isfinite(deviation)
+    spread = f", within {significant(deviation, 2)} %" if known else ""
     return Cell(
         text=significant(value),
         value=value if np.isfinite(value) else None,
         deviation_percent=deviation if np.isfinite(deviation) else None,
         flagged=bool(deviation > model.TOLERANCE_PERCENT),
-        detail=f"{summary.samples} samples in {summary.boots} boots{spread}",
+        detail=f"{count_text(summary.samples, 'sample')} in "
+        f"{count_text(summary.boots, 'boot')}{spread}",
     )
 
 
