@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 import typer
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from pentathlon.cli import preparationview
 from pentathlon.cli.exits import domain_errors
-from pentathlon.cli.screen import out
+from pentathlon.cli.screen import err, out
 from pentathlon.store.directory import RESULTS
-from pentathlon.store.query import Result, list_results, load_result, newest
+from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text
 
 HELP = "List and show result directories."
@@ -47,7 +49,10 @@ def list_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     with domain_errors():
-        found = list_results(root)
+        unreadable: list[str] = []
+        found = list_results(root, unreadable)
+        for sentence in unreadable:
+            err.print(f"left out: {sentence}", soft_wrap=True)
         if as_json:
             out.print_json(
                 data=[
@@ -61,6 +66,7 @@ def list_command(
                         "finished": one.finished,
                         "not_needed": one.not_needed,
                         "failures": one.failures,
+                        "unsupported": one.unsupported,
                     }
                     for one in found
                 ]
@@ -69,22 +75,7 @@ def list_command(
         if not found:
             out.print(f"There are no results in {root}. Start with: pentathlon run STUDY")
             return
-        table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("result", "started (UTC)", "state", "plan"):
-            table.add_column(name, no_wrap=True)
-        for name in ("steps", "failures"):
-            table.add_column(name, justify="right")
-        styles = {"finished": "green", "running": "cyan", "unfinished": "yellow"}
-        for one in found:
-            table.add_row(
-                str(one.path),
-                one.started[:19].replace("T", " "),
-                Text(one.state, style=styles[one.state]),
-                one.plan_hash[:12],
-                f"{one.finished}/{one.steps - one.not_needed}",
-                str(one.failures) if one.failures else "–",
-            )
-        out.print(table)
+        _list(found)
 
 
 @app.command("show", help=SHOW_HELP)
@@ -104,6 +95,41 @@ def choose(path: Path | None) -> Path:
         StoreError: there is none.
     """
     return newest(RESULTS) if path is None else path
+
+
+STYLES = {"finished": "green", "running": "cyan", "unfinished": "yellow"}
+
+
+def _list(found: Sequence[Summary]) -> None:
+    """One line for each result; two where the screen is too narrow for a whole path."""
+    rows = [
+        (
+            one.started[:19].replace("T", " "),
+            Text(one.state, style=STYLES[one.state]),
+            one.plan_hash[:12],
+            f"{one.finished}/{one.steps - one.not_needed}",
+            str(one.failures) if one.failures else "–",
+            str(one.unsupported) if one.unsupported else "–",
+        )
+        for one in found
+    ]
+    names = ("started (UTC)", "state", "plan", "steps", "failures", "unsupported")
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("result", no_wrap=True)
+    for name in names:
+        table.add_column(name, no_wrap=True, justify="left" if name in names[:3] else "right")
+    for one, row in zip(found, rows, strict=True):
+        table.add_row(str(one.path), *row)
+    if Measurement.get(out, out.options, table).maximum <= out.width:
+        out.print(table)
+        return
+    for one, row in zip(found, rows, strict=True):
+        out.print(str(one.path), soft_wrap=True)
+        started, state, plan, steps, *counts = row
+        told = [f"{count} {name}" for count, name in zip(counts, names[4:], strict=True)
+                if count != "–"]  # fmt: skip
+        line = Text.assemble(f"  {started}, ", state, f", plan {plan}, {steps} steps")
+        out.print(line.append("".join(f", {one}" for one in told)))
 
 
 def _show(result: Result) -> None:
@@ -180,20 +206,28 @@ def _fact(facts: dict[str, object], *paths: str) -> str:
 
 
 def _failures(failures: pl.DataFrame) -> Table:
-    table = Table(title="Failures", title_justify="left", box=None, pad_edge=False)
+    """One row for each reason of each workload, whatever the number of its boots and cases."""
+    title = "Failures, and what is unsupported"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for name in ("boot", "workload", "case", "kind", "reason", "made good"):
         table.add_column(name, header_style="dim", overflow="fold")
     groups = failures.group_by(
-        ["system", "workload", "case", "kind", "reason", "resolved"], maintain_order=True
-    ).agg(pl.col("boot").first(), pl.len().alias("count"))
+        ["system", "workload", "kind", "reason", "resolved"], maintain_order=True
+    ).agg(pl.col("boot").unique(maintain_order=True), pl.col("case").unique(maintain_order=True))
     for row in groups.iter_rows(named=True):
-        more = f" and {row['count'] - 1} more" if row["count"] > 1 else ""
+        cases = [case for case in row["case"] if case]
+        answered = row["kind"] == "unsupported"
         table.add_row(
-            f"{row['boot']}{more}",
+            _such(row["boot"]),
             row["workload"] or "–",
-            row["case"] or "–",
+            _such(cases) if cases else "–",
             row["kind"],
             row["reason"],
-            "yes" if row["resolved"] else "no",
+            "–" if answered else "yes" if row["resolved"] else "no",
         )
     return table
+
+
+def _such(names: Sequence[str]) -> str:
+    """The first, and how many more there are."""
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]

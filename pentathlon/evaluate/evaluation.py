@@ -74,9 +74,9 @@ def evaluate(result: ResultLike) -> Evaluation:
     ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
     used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
     told = inventories(result.inventory())
-    facts = study_facts(plan, getattr(result, "enough", None)).model_copy(
-        update={"post_hoc": find_post_hoc(result)}
-    )
+    facts = study_facts(
+        plan, getattr(result, "enough", None), getattr(result, "unfinished", "")
+    ).model_copy(update={"post_hoc": find_post_hoc(result)})
     systems = system_facts(plan, used, told)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())

@@ -101,11 +101,12 @@ def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
     return found
 
 
-def study_facts(plan: Plan, stopped: str | None = None) -> StudyFacts:
+def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") -> StudyFacts:
     """The study and its plan, as far as a report names them.
 
     Args:
         stopped: why the stopping rule ended the run before its last block.
+        unfinished: how far a run is that has not ended; "" if it has.
     """
     study, procedure = plan.study, plan.study.procedure
     return StudyFacts(
@@ -126,6 +127,7 @@ def study_facts(plan: Plan, stopped: str | None = None) -> StudyFacts:
         weights=dict(study.weights),
         stopping=procedure.stopping.words(len(plan.blocks)),
         stopped=stopped,
+        unfinished=unfinished,
         declared=study.evaluation.declared,
     )
 

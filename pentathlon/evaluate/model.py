@@ -58,6 +58,8 @@ class StudyFacts(Frozen):
     """The stopping rule in words."""
     stopped: str | None = None
     """Why the rule ended the study before its last block; None if it did not."""
+    unfinished: str = ""
+    """How far a run is that has not ended, in words; "" if it has."""
     declared: tuple[str, ...] | None = None
     """What the study is about; everything if None."""
     post_hoc: tuple[PostHoc, ...] = ()

@@ -77,6 +77,12 @@ def compared(rows: Iterable[Row], system: str) -> Iterator[tuple[Row, Comparison
             yield row, comparison
 
 
+def told_apart(evaluation: Evaluation, system: str) -> bool:
+    """Whether a difference from the reference is shown, in any score."""
+    scores = [row for row in evaluation.rows if row.score]
+    return any(one.verdict.is_difference for _, one in compared(scores, system))
+
+
 def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     study = evaluation.study
     tally = verdict_counts(evaluation, pair.system)

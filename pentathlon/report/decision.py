@@ -13,7 +13,7 @@ from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.whole.aggregate import direction
 from pentathlon.report import posthoc
-from pentathlon.report.answer import between, sentence, speed_words
+from pentathlon.report.answer import between, sentence, speed_words, told_apart
 from pentathlon.study.counting import count_text
 
 NEARLY_ALL = 0.995
@@ -21,6 +21,8 @@ FEW_TURNS = 3
 MOST_BLOCKS = 10_000
 """More blocks than that are no advice."""
 FEW_WEIGHTS = 4
+LITTLE = 0.005
+"""Share of the weight that percentages without decimals do not show."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,12 @@ def decisions(evaluation: Evaluation) -> tuple[Decision, ...]:
 
 
 def best_words(evaluation: Evaluation) -> str:
-    """With several systems: how often each has the best mean over all weights; else ""."""
+    """With several systems: how often each has the best mean over all weights; else "".
+
+    "" too where one of them cannot be told from the reference: then none can be called the best.
+    """
     shares = [one for one in evaluation.shares if one.share > 0]
-    if not shares:
+    if not shares or not all(told_apart(evaluation, one.system) for one in evaluation.pairs):
         return ""
     told = [f"{one.system} under {_share(one.share)}" for one in shares]
     return f"Best of all systems, over all possible weights of the areas: {_listing(told)}."
@@ -101,6 +106,7 @@ def _decision(evaluation: Evaluation, whole: Whole, everything: Mean) -> Decisio
 def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
     study = evaluation.study
     by = _by(study.weights, post_hoc=posthoc.changed(evaluation, "weights"))
+    by += _less(study.weights, mean)
     if mean.low_percent is None or mean.high_percent is None:
         again = "in a single block: whether that would happen again is not known."
         if abs(mean.mean) <= delta_log(study.delta_percent):
@@ -163,6 +169,15 @@ def _by(weights: Mapping[str, float], *, post_hoc: bool) -> str:
     few = len(weights) <= FEW_WEIGHTS
     which = f"weights chosen {posthoc.MARK}" if post_hoc else "the stated weights"
     return f"By {which} ({told})" if few else f"By {which}"
+
+
+def _less(weights: Mapping[str, float], mean: Mean) -> str:
+    """Says that rows which were not compared have taken weight from their areas, where it shows."""
+    if mean.weight > 1 - LITTLE:
+        return ""
+    shares = [one.weight for one in mean.members]
+    even = not weights and max(shares) - min(shares) < LITTLE
+    return "" if even else " less the rows that could not be compared"
 
 
 def _interval(low: float, high: float) -> str:

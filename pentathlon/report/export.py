@@ -193,6 +193,8 @@ def to_markdown(evaluation: Evaluation) -> str:
         lines += [_plain(study.question), ""]
     if marked := posthoc.words(evaluation):
         lines += [f"> {_plain(marked)}", ""]
+    if study.unfinished:
+        lines += [f"> {_plain(sentence(study.unfinished))}", ""]
     for answer in answers(evaluation):
         lines += [f"**{_plain(answer.headline)}**", ""]
         lines += [f"> {_plain(sentence(caution))}\n" for caution in answer.cautions]
@@ -234,11 +236,13 @@ def to_markdown(evaluation: Evaluation) -> str:
 
 def to_latex(evaluation: Evaluation) -> str:
     """A table for each area, as the papers have them, with booktabs and longtable."""
+    study = evaluation.study
     short = posthoc.short(evaluation)
     marked = f" ({posthoc.MARK}: {short})" if short else ""
+    unfinished = f" ({study.unfinished})" if study.unfinished else ""
     tables = [
         latex.table(
-            caption=f"{evaluation.study.title}: {area}{marked}",
+            caption=f"{study.title}: {area}{unfinished}{marked}",
             label=f"tab:{area}",
             header=headings(evaluation),
             left=alignment(evaluation),

@@ -72,7 +72,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             beneath=beneath.beneath(evaluation) if evaluation.rows else (),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
-            notes=_notes(result),
+            notes=_notes(evaluation, result),
             orders=_orders(result),
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
@@ -144,10 +144,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _notes(result: ResultLike) -> list[str]:
-    """Sentences that the run noted when it began."""
+def _notes(evaluation: Evaluation, result: ResultLike) -> list[str]:
+    """How far an unfinished run is, and the sentences that the run noted when it began."""
     notes = getattr(result, "notes", None)
-    return list(notes()) if callable(notes) else []
+    unfinished = evaluation.study.unfinished
+    own = [sentence(unfinished)] if unfinished else []
+    return [*own, *(notes() if callable(notes) else ())]
 
 
 def _orders(result: ResultLike) -> list[list[str]]:

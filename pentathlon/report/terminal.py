@@ -57,6 +57,8 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         console.print(Text(study.question, style="italic"))
     if marked := posthoc.words(evaluation):
         console.print(Text(marked, style="bold magenta"))
+    if study.unfinished:
+        console.print(Text(f"! {sentence(study.unfinished)}", style="magenta"))
     for decision in decisions(evaluation):
         _decision(decision, console)
     best = best_words(evaluation)

@@ -21,11 +21,12 @@ from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
 from pentathlon.store.tables import TableBuilder, write_tables
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
+from pentathlon.study.counting import count_text
 from pentathlon.study.model import Evaluation, Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
-FRESH_FORMAT = 4
+FRESH_FORMAT = 5
 """To be raised whenever the columns of a table or the meaning of one change."""
 
 
@@ -46,6 +47,8 @@ class Summary:
     failures: int
     not_needed: int = 0
     """Steps that the stopping rule spared."""
+    unsupported: int = 0
+    """Answers that a system cannot do something: results, not failures."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class _Standing:
     started: str
     finished_steps: int
     failures: int
+    unsupported: int
     not_needed: int
     enough: str | None
     """Why the stopping rule ended the study before its last block."""
@@ -203,7 +207,18 @@ class Result:
             finished=standing.finished_steps,
             failures=standing.failures,
             not_needed=standing.not_needed,
+            unsupported=standing.unsupported,
         )
+
+    @property
+    def unfinished(self) -> str:
+        """How far a run is that has not ended, in words; "" if it has."""
+        one = self.summary()
+        if one.state == "finished":
+            return ""
+        begun = "is going on" if one.state == "running" else "was cut off"
+        asked = count_text(one.steps - one.not_needed, "step")
+        return f"the run {begun}: {one.finished} of {asked} are measured"
 
     @property
     def enough(self) -> str | None:
@@ -305,6 +320,7 @@ class Result:
             started=builder.started,
             finished_steps=state.finished_steps(),
             failures=len(state.unresolved()),
+            unsupported=sum(one.kind == "unsupported" for one in state.failures),
             not_needed=state.steps_not_needed(),
             enough=None if state.enough is None else state.enough.reason,
         )
@@ -394,14 +410,19 @@ def load_result(path: Path) -> Result:
     return Result(path)
 
 
-def list_results(root: Path) -> list[Summary]:
-    """The results in a directory, newest first; those that cannot be read are left out."""
+def list_results(root: Path, unreadable: list[str] | None = None) -> list[Summary]:
+    """The results in a directory, newest first; those that cannot be read are left out.
+
+    Args:
+        unreadable: takes a sentence for each of these.
+    """
     found = []
     for directory in result_directories(root):
         try:
             found.append(load_result(directory).summary())
-        except StoreError:
-            continue
+        except StoreError as error:
+            if unreadable is not None:
+                unreadable.append(str(error))
     return found
 
 

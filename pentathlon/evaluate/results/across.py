@@ -70,6 +70,8 @@ class Across(Frozen):
     delta_percent: float
     confidence: float
     guards: tuple[Guard, ...]
+    unfinished: tuple[str, ...] = ()
+    """Which of the two runs have not ended, one sentence each."""
     rows: tuple[AcrossRow, ...]
     only_baseline: tuple[str, ...]
     """Keys that only the baseline has."""
@@ -83,6 +85,7 @@ class Across(Frozen):
         return (
             "the two were measured in different runs, not in common blocks: whatever changed on "
             "the machine in between is in the difference",
+            *self.unfinished,
             *(one.words for one in self.guards if one.outcome == "qualified"),
         )
 
@@ -97,6 +100,8 @@ class Side:
     plan_hash: str
     title: str
     titles: Titles
+    unfinished: str = ""
+    """How far its run is if it has not ended."""
 
 
 def side(result: ResultLike, system: str) -> Side:
@@ -117,6 +122,7 @@ def side(result: ResultLike, system: str) -> Side:
         plan_hash=plan.hash(),
         title=study_facts(plan).title,
         titles=Titles(getattr(result, "catalog", None)),
+        unfinished=getattr(result, "unfinished", ""),
     )
 
 
@@ -167,6 +173,11 @@ def compare_results(
         delta_percent=delta_percent,
         confidence=confidence,
         guards=looked_at,
+        unfinished=tuple(
+            f"of the {name} ({one.facts.name}), {one.unfinished}"
+            for name, one in (("first result", baseline), ("second result", system))
+            if one.unfinished
+        ),
         rows=tuple(
             _row(
                 system.titles,

@@ -1,0 +1,176 @@
+"""Results that are awkward: outliers, one block, cut off, damaged, full of failures."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import STUDY, Shop
+
+
+@pytest.fixture
+def measured(shop: Shop) -> Path:
+    done = shop.call("run", shop.write(), "--no-pilot", "--no-report")
+    assert done.code == 0, done.err
+    return shop.result()
+
+
+def rewrite(result: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change records of a journal."""
+    journal = result / "journal.jsonl"
+    records = [json.loads(line) for line in journal.read_text().splitlines()]
+    for record in records:
+        change(record)
+    journal.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+
+def thirtyfold(record: dict[str, Any]) -> None:
+    event = record.get("event", {})
+    if event.get("event") == "sample" and (record["block"], record["system"]) == (1, "b"):
+        event["value"] *= 30
+
+
+def test_an_outlier_in_one_of_two_blocks(shop: Shop, measured: Path) -> None:
+    """Its interval reaches from -100 % to more than 1e20 %: nothing is known, which is called so."""
+    rewrite(measured, thirtyfold)
+    done = shop.call("compare", measured, "--full")
+    assert done.code == 0, done.err
+    flat = " ".join(done.out.split())
+    assert "how b compares is not known, as 2 blocks with such a spread" in flat
+    assert "look for what makes the blocks differ" in flat
+    assert len(re.findall(r"not known +inconclusive", done.out)) == 9
+    assert not re.search(r"\d,\d{3},\d{3}", done.out), "no number of so many digits"
+    formats = "html,csv,markdown,latex,json"
+    written = shop.call("report", measured, "--format", formats)
+    assert written.code == 0, written.err
+    page = (measured / "evaluation.md").read_text()
+    assert "not known" in page and not re.search(r"\d,\d{3},\d{3}", page)
+    assert shop.call("gate", measured).code == 5
+    assert shop.call("compare", measured, measured).code == 0
+
+
+def test_one_block_in_words(shop: Shop) -> None:
+    done = shop.call("run", shop.write(), "--no-pilot", "--blocks", "1")
+    assert done.code == 0, done.err
+    assert "1 blocks" not in done.out + done.err and "1 block," in done.out
+    shop.call("report", "--format", "html,markdown,csv")
+    for name in ("report.html", "evaluation.md"):
+        text = (shop.result() / name).read_text()
+        assert not re.search(r"\b1 (blocks|boots|rows|samples|threads)\b", text), name
+        assert "within 0 %" not in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["compare", "results show", "report", "gate", "tables", "run --resume", "plan --allocate"],
+)
+def test_a_plan_whose_system_was_renamed(shop: Shop, measured: Path, words: str) -> None:
+    plan = measured / "plan.json"
+    plan.write_text(plan.read_text().replace('"name":"b"', '"name":"c"'))
+    done = shop.call(*words.split(), measured)
+    assert done.code == 2 and done.out == ""
+    assert "plan.json cannot be read: its steps are those of a, b, its study has a, c" in done.err
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda plan: plan["blocks"][1].pop(), "block 2 boots"),
+        (lambda plan: plan["blocks"][0][0]["steps"].pop(), "does not run each step"),
+        (lambda plan: plan["targets"].pop("b"), "its targets are those of a, its study has a, b"),
+        (lambda plan: plan.update(blocks=3), "blocks: "),
+    ],
+)
+def test_a_plan_that_contradicts_itself(
+    shop: Shop, measured: Path, change: Callable[[dict[str, Any]], None], sentence: str
+) -> None:
+    document = json.loads((measured / "plan.json").read_text())
+    change(document)
+    (measured / "plan.json").write_text(json.dumps(document))
+    done = shop.call("compare", measured)
+    assert done.code == 2 and sentence in done.err, done.err
+
+
+def test_a_journal_of_another_plan(shop: Shop, measured: Path) -> None:
+    def renamed(record: dict[str, Any]) -> None:
+        if record.get("system") == "b":
+            record["system"] = "x"
+
+    rewrite(measured, renamed)
+    (measured / "tables.json").unlink()
+    done = shop.call("compare", measured)
+    assert done.code == 2 and re.search(r"journal.jsonl:\d+: this record \(boot-start\)", done.err)
+    listed = shop.call("results", "list")
+    assert listed.code == 0 and "left out: " in listed.err and "journal.jsonl" in listed.err
+
+
+def test_a_damaged_table_is_made_again(shop: Shop, measured: Path) -> None:
+    before = shop.call("compare", measured).out
+    (measured / "samples.parquet").write_bytes(b"PAR1 cut")
+    done = shop.call("compare", measured)
+    assert (done.code, done.out) == (0, before), done.err
+
+
+def test_what_is_cut_off_says_so(shop: Shop, measured: Path) -> None:
+    journal = measured / "journal.jsonl"
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:80]))
+    done = shop.call("compare", measured)
+    assert done.code == 0, done.err
+    assert re.search(r"! The run was cut off: \d+ of 12 steps are measured\.", done.out)
+    across = shop.call("compare", measured, measured)
+    assert "Of the first result (a), the run was cut off" in " ".join(across.out.split())
+    shop.call("report", measured, "--format", "html,markdown,latex,json")
+    for name in ("report.html", "evaluation.md", "evaluation.tex", "evaluation.json"):
+        assert "he run was cut off" in (measured / name).read_text(), name
+
+
+def test_a_whole_run_does_not(shop: Shop, measured: Path) -> None:
+    assert "cut off" not in shop.call("compare", measured).out
+
+
+def test_a_wall_of_alike_answers_is_one_row(shop: Shop) -> None:
+    fault = {"kind": "unsupported", "workload": "fake.beta"}
+    shop.options = {"faults": [fault]}
+    done = shop.call("run", shop.write(), "--no-pilot", "--no-report")
+    assert done.code == 0, done.err
+
+    def spread(record: dict[str, Any]) -> None:
+        event = record.get("event", {})
+        if event.get("event") == "error":
+            event["case"] = {"size_bytes": 1024 << record["block"], "variant": "plain"}
+
+    rewrite(shop.result(), spread)
+    (shop.result() / "tables.json").unlink()
+    shown = shop.call("results", "show")
+    lines = [line for line in shown.out.splitlines() if "planted: unsupported" in line]
+    assert len(lines) == 2, shown.out
+    assert all("1 more" in line and line.rstrip().endswith("–") for line in lines)
+    [listed] = json.loads(shop.call("results", "list", "--json").out)
+    assert (listed["failures"], listed["unsupported"]) == (0, 4)
+    header, row = shop.call("results", "list").out.splitlines()
+    assert header.split()[-2:] == ["failures", "unsupported"] and row.split()[-2:] == ["–", "4"]
+
+
+def test_a_narrow_list_shows_whole_paths(shop: Shop, measured: Path) -> None:
+    shop.environment = {"COLUMNS": "60"}
+    done = shop.real("results", "list")
+    path, line = done.out.splitlines()
+    assert path == str(measured.relative_to(shop.directory))
+    assert line.startswith("  20") and line.endswith(", 12/12 steps") and "finished" in line
+
+
+def test_weights_of_what_was_not_compared(shop: Shop) -> None:
+    """Areas are not called equal above a table in which they are not."""
+    shop.options = {"faults": [{"kind": "unsupported", "workload": "fake.beta", "cpus": [0]}]}
+    text = STUDY.replace('"fake.*"', '"fake.*", "other.*"')
+    done = shop.call("run", shop.write(text), "--no-pilot")
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "With every area weighed the same less the rows that could not be compared, " in said
+    whole = shop.call("compare", shop.result(), "a", "b").out
+    assert "40" in whole and "60" in whole
