@@ -115,7 +115,10 @@ class StopSignals:
         self._raised = False
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._handle) for number in self.NUMBERS}
+        # What is ignored from the start stays ignored: SIGHUP under nohup(1), SIGINT in the
+        # background of a shell.
+        heard = [one for one in self.NUMBERS if signal.getsignal(one) is not signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._handle) for number in heard}
         return self
 
     def __exit__(

@@ -97,6 +97,8 @@ def choose(path: Path | None) -> Path:
     return newest(RESULTS) if path is None else path
 
 
+WIDEST = 10_000
+"""Columns of no terminal: to measure what a table would need."""
 STYLES = {"finished": "green", "running": "cyan", "unfinished": "yellow"}
 
 
@@ -120,7 +122,7 @@ def _list(found: Sequence[Summary]) -> None:
         table.add_column(name, no_wrap=True, justify="left" if name in names[:3] else "right")
     for one, row in zip(found, rows, strict=True):
         table.add_row(str(one.path), *row)
-    if Measurement.get(out, out.options, table).maximum <= out.width:
+    if Measurement.get(out, out.options.update(max_width=WIDEST), table).maximum <= out.width:
         out.print(table)
         return
     for one, row in zip(found, rows, strict=True):

@@ -27,6 +27,13 @@ def main() -> NoReturn:
     except KeyboardInterrupt:  # Outside of what `exits.domain_errors` covers.
         _say_interrupted()
         code: str | int | None = INTERRUPTED
+    except BrokenPipeError:
+        screen.silence(sys.stdout)
+        code = 0
+    except OSError as error:  # The output of --help or --version cannot be written.
+        screen.silence(sys.stdout)
+        os.write(2, f"error: {(error.strerror or str(error)).lower()}\n".encode())
+        code = 2
     except SystemExit as end:
         code = end.code
     else:

@@ -128,8 +128,12 @@ class JournalWriter:
         Raises:
             StoreError: the file system refuses (it is full, for example).
         """
-        line = json.dumps(to_json(record), separators=(",", ":"), ensure_ascii=False) + "\n"
-        data = line.encode()
+        document = to_json(record)
+        line = json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n"
+        try:
+            data = line.encode()
+        except UnicodeEncodeError:  # A path with bytes that are no UTF-8 (PEP 383).
+            data = json.dumps(document, separators=(",", ":")).encode() + b"\n"
         try:
             while data:
                 data = data[os.write(self._file, data) :]

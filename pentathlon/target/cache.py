@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from pentathlon.target.homes import user_dir
 
 RECORD = "record.json"
 """Name of the file beside something fetched: its package, version and digest."""
@@ -15,8 +16,7 @@ RECORD = "record.json"
 
 def cache_dir() -> Path:
     """$XDG_CACHE_HOME/pentathlon, as the XDG base directory specification says."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "pentathlon"
+    return user_dir("XDG_CACHE_HOME", ".cache")
 
 
 @contextmanager

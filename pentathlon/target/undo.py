@@ -19,14 +19,14 @@ from typing import Any
 
 from pentathlon.target import putback
 from pentathlon.target.contract import TargetError
+from pentathlon.target.homes import user_dir
 
 Entry = dict[str, Any]
 
 
 def default_state_dir() -> Path:
     """$XDG_STATE_HOME/pentathlon, as the XDG base directory specification says."""
-    home = os.environ.get("XDG_STATE_HOME")
-    return (Path(home) if home else Path.home() / ".local" / "state") / "pentathlon"
+    return user_dir("XDG_STATE_HOME", ".local", "state")
 
 
 def boot_id() -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ def thirtyfold(record: dict[str, Any]) -> None:
 
 
 def test_an_outlier_in_one_of_two_blocks(shop: Shop, measured: Path) -> None:
-    """Its interval reaches from -100 % to more than 1e20 %: nothing is known, which is called so."""
+    """Its interval reaches from -100 % to more than 1e20 %: what is not known is called so."""
     rewrite(measured, thirtyfold)
     done = shop.call("compare", measured, "--full")
     assert done.code == 0, done.err
@@ -157,7 +159,7 @@ def test_a_wall_of_alike_answers_is_one_row(shop: Shop) -> None:
 
 
 def test_a_narrow_list_shows_whole_paths(shop: Shop, measured: Path) -> None:
-    shop.environment = {"COLUMNS": "60"}
+    shop.environment = {"COLUMNS": "70"}
     done = shop.real("results", "list")
     path, line = done.out.splitlines()
     assert path == str(measured.relative_to(shop.directory))
@@ -174,3 +176,66 @@ def test_weights_of_what_was_not_compared(shop: Shop) -> None:
     assert "With every area weighed the same less the rows that could not be compared, " in said
     whole = shop.call("compare", shop.result(), "a", "b").out
     assert "40" in whole and "60" in whole
+
+
+def test_a_user_without_a_home(shop: Shop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container that is run with a number for a user."""
+
+    def unknown(_class: type[Path]) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", classmethod(unknown))
+    shop.environment = {"XDG_STATE_HOME": ""}
+    done = shop.call("plan", shop.write(), "--no-pilot")
+    assert done.code in (2, 3) and done.out == ""
+    assert "has no home directory; set HOME or XDG_STATE_HOME" in done.err
+    shop.environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    assert shop.call("plan", "study.toml", "--no-pilot").code == 0
+
+
+@pytest.mark.parametrize("words", ["--version", "--help", "catalog", "published list --json"])
+def test_a_full_disk(shop: Shop, words: str) -> None:
+    """The output cannot be written: one sentence, and no status of success."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pentathlon", *words.split()],
+            env=shop.variables(), cwd=shop.directory, stdout=full, stderr=subprocess.PIPE,
+            text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ") and "no space left on device" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("words", "code"), [("gate RESULT", 4), ("compare RESULT", 0)])
+def test_a_reader_who_has_seen_enough(shop: Shop, words: str, code: int) -> None:
+    """The status is that of the command, whoever reads its output."""
+    slow = 'parameters = { "fake.beta" = { slowdown_percent = 50 } }'
+    text = STUDY.replace("cpus = [0]", slow)
+    run = shop.call("run", shop.write(text), "--no-pilot", "--no-report", "--blocks", "5")
+    assert run.code == 0, run.err
+    process = shop.start(*words.replace("RESULT", str(shop.result())).split())
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=60) == code
+    assert process.stderr.read() == ""
+
+
+def test_progress_that_nobody_reads(shop: Shop) -> None:
+    """A run whose standard error is closed goes on to its end."""
+    process = shop.start("run", shop.write(), "--no-pilot", "--no-report")
+    assert process.stderr is not None
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+    [listed] = json.loads(shop.call("results", "list", "--json").out)
+    assert (listed["state"], listed["finished"]) == ("finished", 12)
+
+
+def test_a_study_in_a_directory_whose_name_is_no_unicode(shop: Shop) -> None:
+    directory = shop.directory / "st\udcff"
+    directory.mkdir()
+    (directory / "study.toml").write_text(STUDY)
+    done = shop.real("run", directory / "study.toml", "--no-pilot", "--out", directory / "r")
+    assert done.code == 0, done.err
+    assert "st\\xff/r" in done.err
+    assert shop.real("results", "show", directory / "r").code == 0

@@ -72,3 +72,16 @@ def test_one_that_cleaning_up_has_hidden_is_raised_once_more() -> None:
             hidden.append("goes on")
         hidden.append("never")
     assert hidden == ["cleaned up", "taken for a task's", "goes on"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_what_the_caller_ignores_stays_ignored(number: signal.Signals) -> None:
+    """As under nohup(1), or in the background of a shell."""
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        with StopSignals():
+            send(number)
+            assert signal.getsignal(number) is signal.SIG_IGN
+        assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)

@@ -1,0 +1,26 @@
+"""Where files of a user lie that no command names (XDG base directory specification)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pentathlon.target.contract import TargetError
+
+
+def user_dir(variable: str, *below_home: str) -> Path:
+    """$VARIABLE/pentathlon, or pentathlon in a directory below the home directory.
+
+    Raises:
+        TargetError: there is neither, as in a container whose user has no entry in passwd(5).
+    """
+    named = os.environ.get(variable)
+    if named:
+        return Path(named) / "pentathlon"
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise TargetError(
+            f"this user (number {os.getuid()}) has no home directory; set HOME or {variable}"
+        ) from error
+    return home.joinpath(*below_home) / "pentathlon"
