@@ -284,10 +284,14 @@ class Result:
         if self._fresh is None:
             return self._pass[0]
         try:
-            return {name: pl.read_parquet(self.path / f"{name}.parquet") for name in TABLES}
+            return {name: self._table(name) for name in TABLES}
         except (pl.exceptions.PolarsError, OSError):
             # They are derived: a damaged one is made again.
             return self._pass[0]
+
+    def _table(self, name: str) -> pl.DataFrame:
+        with (self.path / f"{name}.parquet").open("rb") as file:
+            return pl.read_parquet(file)
 
     @cached_property
     def _standing(self) -> _Standing:

@@ -295,7 +295,8 @@ def write_tables(directory: Path, tables: dict[str, pl.DataFrame]) -> None:
     """Write each table as `NAME.parquet`, whole or not at all."""
     for name, frame in tables.items():
         draft = directory / f"{name}.parquet.part"
-        frame.write_parquet(draft)
+        with draft.open("wb") as file:  # Polars refuses paths that are no UTF-8.
+            frame.write_parquet(file)
         draft.replace(directory / f"{name}.parquet")
 
 
