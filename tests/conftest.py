@@ -1,19 +1,23 @@
 """What holds for every test; helpers such as `scripted` serve the tests of several packages.
 
 Several tests run at once (pytest-xdist). The tests of a module run in one worker, one after the
-other, because they share what the module has booted; a module whose tests share nothing says so with
-the mark `spread`. Modules that boot real systems come first, so that no worker waits for one at the
-end.
+other, because they share what the module has booted; a module whose tests share nothing says so
+with the mark `spread`. Modules that boot real systems come first, so that no worker waits for one at
+the end.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
+
+# pytest-xdist sets it for its workers; the screens that are tested are not theirs.
+os.environ.pop("COLUMNS", None)
 
 # No test asserts a time: a busy machine must not make a property fail by its slowness.
 settings.register_profile(
