@@ -2,13 +2,14 @@
 
 Several tests run at once (pytest-xdist). The tests of a module run in one worker, one after the
 other, because they share what the module has booted; a module whose tests share nothing says so
-with the mark `spread`. Modules that boot real systems come first, so that no worker waits for one at
-the end.
+with the mark `spread`. Modules that boot real systems come first, so that no worker waits for one
+at the end.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ HERE = Path(__file__).parent
 
 # pytest-xdist sets it for its workers; the screens that are tested are not theirs.
 os.environ.pop("COLUMNS", None)
+# Tests that run beside each other, and beside the user's own runs, do not lock each other out.
+LOCKS = tempfile.TemporaryDirectory(prefix="pentathlon-test-locks-")
+os.environ["PENTATHLON_LOCK_DIR"] = LOCKS.name
 
 # No test asserts a time: a busy machine must not make a property fail by its slowness.
 settings.register_profile(

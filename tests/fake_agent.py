@@ -7,11 +7,15 @@ Used where a test is about the experimenter's side. $FAKE_AGENT holds JSON:
      "delay_s": 0.001,        pause before each sample
      "state": "DIRECTORY",    counts how often each fault has struck
      "faults": [{"kind": "die" | "hang" | "torn" | "unsupported" | "failed" | "silent" | "skip"
-                         | "early",
+                         | "early" | "kernel" | "starved",
                  "workload": "fake.beta",  where; not for "early", which dies before any event
                  "cpus": [1],              only where the agent may run on just these CPUs
                  "times": 1}],             how often; for ever if it is missing
+     "system": {"os": {...}}, more sections of the inventory
      "build": "0123"}         build hash
+
+"kernel" changes the release in the inventory of a boot; "starved" leaves a CPU-bound workload a
+tenth of the CPU.
 """
 
 from __future__ import annotations
@@ -144,12 +148,15 @@ def run(request: dict[str, object]) -> int:
     cpus = (request.get("placement") or {}).get("cpus") or sorted(os.sched_getaffinity(0))
     if struck("early", None, cpus):
         return 9
+    system = {**INVENTORY, **OPTIONS.get("system", {})}
+    if struck("kernel", None, cpus):
+        system["kernel"] = {**system.get("kernel", {}), "release": "6.2.0-planted"}
     emit(
         "inventory",
         session=request["session"],
         agent=BUILD,
         clock=CLOCK,
-        system=INVENTORY if request.get("inventory") else None,
+        system=system if request.get("inventory") else None,
         placement=request.get("placement"),
         telemetry={"supported": ["cpu_user_ns"], "unsupported": {"frequency_khz": "a fake"}},
     )
@@ -179,6 +186,7 @@ def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: 
     parameters = task["parameters"]
     values = random.Random(os.urandom(8))
     count = 0
+    share = 0.1 if struck("starved", task["id"], cpus) else 1.0
     for size in parameters["size_bytes"]:
         case = {"size_bytes": size, "variant": parameters["variant"]}
         emit("progress", **where, count=0, state="case", case=case)
@@ -201,7 +209,12 @@ def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: 
                 batch=1000,
                 elapsed_ns=1_000_000,
                 checksum=f"0x{seed:x}",
-                counters={"cpu_user_ns": 900_000, "frequency_khz": None},
+                counters={
+                    "cpu_user_ns": int(900_000 * share),
+                    "cpu_system_ns": int(100_000 * share),
+                    "voluntary_switches": 0,
+                    "frequency_khz": None,
+                },
             )
             count += 1
     return count

@@ -25,6 +25,7 @@ from pentathlon.study.load import load_study
 from pentathlon.study.problems import did_you_mean
 from pentathlon.study.twins import DEFAULT, twins
 from pentathlon.study.write import to_toml
+from pentathlon.target.claims import Claims
 from pentathlon.target.undo import default_state_dir
 
 if TYPE_CHECKING:
@@ -79,13 +80,14 @@ def calibrate(
                 raise InputError("--result measures nothing; leave out STUDY, --system and --out")
             _keep(load_result(from_result))
             return
-        ready = _ready(study, system, blocks)
-        planview.show(err, ready)
-        directory = session.start(ready, out_directory, None, listener(None), calibrated=False)
+        with Claims() as claims:
+            ready = _ready(study, system, blocks, claims)
+            planview.show(err, ready)
+            directory = session.start(ready, out_directory, None, listener(None), calibrated=False)
         _keep(session.finished_result(directory))
 
 
-def _ready(study: Path | None, system: str | None, blocks: int) -> Ready:
+def _ready(study: Path | None, system: str | None, blocks: int, claims: Claims) -> Ready:
     """The plan of the two names; the study of it lies in the result directory afterwards."""
     text = DEFAULT
     if study is not None:
@@ -100,7 +102,7 @@ def _ready(study: Path | None, system: str | None, blocks: int) -> Ready:
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "calibrate.toml"
         file.write_text(to_toml(twins(text, system, blocks)), encoding="utf-8")
-        return get_ready(file, None, with_pilot=False)
+        return get_ready(file, None, with_pilot=False, claims=claims, twins=True)
 
 
 def _keep(result: Result) -> None:

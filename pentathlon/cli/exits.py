@@ -39,6 +39,8 @@ class Exit(IntEnum):
     """`gate`: something is shown to be slower."""
     INCONCLUSIVE = 5
     """`gate`: something is not known well enough."""
+    IDENTICAL = 6
+    """Two systems that the study says differ were the same one: nothing was compared."""
     INTERNAL = 70
     """A mistake of this program (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130

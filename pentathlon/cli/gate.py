@@ -128,11 +128,15 @@ def _judge(
             raise InputError(
                 f"{found.path} has one system, {label}; name another result with --against"
             )
+        evaluated = gates.evaluate(found.focused(label, others))
         entries = gates.of_evaluation(
-            gates.evaluate(found.focused(label, others)),
-            gates.Rule.declared(found.plan.study),
-            gates.delta_log(size),
+            evaluated, gates.Rule.declared(found.plan.study), gates.delta_log(size)
         )
+        entries += [
+            _failed("identical systems", one.systems[1], one.words)
+            for one in evaluated.identical
+            if one.whole
+        ]
     entries += _failures(found, only)
     if not entries:
         what = f" that --only {' --only '.join(only)} chooses" if only else ""
@@ -148,7 +152,7 @@ def _judge(
 
 def _failures(found: Result, only: list[str]) -> list[Entry]:
     """What was asked for and failed for good, which may have no row of its own."""
-    from pentathlon.evaluate.results.gate import Entry, Verdict, matches  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
     told: dict[tuple[str, str], str] = {}
     names = {system.name for system in found.study.systems}
@@ -156,20 +160,23 @@ def _failures(found: Result, only: list[str]) -> list[Entry]:
         name = failure.workload or "boot"
         if failure.system in names and (failure.workload is None or matches(f"{name}.", only)):
             told.setdefault((name, failure.system), failure.reason)
-    return [
-        Entry(
-            key=name,
-            workload=name,
-            system=system,
-            percent=None,
-            low_percent=None,
-            high_percent=None,
-            p_not_worse=None,
-            verdict=Verdict.NOT_MEASURED,
-            words=f"failed: {reason}",
-        )
-        for (name, system), reason in told.items()
-    ]
+    return [_failed(name, system, f"failed: {reason}") for (name, system), reason in told.items()]
+
+
+def _failed(name: str, system: str, words: str) -> Entry:
+    from pentathlon.evaluate.results.gate import Entry, Verdict  # noqa: PLC0415  loads SciPy
+
+    return Entry(
+        key=name,
+        workload=name,
+        system=system,
+        percent=None,
+        low_percent=None,
+        high_percent=None,
+        p_not_worse=None,
+        verdict=Verdict.NOT_MEASURED,
+        words=words,
+    )
 
 
 def _narrowed(found: Result, delta: float, only: list[str]) -> Result:

@@ -11,8 +11,9 @@ import typer
 from pentathlon.cli import planview
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
-from pentathlon.cli.setup import get_ready
+from pentathlon.cli.setup import Ready, get_ready
 from pentathlon.store.query import load_result
+from pentathlon.target.claims import Busy, Claims
 
 HELP = """Print what a study would do: systems, boots, order, time, privileges, changes.
 
@@ -63,7 +64,7 @@ def plan(
             return
         if study is None:
             raise InputError("name a study file, such as: pentathlon plan examples/NAME.toml")
-        ready = get_ready(study, blocks, with_pilot=not no_pilot)
+        ready = _ready(study, blocks, with_pilot=not no_pilot)
         if as_json:
             document = {
                 "hash": ready.plan.hash(),
@@ -73,3 +74,14 @@ def plan(
             out.print_json(data=document)
         else:
             planview.show(out, ready)
+
+
+def _ready(study: Path, blocks: int | None, *, with_pilot: bool) -> Ready:
+    """The plan; a pilot boots systems, which would disturb a run on the same CPUs."""
+    if not with_pilot:
+        return get_ready(study, blocks, with_pilot=False)
+    try:
+        with Claims() as claims:
+            return get_ready(study, blocks, with_pilot=True, claims=claims)
+    except Busy as error:
+        raise Busy(f"{error}; with --no-pilot nothing is booted") from error

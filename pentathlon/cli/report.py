@@ -90,6 +90,7 @@ def report(
         for what, error in done.faults:
             err.print(f"{what} could not be written", markup=False, soft_wrap=True)
             raise error
+        raise typer.Exit(done.status)
 
 
 def compare(
@@ -143,4 +144,4 @@ def compare(
             err.print("nothing has been measured in this result yet")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
-        reporting.on_screen(found, out, full=full)
+        raise typer.Exit(reporting.on_screen(found, out, full=full))

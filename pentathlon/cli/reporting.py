@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from rich.console import Console
 
-from pentathlon.cli.exits import InputError
+from pentathlon.cli.exits import Exit, InputError
 from pentathlon.evaluate import Evaluation, evaluate
 from pentathlon.report import export, html, terminal
 from pentathlon.store.query import Result
@@ -34,10 +34,12 @@ class Written:
     Attributes:
         files: in the order in which they were asked for.
         faults: (what could not be made, why).
+        status: what the judgement itself says by the exit status.
     """
 
     files: list[Path] = field(default_factory=list)
     faults: list[tuple[str, Exception]] = field(default_factory=list)
+    status: Exit = Exit.OK
 
     def attempt(self, what: str, make: Callable[[], T]) -> T | None:
         """What `make` returns; None where it fails, which is kept and stops nothing else."""
@@ -57,6 +59,7 @@ def after_run(result: Result, console: Console) -> Written:
     judged = done.attempt("the judgement", lambda: evaluate(result))
     if judged is None:
         return done
+    done.status = status(judged)
     file = done.attempt(HTML, lambda: write_html(judged, result))
     if file is not None:
         done.files.append(file)
@@ -75,9 +78,16 @@ def _print(judged: Evaluation, console: Console) -> None:
         pass
 
 
-def on_screen(result: Result, console: Console, *, full: bool) -> None:
-    """Judge a result and print the answer."""
-    terminal.render(evaluate(result), console, full=full)
+def on_screen(result: Result, console: Console, *, full: bool) -> Exit:
+    """Judge a result and print the answer; returns the exit status."""
+    judged = evaluate(result)
+    terminal.render(judged, console, full=full)
+    return status(judged)
+
+
+def status(judged: Evaluation) -> Exit:
+    """What a command that shows a judgement exits with."""
+    return Exit.IDENTICAL if judged.with_itself else Exit.OK
 
 
 def write_html(judged: Evaluation, result: Result) -> Path:
@@ -92,7 +102,7 @@ def write_formats(result: Result, formats: Sequence[str], directory: Path | None
     judged = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)
-    done = Written()
+    done = Written(status=status(judged))
     for name in formats:
         make = partial(export.write, judged, result, target, [name])
         done.files += done.attempt(f"the format {name}", make) or []

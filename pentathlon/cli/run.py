@@ -13,9 +13,11 @@ from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
 from pentathlon.cli.screen import err, out
-from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.cli.setup import Ready, claim, get_ready
 from pentathlon.store.directory import RESULTS
+from pentathlon.store.journal import Lock
 from pentathlon.store.query import load_result, newest_unfinished
+from pentathlon.target.claims import Claims
 
 HELP = """Run a study: boot every system in every block, measure, judge and report.
 
@@ -59,27 +61,39 @@ def run(
     no_pilot: Annotated[
         bool, typer.Option("--no-pilot", help="Do not boot once to estimate the time.")
     ] = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for other runs on the same CPUs to end.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changes.")] = False,
 ) -> None:
-    with domain_errors():
+    with domain_errors(), Claims(waiting=_say if wait else None) as claims:
         if resume:
             if blocks is not None or out_directory is not None:
                 raise InputError(
                     "--resume goes on with the plan as it is; leave out --blocks and --out"
                 )
             directory = study if study is not None else newest_unfinished(RESULTS)
-            ready = get_ready_again(load_result(directory))
+            result = load_result(directory)
+            with Lock(directory):
+                pass  # Another run that writes here is the nearer reason than the CPUs that it has.
+            ready = get_ready_again(result)
+            for note in claim(claims, ready):
+                _say(note)
             err.print(f"resumed: {directory} (plan {ready.plan.hash()[:12]})", soft_wrap=True)
             session.go_on(directory, ready, listener(None))
         else:
             if study is None:
                 raise InputError("name a study file, such as: pentathlon run examples/NAME.toml")
-            ready = get_ready(study, blocks, with_pilot=not no_pilot)
+            ready = get_ready(study, blocks, with_pilot=not no_pilot, claims=claims)
             planview.show(err, ready)
             if not yes:
                 _ask(ready)
             directory = session.start(ready, out_directory, blocks, listener(ready.estimates))
         _finish(directory, report=not no_report)
+
+
+def _say(sentence: str) -> None:
+    err.print(sentence, style="yellow", markup=False, soft_wrap=True)
 
 
 def _ask(ready: Ready) -> None:
@@ -91,12 +105,13 @@ def _ask(ready: Ready) -> None:
 
 def _finish(directory: Path, *, report: bool) -> None:
     result = session.finished_result(directory)
+    status = Exit.OK
     faults: list[tuple[str, Exception]] = []
     if report:
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
         done = reporting.after_run(result, out)
-        faults = done.faults
+        status, faults = done.status, done.faults
         for file in done.files:
             err.print(f"report:  {file}", soft_wrap=True, markup=False)
     err.print(f"results: {directory}", soft_wrap=True, markup=False)
@@ -115,4 +130,5 @@ def _finish(directory: Path, *, report: bool) -> None:
         )
         raise error
     if failures:
-        raise typer.Exit(Exit.FAILURES)
+        status = status or Exit.FAILURES
+    raise typer.Exit(status)

@@ -15,8 +15,12 @@ from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import LoadedStudy, load_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
+from pentathlon.study.pointless import pointless
+from pentathlon.target import knobs
+from pentathlon.target.claims import Claims
 from pentathlon.target.contract import Target, TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
+from pentathlon.target.quiet import disturbances
 from pentathlon.target.undo import default_state_dir
 
 
@@ -38,13 +42,25 @@ class Ready:
     estimates: dict[str, SystemEstimate] | None = None
 
 
-def get_ready(file: Path, blocks: int | None, *, with_pilot: bool) -> Ready:
+def get_ready(
+    file: Path,
+    blocks: int | None,
+    *,
+    with_pilot: bool,
+    claims: Claims | None = None,
+    twins: bool = False,
+) -> Ready:
     """Load a study, prepare its targets, make the plan, and try every system once.
 
     A study whose target cannot work here is replaced by its `fallback`, with a note that says so.
 
+    Args:
+        twins: two systems that are the same are what is asked for.
+        claims: takes what the systems are measured on, before the pilot.
+
     Raises:
         StudyError, AgentError, CatalogError, TargetUnavailable, InputError.
+        Busy: another run measures there.
     """
     agent_path = agent.locate()
     catalog = parse_catalog(agent.catalog(agent_path))
@@ -55,6 +71,9 @@ def get_ready(file: Path, blocks: int | None, *, with_pilot: bool) -> Ready:
         seen.add(loaded.file)
         try:
             ready = _ready(loaded, catalog, agent_path, blocks)
+            remarks = [] if twins else pointless(ready.plan, catalog, _present)
+            if claims is not None:
+                remarks += claim(claims, ready)
             if with_pilot:
                 ready.estimates = _pilot(ready)
         except UnavailableSystem as error:
@@ -63,8 +82,31 @@ def get_ready(file: Path, blocks: int | None, *, with_pilot: bool) -> Ready:
             notes.append(_fallback_note(error, loaded.study, loaded.fallback))
             file = loaded.fallback
             continue
-        ready.notes = notes
+        ready.notes = [*notes, *remarks]
         return ready
+
+
+def _present(setting: str) -> str | None:
+    known = setting in (*knobs.SINGLE, "governor", "turbo")
+    return knobs.present(setting) if known else None
+
+
+def claim(claims: Claims, ready: Ready) -> list[str]:
+    """Take what a run measures on; returns what disturbs it there.
+
+    Raises:
+        Busy: another run measures there.
+    """
+    claims.release()
+    used = frozenset[str]().union(*(target.occupies() for target in ready.targets.values()))
+    claims.take(ready.plan.study.name, used)
+    found = disturbances()
+    if not found:
+        return []
+    return [
+        f"This machine is not quiet ({'; '.join(found)}): what is measured now may be slower and "
+        "vary more than the systems do. See: pentathlon doctor --quiet-check"
+    ]
 
 
 def _ready(loaded: LoadedStudy, catalog: Catalog, agent_path: Path, blocks: int | None) -> Ready:

@@ -56,6 +56,10 @@ def pair_cautions(system: SystemFacts, reference: SystemFacts) -> tuple[str, ...
 
 def pair_objection(system: SystemFacts, reference: SystemFacts) -> str | None:
     """Why no row of the comparison can be judged, or None."""
+    for side in (reference, system):
+        if len(side.kernels) > 1:
+            told = " | ".join(side.kernels)
+            return f"the boots of {side.name} ran {len(side.kernels)} different kernels ({told})"
     versions = (reference.catalog_version, system.catalog_version)
     if None not in versions and versions[0] != versions[1]:
         return f"the agents' catalogs have different versions ({versions[0]} and {versions[1]})"

@@ -19,6 +19,7 @@ from pentathlon.evaluate.beneath.links import find_links
 from pentathlon.evaluate.beneath.modes import find_modes
 from pentathlon.evaluate.beneath.prepared import find_prepared
 from pentathlon.evaluate.beneath.qualify import qualify
+from pentathlon.evaluate.beneath.share import find_starved
 from pentathlon.evaluate.beneath.steady import find_steady
 from pentathlon.evaluate.beneath.why import find_why
 from pentathlon.evaluate.cases import case_text, order
@@ -52,6 +53,7 @@ from pentathlon.evaluate.planning.calibration import Calibration, calibrations, 
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.sameness import identical
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.whole.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.whole.sensitivity import best_shares
@@ -73,7 +75,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     samples = result.samples()
     ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
     used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
-    told = inventories(result.inventory())
+    told = inventories(result.inventory(), samples)
     facts = study_facts(
         plan, getattr(result, "enough", None), getattr(result, "unfinished", "")
     ).model_copy(update={"post_hoc": find_post_hoc(result)})
@@ -104,6 +106,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     steady = find_steady(samples, rule.delta)
     modes = find_modes(rows, rule.confidence)
     answered = find_answered(result.answers())
+    starved = find_starved(used, study, told)
     rows = qualify(
         rows,
         facts.reference,
@@ -111,6 +114,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         modes=modes,
         excluded=excluded,
         answered=answered,
+        starved=starved,
     )
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
@@ -157,6 +161,8 @@ def evaluate(result: ResultLike) -> Evaluation:
         modes=modes,
         answered=answered,
         links=find_links(result.links()),
+        identical=identical(study, told),
+        starved=starved,
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate

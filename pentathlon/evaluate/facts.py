@@ -11,6 +11,9 @@ import polars as pl
 
 from pentathlon.evaluate.hardware import hardware
 from pentathlon.evaluate.model import Scalar, StudyFacts, SystemFacts
+from pentathlon.procedure import identity
+from pentathlon.procedure.identity import Identity
+from pentathlon.store.counted import counted_boots
 from pentathlon.study.plan import Plan
 
 
@@ -50,6 +53,8 @@ class Inventory:
     """Paths whose value differs between boots of this system."""
     builds: tuple[str, ...] = ()
     """Builds of the agent, in the order of the boots."""
+    kernels: tuple[Identity, ...] = ()
+    """What the boots ran, each once, in their order."""
 
     def text(self, *paths: str) -> str:
         """The first of the paths that has a value, as text; "" if none has."""
@@ -73,9 +78,10 @@ CPU_PATHS = ("cpu.model_name", "cpu.model", "cpu.brand", "cpu.name")
 MEMORY_PATHS = ("memory.total_bytes", "memory.size_bytes", "memory.physical_bytes")
 
 
-def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
-    """The inventory of each system from the table of the result directory."""
+def inventories(table: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Inventory]:
+    """The inventory of each system from the table of the result directory, of boots that count."""
     found: dict[str, Inventory] = {}
+    table = counted_boots(table, samples)
     for (system,), rows in table.group_by(["system"], maintain_order=True):
         values: dict[str, Any] = {}
         first: dict[str, str | None] = {}
@@ -96,9 +102,28 @@ def inventories(table: pl.DataFrame) -> dict[str, Inventory]:
             elif text is not None:
                 values[path] = json.loads(text)
         found[str(system)] = Inventory(
-            values, unsupported, frozenset(varying), tuple(json.loads(text) for text in builds)
+            values,
+            unsupported,
+            frozenset(varying),
+            tuple(json.loads(text) for text in builds),
+            _kernels(rows),
         )
     return found
+
+
+def _kernels(rows: pl.DataFrame) -> tuple[Identity, ...]:
+    """The kernels that the boots of one system ran; what a boot does not give is no difference."""
+    told: dict[str, dict[str, Any]] = {}
+    wanted = rows.filter(pl.col("path").is_in(list(identity.PATHS.values())))
+    for boot, path, text in wanted.select("boot", "path", "value_json").iter_rows():
+        if text is not None:
+            told.setdefault(boot, {})[path] = json.loads(text)
+    found: list[Identity] = []
+    for values in told.values():
+        one = identity.of_values(values)
+        if all(identity.difference(known, one) for known in found):
+            found.append(one)
+    return tuple(found)
 
 
 def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") -> StudyFacts:
@@ -157,6 +182,7 @@ def system_facts(
                 target=system.target,
                 layer=layers.get(system.name) or str(target.get("layer", "")),
                 kernel=inventory.text(*KERNEL_PATHS),
+                kernels=tuple(map(_words, inventory.kernels)),
                 cpu=inventory.text(*CPU_PATHS),
                 memory_bytes=inventory.integer(*MEMORY_PATHS),
                 agent_builds=inventory.builds,
@@ -170,6 +196,10 @@ def system_facts(
             )
         )
     return tuple(facts)
+
+
+def _words(one: Identity) -> str:
+    return "; ".join(part for part in (one.kernel(), one.command_line) if part)
 
 
 def case_of(text: str | None) -> dict[str, Scalar]:

@@ -75,6 +75,8 @@ class SystemFacts(Frozen):
     layer: str
     kernel: str
     """Kernel name and release that the system itself reports; "" if it does not tell."""
+    kernels: tuple[str, ...] = ()
+    """Kernels and command lines of its boots; one if all is well, none if it does not tell."""
     cpu: str
     """CPU model that the system itself reports."""
     memory_bytes: int | None
@@ -305,6 +307,28 @@ class InventoryLine(Frozen):
     values: dict[str, str | None]
 
 
+class Identical(Frozen):
+    """Two systems that differ in the study, but not in their inventories."""
+
+    systems: tuple[str, str]
+    keys: tuple[str, ...]
+    """What the study says differs, such as `reboot_command`."""
+    whole: bool
+    """Nothing that matters differs: the comparison is one of a system with itself."""
+    words: str
+
+
+class Starved(Frozen):
+    """Samples of one indicator that got less than a whole CPU, though they waited for nothing."""
+
+    system: str
+    key: str
+    blocks: tuple[int, ...]
+    """From 0."""
+    lowest_percent: float
+    """Share of one CPU in the worst of these blocks."""
+
+
 class Evaluation(Frozen):
     """Everything that is judged about one result."""
 
@@ -335,6 +359,15 @@ class Evaluation(Frozen):
     """Weighted geometric means of the rates themselves, formula (2) of martinovic2012."""
     links: tuple[LinkUsed, ...] = ()
     """Emulated links, by profile and engine."""
+    identical: tuple[Identical, ...] = ()
+    """Systems that were to differ and did not."""
+    starved: tuple[Starved, ...] = ()
+    """Indicators for which something else took CPU time, by system."""
+
+    @property
+    def with_itself(self) -> bool:
+        """Whether some comparison that the study asks for is one of a system with itself."""
+        return any(one.whole for one in self.identical)
 
     def system(self, name: str) -> SystemFacts:
         """The system of that name.

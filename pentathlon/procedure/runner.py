@@ -176,11 +176,16 @@ class Runner:
         steps = [self.plan.steps[boot.system][number] for number in numbers]
         prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
         request = make_request(self.plan, steps, session_id, prepare)
+        restarts = self.targets[boot.system].restarts
         for event in session.run(request, *limits(steps, prepare)):
+            record = AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
+            wrong = None
+            if event.get("event") == "inventory":
+                wrong = self.state.wrong_boot(record, restarts=restarts)
             with self._shield():
-                self._emit(
-                    AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
-                )
+                self._emit(record)
+            if wrong is not None:
+                raise TargetError(f'system "{boot.system}": {wrong}')
 
     def _verdict(self, boot: BootState, numbers: list[int]) -> tuple[str, str | None]:
         """Whether the agent, which says that it is done, ran everything that it was asked for."""

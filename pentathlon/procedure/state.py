@@ -11,6 +11,8 @@ what the run before it knew. The rules (docs/procedure.md):
   a proof of work failed) is tried again too while retries are left; then it is taken as it is.
 * A boot that failed before any step began is tried again `retries` times; then all steps that are
   left in it have failed.
+* The first boot of a system that finished a step says which kernel the system is: its release,
+  version and command line. A boot with another one has failed before its first step.
 * A boot that was cut off or interrupted by the experimenter is nobody's failure.
 * A piece of the preparation is finished when its end is recorded, unless it was interrupted or will
   be tried again.
@@ -22,6 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from pentathlon.procedure import identity
+from pentathlon.procedure.identity import Identity
 from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
@@ -85,6 +89,7 @@ class _Attempt:
     measured: int = 0
     faults: int = 0
     invalid: int = 0
+    identity: Identity = field(default_factory=Identity)
 
     def begin(self, step: int | None) -> None:
         """Start to count for another step."""
@@ -143,6 +148,7 @@ class RunState:
         prepared: (system, step, piece) -> the end of that piece of the preparation.
         made: (system, piece) -> how often the step "fresh" was done for that install.
         verdicts: how the agent's own steps before a measurement ended, in order.
+        identities: system -> which kernel it is, from the first boot that finished a step.
         ended: the run's last record says that it finished.
         enough: the record that says that the stopping rule was met, or None.
     """
@@ -159,6 +165,8 @@ class RunState:
         self.prepared: dict[tuple[str, int, str], Preparation] = {}
         self.made: dict[tuple[str, str], int] = {}
         self.verdicts: list[Verdict] = []
+        self.identities: dict[str, Identity] = {}
+        self._boot_ids: dict[str, tuple[int, str]] = {}
         self.ended = False
         self.enough: Enough | None = None
 
@@ -217,6 +225,24 @@ class RunState:
         """The plan's step that is going on in the event's boot, if there is one."""
         boot = self.boots.get((record.block, record.system))
         return None if boot is None or boot.attempt is None else boot.attempt.current
+
+    def wrong_boot(self, record: AgentEvent, *, restarts: bool) -> str | None:
+        """Why the boot that an `inventory` event comes from is not the one that was to be, or None.
+
+        Args:
+            restarts: each boot of the system restarts its machine, which gives it a new boot id.
+        """
+        found = identity.of_event(record.event)
+        same = self._boot_ids.get(found.boot_id or "")
+        if restarts and same is not None:
+            block, system = same
+            return (
+                f"expected a new boot id after the restart; found {found.boot_id}, the boot of "
+                f"{system} in block {block + 1}"
+            )
+        expected = self.identities.get(record.system)
+        differs = None if expected is None else identity.difference(expected, found)
+        return differs and f"this boot is another system than the earlier ones: {differs}"
 
     def apply(self, record: Record) -> None:
         """Take one record in."""
@@ -285,6 +311,10 @@ class RunState:
         kind = record.event.get("event")
         if kind == "step" and record.event.get("state") == "end":
             self._verdict(record)
+        elif kind == "inventory":
+            attempt.identity = identity.of_event(record.event)
+            if (boot_id := attempt.identity.boot_id) is not None:
+                self._boot_ids.setdefault(boot_id, (record.block, record.system))
         step = self.step_of(record)
         if kind == "error":
             self._error(record, step)
@@ -326,6 +356,8 @@ class RunState:
         again = attempt.invalid and boot.tries.get(step, 0) < boot.retries
         if answered and not again:
             boot.finished.setdefault(step, attempt.number)
+            if attempt.identity.known:
+                self.identities.setdefault(record.system, attempt.identity)
         else:
             boot.fail_step(step)
         attempt.begin(None)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pentathlon.evaluate.display import signed, significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.published import difference_percent
+from pentathlon.evaluate.warnings import warnings
 from pentathlon.published.grid import Grid, GridCell
 from pentathlon.published.model import Study
 from pentathlon.published.parts import Part
@@ -210,6 +211,7 @@ def _cautions(study: Study, table: Table, evaluation: Evaluation) -> tuple[str, 
         "other versions of the systems. Compare, if anything, the differences inside each study.",
         "Published values are means without intervals; no verdict is given here.",
         *(f"{table.printed_as}: {note}" for note in table.notes),
+        *warnings(evaluation),
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from pentathlon.evaluate.display import interval_text, scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.evaluate.warnings import warnings
 from pentathlon.published import formats
 from pentathlon.report import emulated, latex, posthoc
 from pentathlon.report.answer import answers, sentence
@@ -169,7 +170,8 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
         return values
     values |= comparison.model_dump(include={"difference_percent", "words", "reason"})
     values["verdict"] = comparison.verdict.value
-    values["cautions"] = "; ".join(comparison.cautions)
+    same = [one.words for one in evaluation.identical if {system, reference} == {*one.systems}]
+    values["cautions"] = "; ".join((*same, *comparison.cautions))
     if comparison.effect is not None:
         values |= comparison.effect.model_dump(
             exclude={"log_ratios", "units", "mean", "sd", "percent", "checks"}
@@ -195,6 +197,7 @@ def to_markdown(evaluation: Evaluation) -> str:
         lines += [f"> {_plain(marked)}", ""]
     if study.unfinished:
         lines += [f"> {_plain(sentence(study.unfinished))}", ""]
+    lines += [f"> **{_plain(text)}**\n" for text in warnings(evaluation)]
     for answer in answers(evaluation):
         lines += [f"**{_plain(answer.headline)}**", ""]
         lines += [f"> {_plain(sentence(caution))}\n" for caution in answer.cautions]
@@ -240,6 +243,7 @@ def to_latex(evaluation: Evaluation) -> str:
     short = posthoc.short(evaluation)
     marked = f" ({posthoc.MARK}: {short})" if short else ""
     unfinished = f" ({study.unfinished})" if study.unfinished else ""
+    said = [rf"\noindent\textbf{{{latex.escape(text)}}}\par" for text in warnings(evaluation)]
     tables = [
         latex.table(
             caption=f"{study.title}: {area}{unfinished}{marked}",
@@ -258,7 +262,7 @@ def to_latex(evaluation: Evaluation) -> str:
         )  # fmt: skip
         tables.append(f"{made}\n\\par\\footnotesize {latex.escape(emulated.CAPTION)}")
     head = f"{evaluation.study.plan_hash}{marked}"
-    return latex.document_part(head, tables)
+    return latex.document_part(head, [*said, *tables])
 
 
 def _paper(filled: Filled, marked: str) -> str:

@@ -25,12 +25,15 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.evaluate.warnings import TITLE as STARVED
+from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.report import beneath, drawn, emulated, offices, posthoc, view
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
 from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import payload, plain, tips
+from pentathlon.store.counted import counted_boots
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "offices.js", "report.js")
@@ -73,6 +76,9 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
             notes=_notes(evaluation, result),
+            warnings=warnings(evaluation),
+            starved=starved_lines(evaluation),
+            starved_title=STARVED,
             orders=_orders(result),
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
@@ -160,7 +166,7 @@ def _orders(result: ResultLike) -> list[list[str]]:
 def _inventory(evaluation: Evaluation, result: ResultLike) -> list[dict[str, Any]]:
     """Every path of the inventory with each system's value in its first boot, by section."""
     names = [system.name for system in evaluation.systems]
-    table = result.inventory()
+    table = counted_boots(result.inventory(), result.samples())
     first = table.group_by("path", "system", maintain_order=True).agg(
         pl.col("value_json").first(), pl.col("unsupported").first()
     )

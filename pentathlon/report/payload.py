@@ -28,7 +28,7 @@ DIGITS, DRAWN_DIGITS = 7, 5
 def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
     """Everything that the pictures draw, with short names (assets/report.js reads them)."""
     names = [system.name for system in evaluation.systems]
-    told = inventories(result.inventory())
+    told = inventories(result.inventory(), result.samples())
     verdicts = list(Verdict)
     return {
         "delta": evaluation.study.delta_percent,

@@ -26,6 +26,8 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.warnings import TITLE as STARVED
+from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.report import emulated, offices, overlays, posthoc
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
@@ -59,6 +61,8 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         console.print(Text(marked, style="bold magenta"))
     if study.unfinished:
         console.print(Text(f"! {sentence(study.unfinished)}", style="magenta"))
+    for text in warnings(evaluation):
+        console.print(Text(f"! {text}", style="bold magenta"))
     for decision in decisions(evaluation):
         _decision(decision, console)
     best = best_words(evaluation)
@@ -88,6 +92,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     _offices(evaluation, console)
     _links(evaluation, console)
     _reads(evaluation, console)
+    _starved(evaluation, console)
     _failures(evaluation, console)
     console.print(
         Text(
@@ -442,6 +447,16 @@ def _reads(evaluation: Evaluation, console: Console) -> None:
             if (one, answer) == (system, usual)
         ]
         console.print(Text(f"  {system}: {WORDS[usual]}: {', '.join(names)}"))
+
+
+def _starved(evaluation: Evaluation, console: Console) -> None:
+    """Indicators that did not get a whole CPU, by system."""
+    found = starved_lines(evaluation)
+    if not found:
+        return
+    console.print(Text(f"\n{STARVED}", style="bold"))
+    for system, text in found:
+        console.print(Text(f"  {system}: {text}"))
 
 
 def _failures(evaluation: Evaluation, console: Console) -> None:

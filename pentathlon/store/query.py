@@ -15,6 +15,7 @@ from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.choice import Choice
+from pentathlon.store.counted import counted_boots
 from pentathlon.store.directory import CATALOG, read_plan, result_directories
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
 from pentathlon.store.packets import kept_trials
@@ -175,8 +176,9 @@ class Result:
         return self._tables["plan"]
 
     def facts(self, system: str) -> dict[str, Any]:
-        """Inventory of a system's last boot: path -> value, or {"unsupported": reason}."""
-        rows = self.inventory().filter(pl.col("system") == system)
+        """Inventory of the last boot that counts: path -> value, or {"unsupported": reason}."""
+        counted = counted_boots(self.inventory(), self.samples())
+        rows = counted.filter(pl.col("system") == system)
         if rows.is_empty():
             return {}
         last = rows.filter(pl.col("boot") == rows["boot"][-1])

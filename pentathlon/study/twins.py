@@ -1,9 +1,11 @@
-"""The study of a calibration: one system under two names, with everything else as it is."""
+"""One system under two names: the study of a calibration, and how two systems of a study differ."""
 
 from __future__ import annotations
 
 import tomllib
 from typing import Any
+
+from pentathlon.study.model import System
 
 AGAIN = "-again"
 DEFAULT = """\
@@ -59,3 +61,24 @@ def twins(text: str, system: str | None, blocks: int) -> dict[str, Any]:
         "procedure": {**procedure, "blocks": blocks},
         "system": [own, {**own, "name": f"{name[: 64 - len(AGAIN)]}{AGAIN}"}],
     }
+
+
+def differences(first: System, second: System) -> list[str]:
+    """What a study says differently of two systems, such as `kernel` or `settings.aslr`.
+
+    Names and titles are left out, and whether a machine is restarted for each boot.
+    """
+    sides = [_flat(system) for system in (first, second)]
+    names = dict.fromkeys((*sides[0], *sides[1]))
+    return [name for name in names if sides[0].get(name) != sides[1].get(name)]
+
+
+def _flat(system: System) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in system.model_dump(exclude={"name", "title"}).items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{key}": part for key, part in value.items()}
+        else:
+            found[name] = value
+    found.pop("ssh.reboot", None)
+    return found

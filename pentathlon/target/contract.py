@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
-from pentathlon.target.cpus import resolve
+from pentathlon.target.cpus import AVAILABLE, resolve
 
 
 class TargetError(Exception):
@@ -111,6 +111,11 @@ class Session(ABC):
         self.stop()
 
 
+def cpu_names(cpus: Iterable[int]) -> frozenset[str]:
+    """Names of CPUs of this machine, as `Target.occupies` gives them."""
+    return frozenset(f"CPU {cpu}" for cpu in cpus)
+
+
 class Target(ABC):
     """How to reach one system.
 
@@ -142,6 +147,15 @@ class Target(ABC):
 
         It changes nothing, needs no privilege, and is the same for the same study and machine.
         """
+
+    def occupies(self) -> frozenset[str]:
+        """What its measurement needs for itself, by name: "CPU 1" for those of this machine."""
+        return cpu_names(AVAILABLE if self.cpus is None else self.cpus)
+
+    @property
+    def restarts(self) -> bool:
+        """Whether each boot restarts a machine, so that no two of them have one boot id."""
+        return False
 
     def privileges(self) -> list[str]:
         """What the target needs beyond an ordinary user, one sentence each."""

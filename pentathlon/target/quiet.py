@@ -22,6 +22,9 @@ from pentathlon.target.undo import UndoJournal
 LOOK_S = 1.0
 BUSY_PERCENT = 5.0
 STEAL_PERCENT = 1.0
+GLANCE_S = 0.2
+QUIET_LOAD = 0.5
+PASSING = "wait until it ends"
 APPLY = "sudo pentathlon doctor --quiet-check --apply"
 
 DAEMONS: dict[str, tuple[str, str]] = {
@@ -32,9 +35,9 @@ DAEMONS: dict[str, tuple[str, str]] = {
     "packagekitd": ("looks for updates", "sudo systemctl stop packagekit"),
     "snapd": ("updates packages", "sudo systemctl stop snapd"),
     "fwupd": ("looks for firmware", "sudo systemctl stop fwupd"),
-    "apt-get": ("changes packages", "wait until it ends"),
-    "dpkg": ("changes packages", "wait until it ends"),
-    "updatedb": ("reads every directory", "wait until it ends"),
+    "apt-get": ("changes packages", PASSING),
+    "dpkg": ("changes packages", PASSING),
+    "updatedb": ("reads every directory", PASSING),
     "tracker-miner-f": ("indexes files", "systemctl --user stop tracker-miner-fs-3"),
     "baloo_file": ("indexes files", "balooctl disable"),
     "irqbalance": ("moves interrupts between CPUs", "sudo systemctl stop irqbalance"),
@@ -69,6 +72,25 @@ def check(root: Path = ROOT, sleep: Callable[[float], None] = time.sleep) -> lis
         *_settings(root),
         *_interrupts(root),
     ]
+
+
+def disturbances(root: Path = ROOT, sleep: Callable[[float], None] = time.sleep) -> list[str]:
+    """What disturbs a run that is about to begin, in words; empty on a quiet machine.
+
+    Where the load average over the last minute is up to 0.5, nothing but it and the list of
+    processes is looked at; else counters say in 0.2 s whether the load is still there.
+    """
+    findings = [one for one in _daemons(root) if one.remedy == PASSING]
+    average = _text(root / "proc/loadavg").split(" ")[0]
+    try:
+        loaded = float(average) > QUIET_LOAD
+    except ValueError:
+        loaded = False
+    if loaded:
+        before = _counters(root)
+        sleep(GLANCE_S)
+        findings += _load(root, before, _counters(root))
+    return [f"{one.name}: {one.detail}" for one in findings if not one.works]
 
 
 def _finding(name: str, quiet: bool, detail: str, remedy: str | None = None) -> Finding:

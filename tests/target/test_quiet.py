@@ -107,6 +107,37 @@ def test_load_and_neighbours_are_told_apart(machine: Path, name: str, after: str
     assert [one for one in found if not found[one].works] == [name]
 
 
+def glance(root: Path, after: str = stat(1001, 9199, 10)) -> list[str]:
+    """What a run would report, while the machine's counters move on."""
+
+    def sleep(seconds: float) -> None:
+        assert seconds <= quiet.GLANCE_S
+        (root / "proc/stat").write_text(after)
+
+    return quiet.disturbances(root, sleep)
+
+
+def test_a_run_on_a_quiet_machine_has_no_remark_and_no_pause(machine: Path) -> None:
+    def sleep(seconds: float) -> None:
+        raise AssertionError("nothing is waited for")
+
+    assert quiet.disturbances(machine, sleep) == []
+    plant(machine, {"proc/8/comm": "cron\n", "proc/loadavg": "odd\n"})
+    assert quiet.disturbances(machine, sleep) == [], "cron is everywhere"
+
+
+def test_a_load_that_is_over_is_no_remark(machine: Path) -> None:
+    plant(machine, {"proc/loadavg": "9.10 2.00 1.00 1/100 1\n"})
+    assert glance(machine) == []
+
+
+def test_a_load_that_goes_on_is_one(machine: Path) -> None:
+    plant(machine, {"proc/loadavg": "9.10 2.00 1.00 12/100 1\n", "proc/8/comm": "dpkg\n"})
+    package, load = glance(machine, stat(1200, 9000, 10))
+    assert load == "load: 100 % of all CPUs busy, average over a minute 9.10"
+    assert package == "background dpkg: changes packages"
+
+
 def test_other_users_are_counted(machine: Path) -> None:
     (machine / "run").mkdir()
     (machine / "run/utmp").write_bytes(utmp(1))

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from pentathlon.evaluate.beneath.answered import answered_cautions
 from pentathlon.evaluate.beneath.exclude import cautions
+from pentathlon.evaluate.beneath.share import starved_caution
 from pentathlon.evaluate.beneath.steady import steady_caution
-from pentathlon.evaluate.model import Row
+from pentathlon.evaluate.model import Row, Starved
 from pentathlon.evaluate.model_series import Answered, Excluded, Mode, Steady
 from pentathlon.study.counting import count_text
 
@@ -23,10 +24,14 @@ def qualify(
     modes: Sequence[Mode],
     excluded: Sequence[Excluded],
     answered: Sequence[Answered],
+    starved: Sequence[Starved] = (),
 ) -> tuple[Row, ...]:
-    """The rows with the cautions that warm-up, modes, exclusions and answered reads bring."""
+    """The rows with the cautions that warm-up, modes, exclusions and reads bring, and CPU time
+    that was missing.
+    """
     courses = {(one.key, one.system): one for one in steady}
     slow = {(one.key, one.system): one for one in modes}
+    shares = {(one.key, one.system): one for one in starved}
     reads = {(one.key, one.system): one for one in answered}
     found = []
     for row in rows:
@@ -42,6 +47,8 @@ def qualify(
                     said.append(text)
                 if mode is not None:
                     said.append(mode_words(mode))
+                if (share := shares.get((row.key, name))) is not None:
+                    said.append(starved_caution(share))
             comparisons.append(
                 one.model_copy(update={"cautions": (*one.cautions, *said)}) if said else one
             )

@@ -112,9 +112,8 @@ def side(result: ResultLike, system: str) -> Side:
     """
     plan = result.plan
     used, _ = exclude(counted(result.samples()), plan.study.evaluation.exclusions(), [system])
-    facts = {one.name: one for one in system_facts(plan, used, inventories(result.inventory()))}[
-        system
-    ]
+    told = inventories(result.inventory(), result.samples())
+    facts = {one.name: one for one in system_facts(plan, used, told)}[system]
     return Side(
         facts=facts,
         everything={key: one for (key, name), one in series(used).items() if name == system},

@@ -20,6 +20,7 @@ from pentathlon.evaluate import published as model
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.display import bytes_text, signed_percent, significant
 from pentathlon.evaluate.model import Evaluation, Failure, Row, Summary
+from pentathlon.evaluate.warnings import warnings
 from pentathlon.report.papertables import facts, figures
 from pentathlon.report.papertables.filled import ABSENT, BETTER, Cell, Filled, Judgement, Line
 from pentathlon.report.papertables.load import Declared, Entry, papers
@@ -72,6 +73,7 @@ def _table(group: Sequence[Declared], evaluation: Evaluation) -> Filled:
         reference=evaluation.study.reference,
         lines=tuple(lines),
         notes=(
+            *warnings(evaluation),
             *dict.fromkeys(note for one in group for note in one.notes),
             *_left_out(left_out),
             *(_note(text, at) for text, at in notes.items()),

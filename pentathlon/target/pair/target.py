@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any, Protocol
 
-from pentathlon.target.contract import Session, Target, TargetError
-from pentathlon.target.cpus import resolve
+from pentathlon.target.contract import Session, Target, TargetError, cpu_names
+from pentathlon.target.cpus import AVAILABLE, resolve
 from pentathlon.target.files.behaviours import OWN, behaviour
 from pentathlon.target.files.driver import TASKS
 from pentathlon.target.files.ground import grounds
@@ -91,6 +91,7 @@ class PairTarget(Target):
                 "and for no other"
             )
         cpus = (inner.cpus, resolve(peer_cpus))
+        self._peer_cpus = cpus[1]
         self.ends = ends_of(inner, peer, make)
         self._refuse_settings()
         self.make: hosts.Maker | None = None
@@ -174,6 +175,16 @@ class PairTarget(Target):
             for number in (0, 1)
             if (cable := self.ends.cables[number]) and (target := self.ends.far(number))
         ]
+
+    def occupies(self) -> frozenset[str]:
+        # What drives the traffic runs on all CPUs where the study names none for the peer.
+        own = cpu_names(AVAILABLE if self._peer_cpus is None else self._peer_cpus)
+        ends = (target.occupies() for target in dict.fromkeys(self.ends.targets))
+        return own.union(self.inner.occupies(), *ends)
+
+    @property
+    def restarts(self) -> bool:
+        return self.inner.restarts
 
     def privileges(self) -> list[str]:
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []

@@ -109,11 +109,19 @@ class SshTarget(Target):
         self._release: str | None = None
         self._cpu_count = 0
 
+    def occupies(self) -> frozenset[str]:
+        port = f":{self.address.port}" if self.address.port else ""
+        return frozenset({f"the machine {self.address.host}{port}"})
+
+    @property
+    def restarts(self) -> bool:
+        return self.reboots
+
     def describe(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "layer": self.layer,
-            "kernel": self._release or "(not reached)",
+            "kernel": self._described(),
             "options": {
                 **self.address.record(),
                 "cpus": list(self.system.cpus) if self.system.cpus is not None else None,
@@ -128,6 +136,12 @@ class SshTarget(Target):
                 else "one boot is one start of the agent; the machine itself is not started anew",
             ],
         }
+
+    def _described(self) -> str:
+        if self.reboots:
+            # The machine may run another system's kernel now; a restart says which one is measured.
+            return "(the one that a restart brings)"
+        return self._release or "(not reached)"
 
     def privileges(self) -> list[str]:
         own = [f"a login on {self.address.host} without a question"]

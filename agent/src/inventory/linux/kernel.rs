@@ -22,6 +22,8 @@ pub fn collect(source: &Source) -> Value {
         "machine": part(|uname| &uname.machine, "/proc/sys/kernel/arch"),
         "build": leaf(build(source)),
         "command_line": leaf(command_line(source).map(|line| line.join(" "))),
+        // random(4): differs in every boot, and names no machine.
+        "boot_id": leaf(source.string("/proc/sys/kernel/random/boot_id")),
         "preemption": leaf(preemption(source, &configuration)),
         "taint": taint(source),
         "configuration": configuration,

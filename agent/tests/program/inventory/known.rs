@@ -160,6 +160,7 @@ fn a_desktop_s_system() {
         kernel["build"],
         "gcc-12 (Debian 12.2.0-14) 12.2.0, GNU ld 2.40"
     );
+    assert_eq!(kernel["boot_id"], "85c0b06b-b0bf-4243-8a75-f730d7aff774");
     assert_eq!(kernel["preemption"], "full");
     assert_eq!(kernel["taint"], json!({"bits": 12289, "letters": "POE"}));
     assert_eq!(kernel["modules"], json!(["nvidia", "sky2"]));

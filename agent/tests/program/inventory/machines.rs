@@ -254,6 +254,10 @@ fn system(tree: &Tree) {
     )
     .file("proc/sys/kernel/tainted", "12289\n")
     .file(
+        "proc/sys/kernel/random/boot_id",
+        "85c0b06b-b0bf-4243-8a75-f730d7aff774\n",
+    )
+    .file(
         "proc/self/mountinfo",
         "22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw,errors=remount-ro\n",
     )

@@ -1,0 +1,77 @@
+"""Samples that did not get a whole CPU: something else ran where they were measured.
+
+A batch without a voluntary context switch (getrusage(2)) waited for nothing, so it could run all
+the time that it took. CPU time that is missing from it was taken away: by another program, by an
+interrupt, by a hypervisor. A system that does not count such switches says nothing here, and a
+guest counts what its own kernel took away, not what its host did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from pentathlon.evaluate.facts import Inventory
+from pentathlon.evaluate.model import Starved
+from pentathlon.study.model import Study
+
+LEAST_PERCENT = 90.0
+"""A CPU-bound sample that gets less of a CPU than this is reported."""
+
+FEWEST_STEPS = 100
+"""Time in smallest steps of the CPU clock from which a share is known well enough."""
+
+RESOLUTION = "telemetry.resolution_ns.cpu_user_ns"
+USUAL_RESOLUTION_NS = 1000.0
+
+
+def find_starved(
+    used: pl.DataFrame, study: Study, told: Mapping[str, Inventory]
+) -> tuple[Starved, ...]:
+    """Indicators that got less than 90 % of a CPU in some block, in the order of the samples.
+
+    Systems with a CPU quota are left out: theirs is taken away because the study says so.
+    """
+    limited = [one.name for one in study.systems if one.settings.cpu_quota_percent is not None]
+    steps = {name: one.values.get(RESOLUTION) for name, one in told.items()}
+    shares = (
+        used.filter((pl.col("voluntary_switches") == 0) & ~pl.col("system").is_in(limited))
+        .group_by("system", "key", "block", maintain_order=True)
+        .agg(
+            (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).sum().alias("cpu"),
+            pl.col("elapsed_ns").filter(
+                (pl.col("cpu_user_ns") + pl.col("cpu_system_ns")).is_not_null()
+            ).sum().alias("elapsed"),
+        )
+    )  # fmt: skip
+    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for system, key, block, cpu, elapsed in shares.iter_rows():
+        step = float(steps.get(system) or USUAL_RESOLUTION_NS)
+        if elapsed >= FEWEST_STEPS * step and cpu * 100 < elapsed * LEAST_PERCENT:
+            found.setdefault((system, key), []).append((block, 100 * cpu / elapsed))
+    return tuple(
+        Starved(
+            system=system,
+            key=key,
+            blocks=tuple(sorted(block for block, _ in blocks)),
+            lowest_percent=min(share for _, share in blocks),
+        )
+        for (system, key), blocks in found.items()
+    )
+
+
+def starved_caution(one: Starved) -> str:
+    """The sentence on a row."""
+    return (
+        f"{one.system} got {one.lowest_percent:.0f} % of a CPU {blocks_words(one.blocks)}: "
+        "something else ran there"
+    )
+
+
+def blocks_words(blocks: Sequence[int]) -> str:
+    """Blocks, counted from 1 as people do: "in block 2", "in the blocks 1, 2 and 5"."""
+    numbers = [str(block + 1) for block in blocks]
+    if len(numbers) == 1:
+        return f"in block {numbers[0]}"
+    return f"in the blocks {', '.join(numbers[:-1])} and {numbers[-1]}"
