@@ -64,12 +64,31 @@ fn compile(level: u32, source: &Path, out: &Path) -> Child {
         .expect("the compiler starts")
 }
 
-/// The source of one level: the functions, a table of them and the loops over data.
+/// The loops that are compiled at every level, by the idea that they belong to.
+const LOOPS: [&str; 5] = [
+    include_str!("src/interface.rs"),
+    include_str!("src/loops.rs"),
+    include_str!("src/calls.rs"),
+    include_str!("src/styles.rs"),
+    include_str!("src/operations.rs"),
+];
+
+/// The source of one level: the loops and a table of them, the functions and a table of those.
 fn generate(level: u32, functions: usize) -> String {
-    let mut text = String::from("#![no_std]\n");
-    text.push_str(include_str!("src/loops.rs"));
-    text = text.replace("LEVEL", &level.to_string());
+    // The loops change between types of one size, and name no registers of another.
+    let mut text = String::from(
+        "#![no_std]\n#![allow(unknown_lints, unnecessary_transmutes, asm_sub_register)]\n\
+         use core::arch::asm;\n",
+    );
+    text.extend(LOOPS);
     let out = &mut text;
+    writeln!(
+        out,
+        "#[no_mangle] pub static PENTATHLON_LOOPS_O{level}: Loops = Loops {{ write, read, getpid, \
+         malloc_free, fopen_fclose, open_close, create_delete, fork_wait, inline, function, \
+         recursion, forked, operations: operation::ALL }};"
+    )
+    .expect("a string");
     for function in 0..functions {
         writeln!(out, "extern \"C\" fn f{function}(s: &mut [u64; 4]) {{").expect("a string");
         out.push_str("let [mut a, mut b, mut c, mut d] = *s;\n");

@@ -1,54 +1,36 @@
-//! Straight-line code of a known size, the same source compiled at the optimisation levels 0 to 3.
+//! Straight-line code of a known size and the loops of venkata2003, the same source compiled at the
+//! optimisation levels 0 to 3.
 //!
 //! Every function updates four numbers with constants of its own, without a loop or a branch, so
 //! that all of its bytes are fetched and executed once per call. A prefix of a level's functions is
 //! a piece of code of any size; its bytes are taken from the functions' addresses.
 
 mod constants;
+mod interface;
 
 use constants::{constant, ROUNDS};
+use interface::Loops;
+pub use interface::{Files, Heap, Operation, Outcome, Pipe, Processes, Streams};
+use std::ffi::c_void;
 
 include!(concat!(env!("OUT_DIR"), "/counts.rs"));
 
 /// The four numbers that the functions work on.
 pub type State = [u64; 4];
 
-type Function = extern "C" fn(&mut State);
+/// One of the functions.
+pub type Function = extern "C" fn(&mut State);
 
-macro_rules! level {
-    ($functions:ident, $table:ident, $write:ident, $read:ident) => {
-        extern "C" {
-            static $table: [Function; $functions];
-            fn $write(data: *mut u32, count: usize, pass: u32);
-            fn $read(data: *const u32, count: usize) -> u32;
-        }
-    };
+extern "C" {
+    static PENTATHLON_CODE_O0: [Function; FUNCTIONS_O0];
+    static PENTATHLON_CODE_O1: [Function; FUNCTIONS_O1];
+    static PENTATHLON_CODE_O2: [Function; FUNCTIONS_O2];
+    static PENTATHLON_CODE_O3: [Function; FUNCTIONS_O3];
+    static PENTATHLON_LOOPS_O0: Loops;
+    static PENTATHLON_LOOPS_O1: Loops;
+    static PENTATHLON_LOOPS_O2: Loops;
+    static PENTATHLON_LOOPS_O3: Loops;
 }
-
-level!(
-    FUNCTIONS_O0,
-    PENTATHLON_CODE_O0,
-    pentathlon_code_write_o0,
-    pentathlon_code_read_o0
-);
-level!(
-    FUNCTIONS_O1,
-    PENTATHLON_CODE_O1,
-    pentathlon_code_write_o1,
-    pentathlon_code_read_o1
-);
-level!(
-    FUNCTIONS_O2,
-    PENTATHLON_CODE_O2,
-    pentathlon_code_write_o2,
-    pentathlon_code_read_o2
-);
-level!(
-    FUNCTIONS_O3,
-    PENTATHLON_CODE_O3,
-    pentathlon_code_write_o3,
-    pentathlon_code_read_o3
-);
 
 /// Everything that was compiled at one level.
 #[derive(Clone, Copy)]
@@ -57,40 +39,20 @@ pub struct Level {
     pub name: &'static str,
     /// The functions; the last one is never run, its address is where the one before it ends.
     table: &'static [Function],
-    write: unsafe extern "C" fn(*mut u32, usize, u32),
-    read: unsafe extern "C" fn(*const u32, usize) -> u32,
+    loops: &'static Loops,
 }
 
 /// The four levels.
 pub fn levels() -> [Level; 4] {
+    let level = |name, table, loops| Level { name, table, loops };
     // SAFETY: the tables are constants of the objects that the build script made, with these types
     // and lengths.
     unsafe {
         [
-            Level {
-                name: "0",
-                table: &PENTATHLON_CODE_O0,
-                write: pentathlon_code_write_o0,
-                read: pentathlon_code_read_o0,
-            },
-            Level {
-                name: "1",
-                table: &PENTATHLON_CODE_O1,
-                write: pentathlon_code_write_o1,
-                read: pentathlon_code_read_o1,
-            },
-            Level {
-                name: "2",
-                table: &PENTATHLON_CODE_O2,
-                write: pentathlon_code_write_o2,
-                read: pentathlon_code_read_o2,
-            },
-            Level {
-                name: "3",
-                table: &PENTATHLON_CODE_O3,
-                write: pentathlon_code_write_o3,
-                read: pentathlon_code_read_o3,
-            },
+            level("0", &PENTATHLON_CODE_O0, &PENTATHLON_LOOPS_O0),
+            level("1", &PENTATHLON_CODE_O1, &PENTATHLON_LOOPS_O1),
+            level("2", &PENTATHLON_CODE_O2, &PENTATHLON_LOOPS_O2),
+            level("3", &PENTATHLON_CODE_O3, &PENTATHLON_LOOPS_O3),
         ]
     }
 }
@@ -119,33 +81,162 @@ impl Level {
         (*least > 0 && *most <= 2 * *least).then_some(ends)
     }
 
-    /// Calls the first `functions` one after the other, `passes` times.
-    pub fn run(&self, functions: usize, passes: u64, state: &mut State) {
-        let piece = &self.table[..functions.min(self.functions())];
-        for _ in 0..passes {
-            for function in piece {
-                function(state);
-            }
-        }
+    /// The first so many functions.
+    pub fn piece(&self, functions: usize) -> &'static [Function] {
+        &self.table[..functions.min(self.functions())]
+    }
+
+    /// The machine code of all functions, for copies of it elsewhere: it names no address, which
+    /// is so on x86-64. None on other architectures, and if the functions do not lie side by side.
+    pub fn machine_code(&self) -> Option<&'static [u8]> {
+        let ends = self.bytes().filter(|_| cfg!(target_arch = "x86_64"))?;
+        // SAFETY: from the first function to where the last one begins lies this level's text,
+        // which can be read as long as the program runs.
+        Some(unsafe { std::slice::from_raw_parts(self.table[0] as *const u8, *ends.last()?) })
+    }
+
+    /// The functions of `copies` of the machine code that follow each other.
+    ///
+    /// # Safety
+    /// The copies must begin at `start` and can be executed as long as the functions are called.
+    pub unsafe fn copied(&self, start: *const u8, copies: usize) -> Vec<Function> {
+        let ends = self.bytes().unwrap_or_default();
+        let (last, begins) = ends.split_last().expect("there is a function");
+        let of = |copy: usize, begin: &usize| {
+            // SAFETY: a copy of a function of this type, as the caller promises.
+            unsafe { std::mem::transmute::<*const u8, Function>(start.add(copy * last + begin)) }
+        };
+        (0..copies)
+            .flat_map(|copy| begins.iter().map(move |begin| of(copy, begin)))
+            .collect()
     }
 
     /// Stores `pass + index` in every element of `data`.
     pub fn write(&self, data: &mut [u32], pass: u32) {
         // SAFETY: the slice is borrowed mutably, and its length is passed.
-        unsafe { (self.write)(data.as_mut_ptr(), data.len(), pass) }
+        unsafe { (self.loops.write)(data.as_mut_ptr(), data.len(), pass) }
     }
 
     /// The wrapping sum of all elements of `data`.
     pub fn read(&self, data: &[u32]) -> u32 {
         // SAFETY: the slice is borrowed, and its length is passed.
-        unsafe { (self.read)(data.as_ptr(), data.len()) }
+        unsafe { (self.loops.read)(data.as_ptr(), data.len()) }
     }
 }
 
-/// What [`Level::run`] makes of `state`, computed from the constants.
-pub fn expected(functions: usize, passes: u64, mut state: State) -> State {
+/// The loops over calls and operations. What is called must be what its type says, and every name
+/// and number must be one that it takes.
+#[allow(clippy::missing_safety_doc)]
+impl Level {
+    pub unsafe fn getpid(
+        &self,
+        operations: u64,
+        call: unsafe extern "C" fn() -> i64,
+        expected: i64,
+    ) -> Outcome {
+        // SAFETY: the caller promises, here and in all that follow.
+        unsafe { (self.loops.getpid)(operations, call, expected) }
+    }
+
+    /// `bytes` must not be 0.
+    pub unsafe fn malloc_free(&self, operations: u64, heap: &Heap, bytes: usize) -> Outcome {
+        // SAFETY: see above.
+        unsafe { (self.loops.malloc_free)(operations, heap, bytes) }
+    }
+
+    /// Both texts must end with NUL.
+    pub unsafe fn fopen_fclose(
+        &self,
+        operations: u64,
+        streams: &Streams,
+        name: *const c_void,
+        mode: *const c_void,
+    ) -> Outcome {
+        // SAFETY: see above.
+        unsafe { (self.loops.fopen_fclose)(operations, streams, name, mode) }
+    }
+
+    pub unsafe fn open_close(
+        &self,
+        operations: u64,
+        files: &Files,
+        name: *const c_void,
+        flags: u32,
+    ) -> Outcome {
+        // SAFETY: see above.
+        unsafe { (self.loops.open_close)(operations, files, name, flags) }
+    }
+
+    pub unsafe fn create_delete(
+        &self,
+        operations: u64,
+        files: &Files,
+        name: *const c_void,
+        flags: u32,
+    ) -> Outcome {
+        // SAFETY: see above.
+        unsafe { (self.loops.create_delete)(operations, files, name, flags) }
+    }
+
+    /// This process must have a single thread.
+    pub unsafe fn fork_wait(&self, operations: u64, processes: &Processes, status: i32) -> Outcome {
+        // SAFETY: see above.
+        unsafe { (self.loops.fork_wait)(operations, processes, status) }
+    }
+
+    pub unsafe fn inline(&self, heap: &Heap, repetitions: u64, size: usize) -> u64 {
+        // SAFETY: see above.
+        unsafe { (self.loops.inline)(heap, repetitions, size) }
+    }
+
+    pub unsafe fn function(&self, heap: &Heap, repetitions: u64, size: usize) -> u64 {
+        // SAFETY: see above.
+        unsafe { (self.loops.function)(heap, repetitions, size) }
+    }
+
+    /// The sum and the bytes of stack that the calls took. There must be a repetition.
+    pub unsafe fn recursion(&self, heap: &Heap, repetitions: u64, size: usize) -> (u64, usize) {
+        let mut stack = 0;
+        // SAFETY: see above.
+        let sum = unsafe { (self.loops.recursion)(heap, repetitions, size, &mut stack) };
+        (sum, stack)
+    }
+
+    /// This process must have a single thread.
+    pub unsafe fn forked(
+        &self,
+        heap: &Heap,
+        processes: &Processes,
+        pipe: &Pipe,
+        repetitions: u64,
+        size: usize,
+    ) -> Outcome {
+        // SAFETY: see above.
+        unsafe { (self.loops.forked)(heap, processes, pipe, repetitions, size) }
+    }
+
+    /// The loop over one operation, by its place among add, subtract, multiply and divide, and that
+    /// of its type among i32, i64, f32 and f64. No integer may be divided by 0, nor the least by -1.
+    /// None on an architecture for which it is not written down.
+    pub fn operation(&self, operation: usize, kind: usize) -> Option<Operation> {
+        self.loops.operations[operation][kind]
+    }
+}
+
+/// Calls the functions one after the other, `passes` times.
+pub fn run(functions: &[Function], passes: u64, state: &mut State) {
     for _ in 0..passes {
-        for function in 0..functions {
+        for function in functions {
+            function(state);
+        }
+    }
+}
+
+/// What [`run`] makes of `state`, computed from the constants: the first `functions` of copies that
+/// have `distinct` each.
+pub fn expected(functions: usize, distinct: usize, passes: u64, mut state: State) -> State {
+    for _ in 0..passes {
+        for function in (0..functions).map(|place| place % distinct) {
             for round in 0..ROUNDS {
                 for lane in 0..4 {
                     let mixed = state[lane] ^ constant(function, round, lane);
@@ -168,10 +259,10 @@ mod tests {
         for level in levels() {
             for (functions, passes) in [(0, 3), (1, 1), (7, 2), (480, 1)] {
                 let mut state = START;
-                level.run(functions, passes, &mut state);
+                run(level.piece(functions), passes, &mut state);
                 assert_eq!(
                     state,
-                    expected(functions, passes, START),
+                    expected(functions, level.functions(), passes, START),
                     "level {} {functions} {passes}",
                     level.name
                 );
@@ -181,8 +272,9 @@ mod tests {
 
     #[test]
     fn another_function_gives_another_result() {
-        assert_ne!(expected(5, 1, START), expected(6, 1, START));
-        assert_ne!(expected(5, 1, START), expected(5, 2, START));
+        assert_ne!(expected(5, 9, 1, START), expected(6, 9, 1, START));
+        assert_ne!(expected(5, 9, 1, START), expected(5, 9, 2, START));
+        assert_ne!(expected(5, 9, 1, START), expected(5, 4, 1, START));
     }
 
     #[test]
@@ -229,6 +321,81 @@ mod tests {
                     .iter()
                     .fold(0u32, |sum, &v| sum.wrapping_add(v));
                 assert_eq!(level.read(&data[..count]), sum);
+            }
+        }
+    }
+
+    extern "C" fn one_to_three() -> i64 {
+        COUNTED.with(|count| {
+            count.set(count.get() + 1);
+            count.get() % 3
+        })
+    }
+
+    thread_local! {
+        static COUNTED: std::cell::Cell<i64> = const { std::cell::Cell::new(0) };
+    }
+
+    #[test]
+    fn only_correct_calls_are_counted() {
+        for level in levels() {
+            COUNTED.set(0);
+            // SAFETY: the call only counts.
+            let outcome = unsafe { level.getpid(10, one_to_three, 1) };
+            assert_eq!((outcome.correct, outcome.failed), (4, 0), "{}", level.name);
+            assert_eq!(COUNTED.get(), 10, "every call is made");
+        }
+    }
+
+    extern "C" fn allocate(bytes: usize) -> *mut c_void {
+        if COUNTED.replace(COUNTED.get() + 1) == 3 {
+            return std::ptr::null_mut();
+        }
+        Box::into_raw(vec![0u64; bytes.div_ceil(8) + 1].into_boxed_slice()).cast()
+    }
+
+    unsafe extern "C" fn free(block: *mut c_void) {
+        // SAFETY: what `allocate` gave; two words hold all that the tests ask for.
+        drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(block.cast::<u64>(), 2)) });
+    }
+
+    const HEAP: Heap = Heap { allocate, free };
+
+    #[test]
+    fn a_block_that_is_not_given_ends_the_loop() {
+        for level in levels() {
+            for bytes in [1, 2, 8] {
+                COUNTED.set(0);
+                // SAFETY: a heap for up to eight bytes.
+                let outcome = unsafe { level.malloc_free(10, &HEAP, bytes) };
+                assert_eq!((outcome.correct, outcome.failed), (3, 1), "{}", level.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_operation_is_done_as_often_as_asked() {
+        for level in levels() {
+            for (place, result) in [(0, 26), (1, 12), (2, 133), (3, 2)] {
+                for kind in 0..4 {
+                    let Some(operation) = level.operation(place, kind) else {
+                        return;
+                    };
+                    let bits = |number: u64| match kind {
+                        2 => u64::from((number as f32).to_bits()),
+                        3 => (number as f64).to_bits(),
+                        _ => number,
+                    };
+                    let (first, second) = if place == 3 { (14, 7) } else { (19, 7) };
+                    for iterations in [0, 1, 1000] {
+                        assert_eq!(
+                            operation(iterations, bits(first), bits(second)),
+                            bits(result).wrapping_mul(iterations),
+                            "level {} operation {place} type {kind}",
+                            level.name
+                        );
+                    }
+                }
             }
         }
     }

@@ -5,8 +5,7 @@
 ///
 /// # Safety
 /// `data` must point to `count` integers that nobody else uses.
-#[no_mangle]
-pub unsafe extern "C" fn pentathlon_code_write_oLEVEL(data: *mut u32, count: usize, pass: u32) {
+unsafe extern "C" fn write(data: *mut u32, count: usize, pass: u32) {
     let mut index = 0;
     while index < count {
         // SAFETY: below `count`, which the caller promises.
@@ -19,8 +18,7 @@ pub unsafe extern "C" fn pentathlon_code_write_oLEVEL(data: *mut u32, count: usi
 ///
 /// # Safety
 /// `data` must point to `count` integers that nobody writes to.
-#[no_mangle]
-pub unsafe extern "C" fn pentathlon_code_read_oLEVEL(data: *const u32, count: usize) -> u32 {
+unsafe extern "C" fn read(data: *const u32, count: usize) -> u32 {
     let mut sum = 0;
     let mut index = 0;
     while index < count {
