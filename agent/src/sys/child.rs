@@ -1,8 +1,14 @@
 //! Child processes made by `fork(2)`, with `waitpid(2)`, `execve(2)` and `_exit(2)`.
 
+use super::heap;
+use super::outcome::{self, Ended};
+use pentathlon_code::{Level, Pipe, Processes};
 use std::convert::Infallible;
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
+use std::mem::size_of;
+use std::os::fd::AsRawFd;
 
 /// A child that has not been waited for. Dropped, it is killed and reaped, so that no path leaves
 /// a process behind.
@@ -92,6 +98,63 @@ impl Drop for Child {
         unsafe { libc::kill(self.0, libc::SIGKILL) };
         self.reap().ok();
     }
+}
+
+/// The calls for loops that are compiled at a level.
+const PROCESSES: Processes = Processes {
+    fork: libc::fork,
+    leave: libc::_exit,
+    wait: wait_for,
+};
+
+/// The exit status of a child, or 256 and its signal; negative: there is no such child.
+extern "C" fn wait_for(child: i32) -> i32 {
+    let child = Child(child);
+    let exit = child.reap();
+    std::mem::forget(child);
+    match exit {
+        Ok(Exit::Code(code)) => code,
+        Ok(Exit::Signal(signal)) => 256 + signal,
+        Err(_) => -1,
+    }
+}
+
+extern "C" fn send(to: isize, number: u64) -> i32 {
+    let bytes = number.to_ne_bytes();
+    // SAFETY: the bytes live to the end of the call.
+    let sent = unsafe { libc::write(to as i32, bytes.as_ptr().cast(), bytes.len()) };
+    i32::from(sent != bytes.len() as isize)
+}
+
+unsafe extern "C" fn receive(from: isize, number: *mut u64) -> i32 {
+    // SAFETY: the caller promises room for a number.
+    let got = unsafe { libc::read(from as i32, number.cast(), size_of::<u64>()) };
+    i32::from(got != size_of::<u64>() as isize)
+}
+
+/// Forks, lets the child end at once with `status` and waits for it, so many times; how often it
+/// ended so. This process must have a single thread.
+pub fn fork_wait(level: Level, operations: u64, status: u8) -> Result<u64, Ended> {
+    // SAFETY: these are the system's calls; the child does nothing but leave.
+    outcome::of(unsafe { level.fork_wait(operations, &PROCESSES, i32::from(status)) })
+}
+
+/// The sum of the nested loops with a child for each repetition, which sends its part over the pipe.
+/// This process must have a single thread.
+pub fn forked(
+    level: Level,
+    repetitions: u64,
+    size: usize,
+    (from, to): &(File, File),
+) -> Result<u64, Ended> {
+    let pipe = Pipe {
+        send,
+        receive,
+        to: to.as_raw_fd() as isize,
+        from: from.as_raw_fd() as isize,
+    };
+    // SAFETY: these are the system's calls; a child computes, writes to the pipe and leaves.
+    outcome::of(unsafe { level.forked(&heap::HEAP, &PROCESSES, &pipe, repetitions, size) })
 }
 
 /// Replaces this process by the program at `path`, with its path as only argument and an empty

@@ -1,6 +1,8 @@
 //! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe(2)`, `poll(2)`.
 
-use std::ffi::{CStr, CString};
+use super::outcome::{self, Ended};
+use pentathlon_code::{Files, Level};
+use std::ffi::{c_void, CString};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,27 +25,45 @@ pub fn name(text: &str) -> Name {
     CString::new(text).expect("names of files have no NUL")
 }
 
-/// Opens a file with exactly these flags (and mode 0666 if it is created) and closes it again.
-#[inline(always)]
-pub fn open_close(path: &CStr, flags: Flags) -> io::Result<()> {
-    // SAFETY: the path lives to the end of the call, and the descriptor is closed once.
-    unsafe {
-        let descriptor = libc::open(path.as_ptr(), flags, 0o666 as libc::c_uint);
-        if descriptor < 0 || libc::close(descriptor) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+const FILES: Files = Files {
+    open,
+    close,
+    remove,
+};
+
+/// With mode 0666 if the file is created.
+unsafe extern "C" fn open(name: *const c_void, flags: u32) -> isize {
+    // SAFETY: the caller promises a text.
+    unsafe { libc::open(name.cast(), flags as Flags, 0o666 as libc::c_uint) as isize }
 }
 
-/// Removes a name.
-#[inline(always)]
-pub fn unlink(path: &CStr) -> io::Result<()> {
-    // SAFETY: the path lives to the end of the call.
-    if unsafe { libc::unlink(path.as_ptr()) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+unsafe extern "C" fn close(file: isize) -> i32 {
+    // SAFETY: the caller promises an open descriptor.
+    unsafe { libc::close(file as i32) }
+}
+
+unsafe extern "C" fn remove(name: *const c_void) -> i32 {
+    // SAFETY: the caller promises a text.
+    unsafe { libc::unlink(name.cast()) }
+}
+
+/// Opens a file with exactly these flags and closes it again, so many times; how often that was done.
+pub fn open_close(level: Level, operations: u64, path: &Name, flags: Flags) -> Result<u64, Ended> {
+    // SAFETY: these are the system's calls, and the path lives to the end of the loop.
+    outcome::of(unsafe { level.open_close(operations, &FILES, path.as_ptr().cast(), flags as u32) })
+}
+
+/// The same, and the file is removed each time.
+pub fn create_delete(
+    level: Level,
+    operations: u64,
+    path: &Name,
+    flags: Flags,
+) -> Result<u64, Ended> {
+    // SAFETY: as above.
+    outcome::of(unsafe {
+        level.create_delete(operations, &FILES, path.as_ptr().cast(), flags as u32)
+    })
 }
 
 /// A pipe: its end to read from and its end to write to. Programs started later do not get them.

@@ -100,6 +100,24 @@ impl Mapping {
         unsafe { std::ptr::write_volatile(self.start.add(at), value) }
     }
 
+    /// Fills the mapping with copies of `code`, which can be executed from then on and not written;
+    /// returns where the first one begins.
+    pub fn execute(&mut self, code: &[u8]) -> io::Result<*const u8> {
+        for copy in 0..self.length / code.len() {
+            // SAFETY: whole copies inside the mapping, which is borrowed mutably.
+            unsafe {
+                let to = self.start.add(copy * code.len());
+                std::ptr::copy_nonoverlapping(code.as_ptr(), to, code.len());
+            }
+        }
+        let executable = libc::PROT_READ | libc::PROT_EXEC;
+        // SAFETY: all of our own mapping, which is not written to any more: nothing else borrows it.
+        if unsafe { libc::mprotect(self.start.cast(), self.length, executable) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(self.start)
+    }
+
     /// Unmaps it now; returns the address that it had.
     #[inline(always)]
     pub fn unmap(self) -> io::Result<usize> {

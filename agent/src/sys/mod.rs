@@ -11,6 +11,7 @@ pub mod bpf;
 pub mod child;
 #[cfg(feature = "workloads")]
 pub mod cipher;
+pub mod code;
 #[cfg(unix)]
 pub mod condition;
 pub mod cpuid;
@@ -42,6 +43,7 @@ pub mod mmap;
 pub mod mmsg;
 #[cfg(target_os = "linux")]
 pub mod namespace;
+pub mod outcome;
 #[cfg(target_os = "linux")]
 pub mod packet;
 #[cfg(unix)]

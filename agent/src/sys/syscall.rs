@@ -1,10 +1,11 @@
 //! A system call by itself, without the C library: `getpid(2)`.
 
+use pentathlon_code::Level;
+
 /// The process id, asked of the kernel every time. The C library's function did answer from a
 /// cache for years (glibc before 2.25), so it is not used.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[inline(always)]
-pub fn getpid() -> i64 {
+pub extern "C" fn getpid() -> i64 {
     let result: i64;
     // SAFETY: getpid has no argument, touches no memory and cannot fail; the instruction
     // overwrites RAX, RCX and R11 and nothing else.
@@ -25,8 +26,7 @@ pub fn getpid() -> i64 {
 }
 
 #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-#[inline(always)]
-pub fn getpid() -> i64 {
+pub extern "C" fn getpid() -> i64 {
     let result: i64;
     // SAFETY: getpid has no argument, touches no memory and cannot fail; X0 takes the result.
     unsafe {
@@ -53,8 +53,14 @@ const GETPID: libc::c_int = 20;
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-#[inline(always)]
-pub fn getpid() -> i64 {
+pub extern "C" fn getpid() -> i64 {
     // SAFETY: getpid has no argument, touches no memory and cannot fail.
     i64::from(unsafe { libc::syscall(GETPID) })
+}
+
+/// Asks for the process id so many times, by a loop that is compiled at a level; how often the answer
+/// was the expected one.
+pub fn getpids(level: Level, operations: u64, expected: i64) -> u64 {
+    // SAFETY: the call has no argument and can always be made.
+    unsafe { level.getpid(operations, getpid, expected).correct }
 }

@@ -15,6 +15,8 @@ pub mod memory;
 #[cfg(feature = "workloads")]
 mod network;
 #[cfg(feature = "workloads")]
+mod opt_level;
+#[cfg(feature = "workloads")]
 pub mod process;
 #[cfg(feature = "workloads")]
 mod test;

@@ -1,5 +1,8 @@
 //! Programs started by `CreateProcessW`, waited for and ended.
 
+use crate::sys::outcome::Ended;
+use pentathlon_code::Level;
+use std::fs::File;
 use std::io;
 use std::mem::size_of;
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -25,10 +28,32 @@ pub enum Exit {
 
 /// There is no such call: always an error of the kind `Unsupported`.
 pub fn fork(_work: impl FnOnce() -> u8) -> io::Result<Child> {
-    Err(io::Error::new(
-        io::ErrorKind::Unsupported,
-        "Windows has no fork; CreateProcess starts a program anew",
-    ))
+    Err(no_fork().error)
+}
+
+/// There is no such call: always an error of the kind `Unsupported` in the first call.
+pub fn fork_wait(_level: Level, _operations: u64, _status: u8) -> Result<u64, Ended> {
+    Err(no_fork())
+}
+
+/// As [`fork_wait`].
+pub fn forked(
+    _level: Level,
+    _repetitions: u64,
+    _size: usize,
+    _pipe: &(File, File),
+) -> Result<u64, Ended> {
+    Err(no_fork())
+}
+
+fn no_fork() -> Ended {
+    Ended {
+        call: 1,
+        error: io::Error::new(
+            io::ErrorKind::Unsupported,
+            "Windows has no fork; CreateProcess starts a program anew",
+        ),
+    }
 }
 
 /// Starts a program by the name of its file, which ends with NUL, without arguments. It gets no

@@ -1,11 +1,12 @@
 //! Files by handles: `CreateFileW`, `CloseHandle`, `DeleteFileW`.
 
+use crate::sys::outcome::{self, Ended};
+use pentathlon_code::{Files, Level};
+use std::ffi::c_void;
 use std::fs::File;
 use std::io;
 use std::os::windows::io::OwnedHandle;
-use windows_sys::Win32::Foundation::{
-    CloseHandle, GENERIC_READ, GENERIC_WRITE, INVALID_HANDLE_VALUE,
-};
+use windows_sys::Win32::Foundation::{CloseHandle, GENERIC_READ, GENERIC_WRITE, HANDLE};
 use windows_sys::Win32::Storage::FileSystem::{
     CreateFileW, DeleteFileW, FILE_ATTRIBUTE_NORMAL, FILE_FLAG_WRITE_THROUGH, FILE_SHARE_DELETE,
     FILE_SHARE_READ, FILE_SHARE_WRITE, OPEN_ALWAYS, OPEN_EXISTING,
@@ -27,9 +28,13 @@ pub fn name(text: &str) -> Name {
     text.encode_utf16().chain([0]).collect()
 }
 
-/// Opens a file with exactly these flags and closes it again.
-#[inline(always)]
-pub fn open_close(name: &[u16], flags: Flags) -> io::Result<()> {
+const FILES: Files = Files {
+    open,
+    close,
+    remove,
+};
+
+unsafe extern "C" fn open(name: *const c_void, flags: u32) -> isize {
     let written = (flags & READ_WRITE) * GENERIC_WRITE;
     let creation = if flags & CREATE != 0 {
         OPEN_ALWAYS
@@ -37,34 +42,47 @@ pub fn open_close(name: &[u16], flags: Flags) -> io::Result<()> {
         OPEN_EXISTING
     };
     let through = (flags & SYNCHRONOUS) / SYNCHRONOUS * FILE_FLAG_WRITE_THROUGH;
-    assert_eq!(name.last(), Some(&0), "the name ends with NUL");
-    // SAFETY: the name ends with NUL and lives to the end of the call; the handle is closed once.
+    // SAFETY: the caller promises a name that ends with NUL. INVALID_HANDLE_VALUE is -1.
     unsafe {
-        let handle = CreateFileW(
-            name.as_ptr(),
+        CreateFileW(
+            name.cast(),
             GENERIC_READ | written,
             FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
             std::ptr::null(),
             creation,
             FILE_ATTRIBUTE_NORMAL | through,
             std::ptr::null_mut(),
-        );
-        if handle == INVALID_HANDLE_VALUE || CloseHandle(handle) == 0 {
-            return Err(io::Error::last_os_error());
-        }
+        ) as isize
     }
-    Ok(())
 }
 
-/// Removes a name.
-#[inline(always)]
-pub fn unlink(name: &[u16]) -> io::Result<()> {
+unsafe extern "C" fn close(file: isize) -> i32 {
+    // SAFETY: the caller promises an open handle.
+    i32::from(unsafe { CloseHandle(file as HANDLE) } == 0)
+}
+
+unsafe extern "C" fn remove(name: *const c_void) -> i32 {
+    // SAFETY: the caller promises a name that ends with NUL.
+    i32::from(unsafe { DeleteFileW(name.cast()) } == 0)
+}
+
+/// Opens a file with exactly these flags and closes it again, so many times; how often that was done.
+pub fn open_close(level: Level, operations: u64, name: &Name, flags: Flags) -> Result<u64, Ended> {
     assert_eq!(name.last(), Some(&0), "the name ends with NUL");
-    // SAFETY: the name ends with NUL and lives to the end of the call.
-    if unsafe { DeleteFileW(name.as_ptr()) } == 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    // SAFETY: these are the system's calls, and the name lives to the end of the loop.
+    outcome::of(unsafe { level.open_close(operations, &FILES, name.as_ptr().cast(), flags) })
+}
+
+/// The same, and the file is removed each time.
+pub fn create_delete(
+    level: Level,
+    operations: u64,
+    name: &Name,
+    flags: Flags,
+) -> Result<u64, Ended> {
+    assert_eq!(name.last(), Some(&0), "the name ends with NUL");
+    // SAFETY: as above.
+    outcome::of(unsafe { level.create_delete(operations, &FILES, name.as_ptr().cast(), flags) })
 }
 
 /// An anonymous pipe: its end to read from and its end to write to. Programs started later do not

@@ -5,9 +5,10 @@ use std::io;
 use std::os::windows::io::AsRawHandle;
 use windows_sys::Win32::Foundation::CloseHandle;
 use windows_sys::Win32::System::Memory::{
-    CreateFileMappingW, MapViewOfFile, UnmapViewOfFile, VirtualAlloc, VirtualFree, VirtualQuery,
-    FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_BASIC_INFORMATION, MEMORY_MAPPED_VIEW_ADDRESS,
-    MEM_COMMIT, MEM_FREE, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE,
+    CreateFileMappingW, MapViewOfFile, UnmapViewOfFile, VirtualAlloc, VirtualFree, VirtualProtect,
+    VirtualQuery, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_BASIC_INFORMATION,
+    MEMORY_MAPPED_VIEW_ADDRESS, MEM_COMMIT, MEM_FREE, MEM_RELEASE, MEM_RESERVE, PAGE_EXECUTE_READ,
+    PAGE_READWRITE,
 };
 
 /// A mapping that can be read and written, unmapped when dropped.
@@ -100,6 +101,32 @@ impl Mapping {
         assert!(at < self.length);
         // SAFETY: inside the mapping.
         unsafe { std::ptr::write_volatile(self.start.add(at), value) }
+    }
+
+    /// Fills the mapping with copies of `code`, which can be executed from then on and not written;
+    /// returns where the first one begins.
+    pub fn execute(&mut self, code: &[u8]) -> io::Result<*const u8> {
+        for copy in 0..self.length / code.len() {
+            // SAFETY: whole copies inside the mapping, which is borrowed mutably.
+            unsafe {
+                let to = self.start.add(copy * code.len());
+                std::ptr::copy_nonoverlapping(code.as_ptr(), to, code.len());
+            }
+        }
+        let mut before = 0;
+        // SAFETY: all of our own mapping, which is not written to any more: nothing else borrows it.
+        let done = unsafe {
+            VirtualProtect(
+                self.start.cast(),
+                self.length,
+                PAGE_EXECUTE_READ,
+                &mut before,
+            )
+        };
+        if done == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(self.start)
     }
 
     /// Unmaps it now; returns the address that it had.

@@ -1,5 +1,6 @@
 //! The shortest way into the kernel that answers with the process id.
 
+use pentathlon_code::Level;
 use windows_sys::Wdk::System::Threading::{NtQueryInformationProcess, ProcessBasicInformation};
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
@@ -17,8 +18,7 @@ struct Basic {
 
 /// The process id, asked of the kernel every time by `NtQueryInformationProcess`; −1 if it does not
 /// answer. `GetCurrentProcessId` reads the process's own memory.
-#[inline(always)]
-pub fn getpid() -> i64 {
+pub extern "C" fn getpid() -> i64 {
     let mut basic = Basic::default();
     // SAFETY: the structure is as long as is said; nobody asks for the length written.
     let status = unsafe {
@@ -35,4 +35,11 @@ pub fn getpid() -> i64 {
     } else {
         -1
     }
+}
+
+/// Asks for the process id so many times, by a loop that is compiled at a level; how often the answer
+/// was the expected one.
+pub fn getpids(level: Level, operations: u64, expected: i64) -> u64 {
+    // SAFETY: the call has no argument and can always be made.
+    unsafe { level.getpid(operations, getpid, expected).correct }
 }

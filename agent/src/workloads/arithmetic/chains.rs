@@ -90,6 +90,11 @@ fn settled(operation: Operation, kind: Kind, chain: usize) -> u64 {
 /// One step of a chain in plain Rust; `index` counts the chain's steps from 0.
 pub fn step(operation: Operation, kind: Kind, number: u64, index: u64) -> u64 {
     let operand = operands(operation, kind)[(index % 2) as usize];
+    apply(operation, kind, number, operand)
+}
+
+/// One operation in plain Rust, numbers as bits; of integers the operand is divided by the number.
+pub fn apply(operation: Operation, kind: Kind, number: u64, operand: u64) -> u64 {
     match kind {
         Kind::I32 => {
             let (a, b) = (number as i32, operand as i32);

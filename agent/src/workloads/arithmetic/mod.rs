@@ -1,8 +1,10 @@
-//! `arithmetic.operations`: how many operations a second, and how long one takes.
+//! `arithmetic.operations`: how many operations a second, and how long one takes; and
+//! `arithmetic.loop`, the published loop over them.
 
 mod body;
 mod chains;
 pub mod kernels;
+mod loops;
 mod operation;
 
 use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
@@ -14,7 +16,7 @@ use serde_json::json;
 
 pub use operation::{Kind, Operation};
 
-pub const WORKLOADS: &[&dyn super::Workload] = &[&Operations];
+pub const WORKLOADS: &[&dyn super::Workload] = &[&Operations, &loops::Loop];
 
 struct Operations;
 
@@ -28,19 +30,7 @@ impl super::Workload for Operations {
                       floating-point numbers in registers: many independent chains for the \
                       throughput, one dependent chain for the latency.",
             source: "venkata2003 §6.1, Fig. 31 and 32; lmbench lat_ops, par_ops",
-            parameters: vec![
-                choice(
-                    "operations",
-                    Operation::ALL.map(Operation::name).to_vec(),
-                    "operations to measure",
-                ),
-                choice(
-                    "types",
-                    Kind::ALL.map(Kind::name).to_vec(),
-                    "types of the numbers: integers of 32 and 64 bits, IEEE 754 binary32 and \
-                     binary64",
-                ),
-            ],
+            parameters: choices().to_vec(),
             factors: vec![
                 Factor::category("operation", "operation"),
                 Factor::category("type", "type of the numbers"),
@@ -69,12 +59,7 @@ impl super::Workload for Operations {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let operations = chosen(
-            &context.parameters.texts("operations"),
-            Operation::ALL,
-            Operation::name,
-        );
-        let kinds = chosen(&context.parameters.texts("types"), Kind::ALL, Kind::name);
+        let (operations, kinds) = asked(context);
         context.log(format!("arithmetic.operations: {}", kernels::NAME));
         for &operation in &operations {
             for &kind in &kinds {
@@ -98,6 +83,31 @@ impl super::Workload for Operations {
         }
         Ok(())
     }
+}
+
+/// The parameters: which operations and types are measured.
+fn choices() -> [Parameter; 2] {
+    [
+        choice(
+            "operations",
+            Operation::ALL.map(Operation::name).to_vec(),
+            "operations to measure",
+        ),
+        choice(
+            "types",
+            Kind::ALL.map(Kind::name).to_vec(),
+            "types of the numbers: integers of 32 and 64 bits, IEEE 754 binary32 and binary64",
+        ),
+    ]
+}
+
+/// What the parameters ask for.
+fn asked(context: &Context<'_>) -> (Vec<Operation>, Vec<Kind>) {
+    let texts = |name| context.parameters.texts(name);
+    (
+        chosen(&texts("operations"), Operation::ALL, Operation::name),
+        chosen(&texts("types"), Kind::ALL, Kind::name),
+    )
 }
 
 fn choice(name: &'static str, all: Vec<&'static str>, description: &'static str) -> Parameter {

@@ -30,6 +30,7 @@ impl crate::workloads::Workload for Access {
                 entry::file_bytes(64 << 20),
                 entry::chunks(
                     &[1 << 10, 8 << 10, 64 << 10, 1 << 20],
+                    64,
                     "bytes read or written by one call; up to the size of the file, as in the \
                      paper",
                 ),

@@ -50,13 +50,13 @@ pub fn limit_s(default: f64) -> Parameter {
     )
 }
 
-pub fn chunks(default: &[u64], description: &'static str) -> Parameter {
+pub fn chunks(default: &[u64], least: u64, description: &'static str) -> Parameter {
     parameter(
         "chunk_bytes",
         Type::Integers,
         json!(default),
         Some("B"),
-        Some((512.0, 4_294_967_296.0)),
+        Some((least as f64, 4_294_967_296.0)),
         description,
     )
 }

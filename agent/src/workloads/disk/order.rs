@@ -47,6 +47,7 @@ impl crate::workloads::Workload for Order {
                         512 << 10,
                         1 << 20,
                     ],
+                    512,
                     "bytes read by one call; the paper looks for the read-ahead between 1 KiB and \
                      128 KiB",
                 ),

@@ -37,6 +37,7 @@ impl crate::workloads::Workload for Phases {
                 entry::file_bytes(4 << 20),
                 entry::chunks(
                     &[16 << 10, 128 << 10, 1 << 20],
+                    512,
                     "bytes changed at a time; the paper has 1 KiB to 64 MiB",
                 ),
                 entry::texts("interface", &INTERFACES, "the interfaces to measure"),

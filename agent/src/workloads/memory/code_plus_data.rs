@@ -1,11 +1,12 @@
 //! `memory.code_plus_data`: the loops of the published program over data of a growing size,
 //! compiled at four levels.
 
-use super::code_size::{chosen, level_factor, levels_parameter, sizes};
-use super::sizes as blocks;
+use super::code_size::sizes;
+use super::{second_cache, sizes as blocks};
 use crate::catalog::{self, Direction, Indicator, Parameter, Semantics};
 use crate::measure::{Body, Context, Failure, Quantity};
 use crate::protocol::Case;
+use crate::workloads::opt_level;
 use pentathlon_code::Level;
 use serde_json::json;
 
@@ -31,9 +32,10 @@ impl crate::workloads::Workload for CodePlusData {
                     default: json!(sizes()),
                     ..blocks::parameter()
                 },
-                levels_parameter(),
+                second_cache::parameter(),
+                opt_level::every(),
             ],
-            factors: vec![blocks::factor(), level_factor()],
+            factors: vec![blocks::factor(), opt_level::factor()],
             indicators: vec![
                 indicator("write", "Write bandwidth"),
                 indicator("read", "Read bandwidth"),
@@ -52,8 +54,9 @@ impl crate::workloads::Workload for CodePlusData {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let sizes = blocks::rounded(&context.parameters.integers("block_bytes"));
-        for level in chosen(context) {
+        let asked = context.parameters.integers("block_bytes");
+        let sizes = blocks::rounded(&second_cache::followed(context, &asked));
+        for level in opt_level::chosen(context) {
             for &bytes in &sizes {
                 let case = Case::new()
                     .with("block_bytes", bytes as u64)

@@ -1,10 +1,14 @@
 //! `memory.code_size`: straight-line code of a growing size, compiled at four levels.
 
+use super::second_cache;
 use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::measure::{Body, Context, Failure, Quantity};
 use crate::protocol::Case;
-use pentathlon_code::{expected, levels, Level, State};
+use crate::sys::code::Copies;
+use crate::workloads::opt_level;
+use pentathlon_code::{expected, run, Function, Level, State};
 use serde_json::json;
+use std::io;
 
 pub struct CodeSize;
 
@@ -14,39 +18,6 @@ pub fn sizes() -> Vec<u64> {
     let fine = (4..=260).step_by(8);
     let coarse = (300..=1020).step_by(40);
     fine.chain(coarse).map(|kib: u64| kib << 10).collect()
-}
-
-/// The levels as a parameter's choices and default.
-pub fn levels_parameter() -> Parameter {
-    let names = levels().map(|level| level.name);
-    Parameter {
-        name: "opt_levels",
-        kind: Type::Texts,
-        default: json!(names),
-        unit: None,
-        minimum: None,
-        maximum: None,
-        choices: Some(names.to_vec()),
-        description: "optimisation levels of the compiler (rustc -C opt-level)",
-    }
-}
-
-pub fn level_factor() -> Factor {
-    Factor {
-        name: "opt_level",
-        title: "optimisation level",
-        unit: None,
-        scale: "category",
-    }
-}
-
-/// The levels that were asked for.
-pub fn chosen(context: &Context<'_>) -> Vec<Level> {
-    let asked = context.parameters.texts("opt_levels");
-    levels()
-        .into_iter()
-        .filter(|level| asked.contains(&level.name))
-        .collect()
 }
 
 impl crate::workloads::Workload for CodeSize {
@@ -65,13 +36,14 @@ impl crate::workloads::Workload for CodeSize {
                     default: json!(sizes()),
                     unit: Some("B"),
                     minimum: Some(4096.0),
-                    maximum: Some((1u64 << 20) as f64),
+                    maximum: Some((64u64 << 20) as f64),
                     choices: None,
                     description:
                         "sizes of the code: whole functions of about 1 or 2 KiB that have \
                                   at most so many bytes",
                 },
-                levels_parameter(),
+                second_cache::parameter(),
+                opt_level::every(),
             ],
             factors: vec![
                 Factor {
@@ -80,7 +52,7 @@ impl crate::workloads::Workload for CodeSize {
                     unit: Some("B"),
                     scale: "linear",
                 },
-                level_factor(),
+                opt_level::factor(),
             ],
             indicators: vec![Indicator {
                 id: "time",
@@ -93,9 +65,12 @@ impl crate::workloads::Workload for CodeSize {
                        3 and 4; every batch must yield what its number of passes yields when \
                        computed from the code's constants",
             semantics: Semantics {
-                linux: "the agent's own text, mapped from its file: resident after the first pass",
+                linux:
+                    "the agent's own text, mapped from its file: resident after the first pass; \
+                        what is larger than that is copies of it in private memory (mprotect(2))",
                 windows: "the agent's own text, mapped from its file: resident after the first \
-                          pass",
+                          pass; what is larger than that is copies of it in private memory \
+                          (VirtualProtect)",
             },
             test_only: false,
         }
@@ -106,8 +81,9 @@ impl crate::workloads::Workload for CodeSize {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let sizes = context.parameters.integers("code_bytes");
-        for level in chosen(context) {
+        let asked = context.parameters.integers("code_bytes");
+        let sizes = second_cache::followed(context, &asked);
+        for level in opt_level::chosen(context) {
             let ends = level.bytes();
             if let Some(ends) = &ends {
                 context.log(format!(
@@ -118,14 +94,24 @@ impl crate::workloads::Workload for CodeSize {
                     ends[1]
                 ));
             }
+            let largest = sizes.iter().copied().max().unwrap_or(0);
+            let copies = copies(&level, ends.as_deref(), largest);
             for &bytes in &sizes {
                 let case = Case::new()
                     .with("code_bytes", bytes)
                     .with("opt_level", level.name);
-                match functions(ends.as_deref(), bytes) {
-                    Ok((functions, real)) => {
+                let found = functions(ends.as_deref(), bytes).and_then(|(functions, real)| {
+                    let code = match &copies {
+                        _ if functions <= level.functions() => level.piece(functions),
+                        Ok(copies) => &copies.functions()[..functions],
+                        Err(reason) => return Err(reason.clone()),
+                    };
+                    Ok((code, real))
+                });
+                match found {
+                    Ok((code, real)) => {
                         let quantity = Quantity::NsPer { parts: real as f64 };
-                        let mut body = Code::new(level, functions);
+                        let mut body = Code::new(code, level.functions());
                         context.measure("time", &case, quantity, &mut body);
                     }
                     Err(reason) => context.fail(Some(&case), &Failure::Unsupported(reason)),
@@ -136,32 +122,52 @@ impl crate::workloads::Workload for CodeSize {
     }
 }
 
-/// The most functions that have at most `bytes`, and how many bytes they have.
-fn functions(ends: Option<&[usize]>, bytes: u64) -> Result<(usize, usize), String> {
-    let Some(ends) = ends else {
-        return Err("the linker did not lay the functions out side by side".into());
-    };
-    let whole = ends.last().copied().unwrap_or(0);
-    if bytes > whole as u64 {
+/// Copies of a level's code for sizes up to `largest`; the error is a sentence.
+fn copies(level: &Level, ends: Option<&[usize]>, largest: u64) -> Result<Copies, String> {
+    let whole = ends.and_then(|ends| ends.last().copied()).unwrap_or(0);
+    if largest <= whole as u64 {
+        return Err("no size asks for copies".into());
+    }
+    if let Some(spare) = super::available::bytes().filter(|&spare| largest > spare) {
         return Err(format!(
-            "the code of this level has {whole} B on this architecture, not {bytes} B"
+            "{largest} B of code are wanted, the system can spare {spare} B"
         ));
     }
-    let functions = ends.partition_point(|&end| end as u64 <= bytes) - 1;
+    Copies::of(level, largest as usize).map_err(|error| match error.kind() {
+        io::ErrorKind::Unsupported => format!(
+            "the code of this level has {whole} B, and on this architecture it cannot be copied"
+        ),
+        _ => format!(
+            "the code of this level has {whole} B, and the system lets no copy of it be executed: \
+             {error}"
+        ),
+    })
+}
+
+/// The most functions that have at most `bytes`, and how many bytes they have. After the last one
+/// the first of a copy follows.
+fn functions(ends: Option<&[usize]>, bytes: u64) -> Result<(usize, usize), String> {
+    let Some((&whole, begins)) = ends.and_then(|ends| ends.split_last()) else {
+        return Err("the linker did not lay the functions out side by side".into());
+    };
+    let (copies, rest) = (bytes as usize / whole, bytes as usize % whole);
+    let places = begins.partition_point(|&begin| begin <= rest) - 1;
+    let functions = copies * begins.len() + places;
     if functions == 0 {
         return Err(format!(
             "one function has {} B, more than {bytes} B",
-            ends[1]
+            begins.get(1).copied().unwrap_or(whole)
         ));
     }
-    Ok((functions, ends[functions]))
+    Ok((functions, copies * whole + begins[places]))
 }
 
 const START: State = [1, 2, 3, 4];
 
-struct Code {
-    level: Level,
-    functions: usize,
+struct Code<'a> {
+    code: &'a [Function],
+    /// How many functions are different.
+    distinct: usize,
     state: State,
     /// What one pass makes of [`START`].
     checksum: u64,
@@ -169,12 +175,12 @@ struct Code {
     known: (u64, State),
 }
 
-impl Code {
-    fn new(level: Level, functions: usize) -> Self {
-        let once = expected(functions, 1, START);
+impl<'a> Code<'a> {
+    fn new(code: &'a [Function], distinct: usize) -> Self {
+        let once = expected(code.len(), distinct, 1, START);
         Self {
-            level,
-            functions,
+            code,
+            distinct,
             state: START,
             checksum: once.into_iter().fold(0, |all, number| all ^ number),
             known: (0, START),
@@ -184,19 +190,20 @@ impl Code {
     /// The state after so many passes from [`START`].
     fn after(&mut self, passes: u64) -> State {
         let (done, state) = self.known;
+        let after = |passes, state| expected(self.code.len(), self.distinct, passes, state);
         self.known = if passes >= done {
-            (passes, expected(self.functions, passes - done, state))
+            (passes, after(passes - done, state))
         } else {
-            (passes, expected(self.functions, passes, START))
+            (passes, after(passes, START))
         };
         self.known.1
     }
 }
 
-impl Body for Code {
+impl Body for Code<'_> {
     fn batch(&mut self, operations: u64) -> u64 {
         let mut state = START;
-        self.level.run(self.functions, operations, &mut state);
+        run(self.code, operations, &mut state);
         self.state = state;
         operations
     }
@@ -217,6 +224,7 @@ impl Body for Code {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pentathlon_code::levels;
 
     #[test]
     fn the_default_sizes_span_the_published_ones() {
@@ -235,7 +243,10 @@ mod tests {
         assert_eq!(of(1000), Ok((1, 1000)));
         assert_eq!(of(2099), Ok((1, 1000)));
         assert_eq!(of(3100), Ok((3, 3100)));
-        assert!(of(3101).unwrap_err().contains("3100 B"));
+        // What is larger goes on in copies.
+        assert_eq!(of(4099), Ok((3, 3100)));
+        assert_eq!(of(4100), Ok((4, 4100)));
+        assert_eq!(of(2 * 3100 + 2100), Ok((8, 8300)));
         assert!(of(999).unwrap_err().contains("one function"));
         assert!(functions(None, 1000).is_err());
     }
@@ -244,7 +255,7 @@ mod tests {
     fn all_levels_have_one_checksum_and_a_wrong_pass_count_is_found() {
         let mut checksums = Vec::new();
         for level in levels() {
-            let mut code = Code::new(level, 20);
+            let mut code = Code::new(level.piece(20), level.functions());
             for passes in [1, 5, 2] {
                 let returned = code.batch(passes);
                 checksums.push(code.verify(passes, returned).unwrap());

@@ -16,6 +16,7 @@ mod levels;
 mod order;
 mod pattern;
 mod regions;
+mod second_cache;
 mod sizes;
 mod smaps;
 mod sub_looping;

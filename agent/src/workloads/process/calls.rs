@@ -1,4 +1,4 @@
-//! A timed body that makes one call after another and counts the correct ones.
+//! Timed bodies that make one call after another and count the correct ones.
 
 use crate::measure::{Body, Failure};
 
@@ -50,16 +50,65 @@ where
     }
 
     fn verify(&mut self, operations: u64, correct: u64) -> Result<u64, Failure> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure);
+        judge(self.failure.take(), operations, correct, &mut self.proof)
+    }
+}
+
+fn judge(
+    failure: Option<Failure>,
+    operations: u64,
+    correct: u64,
+    proof: impl FnOnce() -> Result<(), String>,
+) -> Result<u64, Failure> {
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    if correct != operations {
+        return Err(Failure::Invalid(format!(
+            "{correct} of {operations} calls did what they should"
+        )));
+    }
+    proof().map_err(Failure::Invalid)?;
+    Ok(1)
+}
+
+/// The same for a loop that makes all calls of a batch itself: it is given their number and tells how
+/// many did what they should.
+pub struct Looped<L, P> {
+    calls: L,
+    proof: P,
+    failure: Option<Failure>,
+}
+
+impl<L, P> Looped<L, P>
+where
+    L: FnMut(u64) -> Result<u64, Failure>,
+    P: FnMut() -> Result<(), String>,
+{
+    pub fn new(calls: L, proof: P) -> Self {
+        Self {
+            calls,
+            proof,
+            failure: None,
         }
-        if correct != operations {
-            return Err(Failure::Invalid(format!(
-                "{correct} of {operations} calls did what they should"
-            )));
-        }
-        (self.proof)().map_err(Failure::Invalid)?;
-        Ok(1)
+    }
+}
+
+impl<L, P> Body for Looped<L, P>
+where
+    L: FnMut(u64) -> Result<u64, Failure>,
+    P: FnMut() -> Result<(), String>,
+{
+    #[inline]
+    fn batch(&mut self, operations: u64) -> u64 {
+        (self.calls)(operations).unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            0
+        })
+    }
+
+    fn verify(&mut self, operations: u64, correct: u64) -> Result<u64, Failure> {
+        judge(self.failure.take(), operations, correct, &mut self.proof)
     }
 }
 
@@ -127,5 +176,28 @@ mod tests {
             found,
             Err(Failure::Invalid("the file is still there".into()))
         );
+    }
+
+    #[test]
+    fn a_loop_that_stops_or_miscounts_is_found() {
+        let refusal = Failure::Failed("no".into());
+        let mut body = Looped::new(
+            |operations| match operations {
+                3 => Err(refusal.clone()),
+                _ => Ok(operations.min(5)),
+            },
+            nothing_left,
+        );
+        for (operations, wanted) in [
+            (3, Err(refusal.clone())),
+            (5, Ok(1)),
+            (
+                6,
+                Err(Failure::Invalid("5 of 6 calls did what they should".into())),
+            ),
+        ] {
+            let correct = body.batch(operations);
+            assert_eq!(body.verify(operations, correct), wanted);
+        }
     }
 }

@@ -1,15 +1,18 @@
 //! `process.create_delete`: making a file and removing it.
 
-use super::calls::Calls;
+use super::calls::Looped;
 use super::{directory, entry};
 use crate::catalog::{self, Factor, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::descriptor;
+use crate::workloads::opt_level;
 
 pub struct CreateDelete;
 
 const NAME: &str = "temp";
+/// After opening and closing.
+const REMOVAL: u32 = 3;
 const MODES: &[&str] = &["default", "synchronous"];
 
 impl crate::workloads::Workload for CreateDelete {
@@ -20,13 +23,16 @@ impl crate::workloads::Workload for CreateDelete {
             title: "Create and delete a file",
             summary: "A new empty file is made in the scratch directory, closed and removed.",
             source: entry::CALLS,
-            parameters: vec![entry::texts(
-                "mode",
-                MODES,
-                "default: opened with O_RDWR|O_CREAT; synchronous: also with O_SYNC, as in the \
-                 paper",
-            )],
-            factors: vec![Factor::category("mode", "mode")],
+            parameters: vec![
+                entry::texts(
+                    "mode",
+                    MODES,
+                    "default: opened with O_RDWR|O_CREAT; synchronous: also with O_SYNC, as in \
+                     the paper",
+                ),
+                opt_level::parameter(&opt_level::OWN),
+            ],
+            factors: vec![Factor::category("mode", "mode"), opt_level::factor()],
             indicators: entry::time("Time per create and delete"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
@@ -52,15 +58,22 @@ impl crate::workloads::Workload for CreateDelete {
             };
             let flags = descriptor::READ_WRITE | sync | descriptor::CREATE;
             // A file that could be removed had been made, and after that the next one is new.
-            let call = || {
-                descriptor::open_close(&name, flags)
-                    .map_err(|e| Failure::system("making a file", &e))?;
-                descriptor::unlink(&name).map_err(|e| Failure::system("removing a file", &e))?;
-                Ok(true)
-            };
-            let case = Case::new().with("mode", mode);
-            let mut body = Calls::new(call, || directory::is_gone(NAME));
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+            for level in opt_level::chosen(context) {
+                let calls = |operations| {
+                    let made = descriptor::create_delete(level, operations, &name, flags);
+                    made.map_err(|ended| {
+                        let what = if ended.call == REMOVAL {
+                            "removing a file"
+                        } else {
+                            "making a file"
+                        };
+                        Failure::system(what, &ended.error)
+                    })
+                };
+                let case = Case::new().with("mode", mode).with("opt_level", level.name);
+                let mut body = Looped::new(calls, || directory::is_gone(NAME));
+                context.measure("time", &case, entry::PER_CALL, &mut body);
+            }
         }
         std::fs::remove_file(NAME).ok();
         Ok(())

@@ -1,11 +1,12 @@
 //! `process.fopen_fclose`: opening and closing an existing file through the C library.
 
-use super::calls::Calls;
+use super::calls::Looped;
 use super::{directory, entry};
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::stdio;
+use crate::workloads::opt_level;
 
 pub struct FopenFclose;
 
@@ -21,8 +22,8 @@ impl crate::workloads::Workload for FopenFclose {
                 "An existing empty file in the scratch directory is opened for writing, which \
                       truncates it, and closed, by the C library's streams.",
             source: entry::CALLS,
-            parameters: vec![],
-            factors: vec![],
+            parameters: vec![opt_level::parameter(&opt_level::OWN)],
+            factors: vec![opt_level::factor()],
             indicators: entry::time("Time per fopen and fclose"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
@@ -38,13 +39,15 @@ impl crate::workloads::Workload for FopenFclose {
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         directory::make_empty(NAME)?;
-        let call = || {
-            stdio::open_close(c"temp", c"w")
-                .map_err(|e| Failure::system("fopen and fclose", &e))?;
-            Ok(true)
-        };
-        let mut body = Calls::new(call, || directory::is_empty_file(NAME));
-        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        for level in opt_level::chosen(context) {
+            let case = Case::new().with("opt_level", level.name);
+            let calls = |operations| {
+                stdio::open_close(level, operations, c"temp", c"w")
+                    .map_err(|ended| Failure::system("fopen and fclose", &ended.error))
+            };
+            let mut body = Looped::new(calls, || directory::is_empty_file(NAME));
+            context.measure("time", &case, entry::PER_CALL, &mut body);
+        }
         std::fs::remove_file(NAME).ok();
         Ok(())
     }

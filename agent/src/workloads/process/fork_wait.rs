@@ -1,12 +1,14 @@
 //! `process.fork_wait`: a copy of this process, its end, and its status.
 
-use super::calls::{nothing_left, Calls};
+use super::calls::{nothing_left, Looped};
 use super::{entry, refusal};
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
-use crate::sys::child::{self, Exit};
+use crate::sys::child;
 use crate::workloads::memory::available;
+use crate::workloads::opt_level;
+use pentathlon_code::Level;
 
 pub struct ForkWait;
 
@@ -21,15 +23,21 @@ impl crate::workloads::Workload for ForkWait {
             title: "fork, exit and wait",
             summary: "A process forks, the child exits at once, the parent waits for it.",
             source: entry::CALLS,
-            parameters: vec![entry::integers(
-                "resident_bytes",
-                &[0],
-                Some("B"),
-                (0, 1 << 36),
-                "touched memory that the process holds beside the agent's own: fork copies its \
-                 page tables",
-            )],
-            factors: vec![entry::bytes("resident_bytes", "touched memory")],
+            parameters: vec![
+                entry::integers(
+                    "resident_bytes",
+                    &[0],
+                    Some("B"),
+                    (0, 1 << 36),
+                    "touched memory that the process holds beside the agent's own: fork copies \
+                     its page tables",
+                ),
+                opt_level::parameter(&opt_level::OWN),
+            ],
+            factors: vec![
+                entry::bytes("resident_bytes", "touched memory"),
+                opt_level::factor(),
+            ],
             indicators: entry::time("Time per fork, exit and wait"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
@@ -44,28 +52,30 @@ impl crate::workloads::Workload for ForkWait {
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         for bytes in context.parameters.integers("resident_bytes") {
-            let case = Case::new().with("resident_bytes", bytes);
-            let memory = match touched(bytes as usize) {
-                Ok(memory) => memory,
-                Err(failure) => {
-                    context.fail(Some(&case), &failure);
+            let memory = touched(bytes as usize);
+            for level in opt_level::chosen(context) {
+                let case = Case::new()
+                    .with("resident_bytes", bytes)
+                    .with("opt_level", level.name);
+                if let Err(failure) = &memory {
+                    context.fail(Some(&case), failure);
                     continue;
                 }
-            };
-            let mut body = Calls::new(|| fork_and_wait(STATUS), nothing_left);
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+                let mut body = Looped::new(|calls| forks(level, calls, STATUS), nothing_left);
+                context.measure("time", &case, entry::PER_CALL, &mut body);
+            }
             drop(std::hint::black_box(memory));
         }
         Ok(())
     }
 }
 
-/// One fork, whose child exits with `status`; tells whether it did.
-#[inline(always)]
-fn fork_and_wait(status: u8) -> Result<bool, Failure> {
-    let child = child::fork(|| status).map_err(|e| refusal::of_fork(&e))?;
-    let exit = child.wait().map_err(|e| Failure::system("waitpid", &e))?;
-    Ok(exit == Exit::Code(i32::from(STATUS)))
+/// Forks one child after the other, each of which exits with `status`; how many did.
+fn forks(level: Level, calls: u64, status: u8) -> Result<u64, Failure> {
+    child::fork_wait(level, calls, status).map_err(|ended| match ended.call {
+        1 => refusal::of_fork(&ended.error),
+        _ => Failure::system("waitpid", &ended.error),
+    })
 }
 
 /// Memory of which every byte was written. It is refused rather than driving the system out of
@@ -98,9 +108,11 @@ mod tests {
         assert_eq!(touched(5000).unwrap(), vec![1; 5000]);
     }
 
+    #[cfg(unix)]
     #[test]
-    fn a_child_with_another_status_is_not_correct() {
-        assert_eq!(fork_and_wait(STATUS), Ok(true));
-        assert_eq!(fork_and_wait(0), Ok(false));
+    fn every_child_is_waited_for_at_every_level() {
+        for level in pentathlon_code::levels() {
+            assert_eq!(forks(level, 3, STATUS), Ok(3), "{}", level.name);
+        }
     }
 }

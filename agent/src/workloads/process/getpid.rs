@@ -1,11 +1,12 @@
 //! `process.getpid`: the shortest way into the kernel and back.
 
-use super::calls::{nothing_left, Calls};
+use super::calls::{nothing_left, Looped};
 use super::entry;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::syscall;
+use crate::workloads::opt_level;
 
 pub struct Getpid;
 
@@ -18,8 +19,8 @@ impl crate::workloads::Workload for Getpid {
             summary: "The cost of entering the kernel and leaving it: getpid by the system call \
                       instruction, never from a cache.",
             source: entry::CALLS,
-            parameters: vec![],
-            factors: vec![],
+            parameters: vec![opt_level::parameter(&opt_level::OWN)],
+            factors: vec![opt_level::factor()],
             indicators: entry::time("Time per getpid"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
@@ -36,8 +37,12 @@ impl crate::workloads::Workload for Getpid {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let expected = i64::from(std::process::id());
-        let mut body = Calls::new(|| Ok(syscall::getpid() == expected), nothing_left);
-        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        for level in opt_level::chosen(context) {
+            let case = Case::new().with("opt_level", level.name);
+            let calls = |operations| Ok(syscall::getpids(level, operations, expected));
+            let mut body = Looped::new(calls, nothing_left);
+            context.measure("time", &case, entry::PER_CALL, &mut body);
+        }
         Ok(())
     }
 }

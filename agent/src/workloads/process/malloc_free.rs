@@ -1,12 +1,12 @@
 //! `process.malloc_free`: a block from the C library's heap and back.
 
-use super::calls::{nothing_left, Calls};
+use super::calls::{nothing_left, Looped};
 use super::entry;
 use crate::catalog::{self, Semantics};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
-use crate::sys::heap::Block;
-use std::hint::black_box;
+use crate::sys::heap;
+use crate::workloads::opt_level;
 
 pub struct MallocFree;
 
@@ -19,14 +19,17 @@ impl crate::workloads::Workload for MallocFree {
             summary: "A block is allocated, its first and last byte are written and read, and it \
                       is freed.",
             source: entry::CALLS,
-            parameters: vec![entry::integers(
-                "bytes",
-                &[4],
-                Some("B"),
-                (1, 1 << 30),
-                "sizes of the block; the paper's is 4",
-            )],
-            factors: vec![entry::bytes("bytes", "block size")],
+            parameters: vec![
+                entry::integers(
+                    "bytes",
+                    &[4],
+                    Some("B"),
+                    (1, 1 << 30),
+                    "sizes of the block; the paper's is 4",
+                ),
+                opt_level::parameter(&opt_level::OWN),
+            ],
+            factors: vec![entry::bytes("bytes", "block size"), opt_level::factor()],
             indicators: entry::time("Time per malloc and free"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
@@ -41,18 +44,17 @@ impl crate::workloads::Workload for MallocFree {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         for bytes in context.parameters.integers("bytes") {
-            let case = Case::new().with("bytes", bytes);
-            let size = bytes as usize;
-            let mut turn = 0_u8;
-            let call = || {
-                let Some(mut block) = Block::new(black_box(size)) else {
-                    return Err(no_memory(size));
+            for level in opt_level::chosen(context) {
+                let case = Case::new()
+                    .with("bytes", bytes)
+                    .with("opt_level", level.name);
+                let size = bytes as usize;
+                let calls = |operations| {
+                    heap::malloc_free(level, operations, size).map_err(|_| no_memory(size))
                 };
-                turn = turn.wrapping_add(1);
-                Ok(block.holds(turn, !turn))
-            };
-            let mut body = Calls::new(call, nothing_left);
-            context.measure("time", &case, entry::PER_CALL, &mut body);
+                let mut body = Looped::new(calls, nothing_left);
+                context.measure("time", &case, entry::PER_CALL, &mut body);
+            }
         }
         Ok(())
     }

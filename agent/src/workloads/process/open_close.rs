@@ -1,11 +1,12 @@
 //! `process.open_close`: opening and closing an existing file by its descriptor.
 
-use super::calls::Calls;
+use super::calls::Looped;
 use super::{directory, entry};
 use crate::catalog::{self, Parameter, Semantics, Type};
 use crate::measure::{Context, Failure};
 use crate::protocol::Case;
 use crate::sys::descriptor;
+use crate::workloads::opt_level;
 use serde_json::json;
 
 pub struct OpenClose;
@@ -20,17 +21,20 @@ impl crate::workloads::Workload for OpenClose {
             title: "open and close of a file",
             summary: "An existing empty file in the scratch directory is opened and closed.",
             source: entry::CALLS,
-            parameters: vec![Parameter {
-                name: "flags",
-                kind: Type::Text,
-                default: json!("paper"),
-                unit: None,
-                minimum: None,
-                maximum: None,
-                choices: Some(vec!["paper", "read_only"]),
-                description: "paper: O_RDWR|O_SYNC|O_CREAT; read_only: O_RDONLY",
-            }],
-            factors: vec![],
+            parameters: vec![
+                Parameter {
+                    name: "flags",
+                    kind: Type::Text,
+                    default: json!("paper"),
+                    unit: None,
+                    minimum: None,
+                    maximum: None,
+                    choices: Some(vec!["paper", "read_only"]),
+                    description: "paper: O_RDWR|O_SYNC|O_CREAT; read_only: O_RDONLY",
+                },
+                opt_level::parameter(&opt_level::OWN),
+            ],
+            factors: vec![opt_level::factor()],
             indicators: entry::time("Time per open and close"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
@@ -53,13 +57,15 @@ impl crate::workloads::Workload for OpenClose {
         let name = descriptor::name(NAME);
         let _inside = directory::enter_scratch(context)?;
         directory::make_empty(NAME)?;
-        let call = || {
-            descriptor::open_close(&name, flags)
-                .map_err(|e| Failure::system("open and close", &e))?;
-            Ok(true)
-        };
-        let mut body = Calls::new(call, || directory::is_empty_file(NAME));
-        context.measure("time", &Case::new(), entry::PER_CALL, &mut body);
+        for level in opt_level::chosen(context) {
+            let case = Case::new().with("opt_level", level.name);
+            let calls = |operations| {
+                descriptor::open_close(level, operations, &name, flags)
+                    .map_err(|ended| Failure::system("open and close", &ended.error))
+            };
+            let mut body = Looped::new(calls, || directory::is_empty_file(NAME));
+            context.measure("time", &case, entry::PER_CALL, &mut body);
+        }
         std::fs::remove_file(NAME).ok();
         Ok(())
     }

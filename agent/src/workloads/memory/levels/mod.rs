@@ -1,6 +1,6 @@
 //! `memory.levels`: main memory and each level of cache, with blocks that fit the machine.
 
-mod caches;
+pub mod caches;
 mod choice;
 mod together;
 

@@ -63,18 +63,23 @@ mod tests {
 
     #[test]
     fn every_style_does_its_work() {
-        assert_eq!(
-            check("inline", |n, size| Ok(kernels::inline(n, size))),
-            Ok(())
-        );
-        assert_eq!(
-            check("function", |n, size| Ok(kernels::function(n, size))),
-            Ok(())
-        );
-        assert_eq!(
-            check("recursion", |n, size| Ok(kernels::recursion(n, size).0)),
-            Ok(())
-        );
+        for level in pentathlon_code::levels() {
+            assert_eq!(
+                check("inline", |n, size| Ok(kernels::inline(level, n, size))),
+                Ok(())
+            );
+            assert_eq!(
+                check("function", |n, size| Ok(kernels::function(level, n, size))),
+                Ok(())
+            );
+            assert_eq!(
+                check("recursion", |n, size| Ok(kernels::recursion(
+                    level, n, size
+                )
+                .0)),
+                Ok(())
+            );
+        }
     }
 
     fn time(less: u64, more: u64) -> Result<(), Failure> {

@@ -1,104 +1,27 @@
 //! The four implementations of one computation (venkata2003, Fig. 27): for each i of
 //! `repetitions`, an array of `size` integers is allocated, filled with 0, 1, 2, ..., i + j is added
-//! to each element j, the elements are summed, and the array is freed.
-//!
-//! All four hold the same loops, with the same barriers against the compiler in the same places;
-//! they differ only in how a repetition is reached. Sums are 64 bits wide, where the paper's
-//! overflow.
+//! to each element j, the elements are summed, and the array is freed. The loops themselves are in
+//! agent/code/src/styles.rs, compiled at every level.
 
-use crate::sys::child::{self, Exit};
-use crate::sys::heap::Integers;
+use super::super::refusal;
+use crate::measure::Failure;
+use crate::sys::child;
+pub use crate::sys::heap::{function, inline, recursion};
+use pentathlon_code::Level;
 use std::fs::File;
-use std::hint::black_box;
-use std::io::{self, Read, Write};
 
-/// One repetition: the loops themselves. Without memory it is 0, which no caller takes for a sum.
-#[inline(always)]
-fn repetition(i: u64, size: usize) -> u64 {
-    let Some(mut array) = Integers::new(black_box(size)) else {
-        return 0;
-    };
-    let mut sum = 0;
-    for (j, element) in array.indices().iter_mut().enumerate() {
-        *element += i as u32 + j as u32;
-        sum += u64::from(*element);
-    }
-    sum
-}
-
-/// The loops stand where they are used.
-#[inline(never)]
-pub fn inline(repetitions: u64, size: usize) -> u64 {
-    let mut total = 0;
-    for i in 0..repetitions {
-        total += black_box(repetition(black_box(i), size));
-    }
-    total
-}
-
-/// One call for each repetition.
-#[inline(never)]
-pub fn function(repetitions: u64, size: usize) -> u64 {
-    let mut total = 0;
-    for i in 0..repetitions {
-        total += black_box(called(black_box(i), size));
-    }
-    total
-}
-
-#[inline(never)]
-fn called(i: u64, size: usize) -> u64 {
-    repetition(i, size)
-}
-
-/// `repetitions` calls deep; the loops run on the way back. Besides the sum it yields the bytes of
-/// stack that the calls took, which proves that they were made.
-#[inline(never)]
-pub fn recursion(repetitions: u64, size: usize) -> (u64, usize) {
-    let mut deepest = 0;
-    let total = descend(repetitions - 1, size, &mut deepest);
-    (total, stack_pointer().saturating_sub(deepest))
-}
-
-#[inline(never)]
-fn descend(i: u64, size: usize, deepest: &mut usize) -> u64 {
-    let before = if i > 0 {
-        black_box(descend(i - 1, size, deepest))
-    } else {
-        *deepest = stack_pointer();
-        0
-    };
-    before + repetition(black_box(i), size)
-}
-
-/// About where the stack of the caller ends.
-#[inline(never)]
-fn stack_pointer() -> usize {
-    let here = 0_u8;
-    black_box(std::ptr::addr_of!(here)) as usize
-}
-
-/// A process for each repetition. It sends its sum over a pipe and ends; the parent first waits for
-/// it, then reads.
-#[inline(never)]
-pub fn forked(repetitions: u64, size: usize, pipe: &mut (File, File)) -> io::Result<u64> {
-    let (from, to) = pipe;
-    let mut total = 0;
-    for i in 0..repetitions {
-        let child = child::fork(|| {
-            let sum = black_box(repetition(black_box(i), size));
-            u8::from(to.write_all(&sum.to_ne_bytes()).is_err())
-        })?;
-        let exit = child.wait()?;
-        // Without its sum in the pipe, reading would wait for ever.
-        if exit != Exit::Code(0) {
-            return Err(io::Error::other("a child ended without sending its sum"));
-        }
-        let mut sum = [0; 8];
-        from.read_exact(&mut sum)?;
-        total += u64::from_ne_bytes(sum);
-    }
-    Ok(total)
+/// A process for each repetition.
+pub fn forked(
+    level: Level,
+    repetitions: u64,
+    size: usize,
+    pipe: &(File, File),
+) -> Result<u64, Failure> {
+    child::forked(level, repetitions, size, pipe).map_err(|ended| match ended.call {
+        1 => refusal::of_fork(&ended.error),
+        2 => Failure::Failed("a child ended without sending its sum".into()),
+        _ => Failure::system("reading a child's sum", &ended.error),
+    })
 }
 
 /// The sum in closed form: for each i, the sum over j of 2j + i.
@@ -109,7 +32,9 @@ pub fn expected(repetitions: u64, size: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(unix)]
     use crate::sys::descriptor;
+    use pentathlon_code::levels;
 
     /// The nested loops as the paper has them, without the array.
     fn by_hand(repetitions: u64, size: u64) -> u64 {
@@ -119,30 +44,41 @@ mod tests {
     }
 
     #[test]
-    fn all_four_and_the_closed_form_agree_with_the_sum_by_hand() {
-        let mut pipe = descriptor::pipe().unwrap();
+    fn all_styles_and_the_closed_form_agree_with_the_sum_by_hand() {
         for (repetitions, size) in [(1, 1), (1, 100), (2, 3), (17, 1000), (64, 1)] {
             let sum = by_hand(repetitions, size);
-            let length = size as usize;
-            let sums = [
-                inline(repetitions, length),
-                function(repetitions, length),
-                recursion(repetitions, length).0,
-                forked(repetitions, length, &mut pipe).unwrap(),
-                expected(repetitions, size),
-            ];
-            assert_eq!(sums, [sum; 5], "{repetitions} repetitions of {size}");
+            assert_eq!(expected(repetitions, size), sum);
+            for level in levels() {
+                let length = size as usize;
+                let sums = [
+                    inline(level, repetitions, length),
+                    function(level, repetitions, length),
+                    recursion(level, repetitions, length).0,
+                ];
+                assert_eq!(sums, [sum; 3], "{repetitions} of {size}, {}", level.name);
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn processes_compute_the_same_sum() {
+        let pipe = descriptor::pipe().unwrap();
+        for level in levels() {
+            assert_eq!(forked(level, 3, 100, &pipe), Ok(by_hand(3, 100)));
         }
     }
 
     #[test]
     fn the_recursion_is_as_deep_as_its_repetitions() {
-        let stack = |repetitions| recursion(repetitions, 1).1;
-        let (shallow, deep) = (stack(100), stack(1100));
-        assert!(
-            deep - shallow >= 1000 * 16,
-            "{shallow} and {deep} bytes of stack"
-        );
+        for level in levels() {
+            let stack = |repetitions| recursion(level, repetitions, 1).1;
+            let (shallow, deep) = (stack(100), stack(1100));
+            assert!(
+                deep - shallow >= 1000 * 16,
+                "{shallow} and {deep} bytes of stack"
+            );
+        }
     }
 
     #[test]

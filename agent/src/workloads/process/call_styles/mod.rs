@@ -9,15 +9,18 @@ use crate::catalog::{self, Factor, Parameter, Semantics, Type};
 use crate::measure::{Body, Context, Failure};
 use crate::protocol::Case;
 use crate::sys::{child, descriptor};
+use crate::workloads::opt_level;
+use pentathlon_code::Level;
 use serde_json::json;
-use std::fs::File;
 
 pub struct CallStyles;
 
 const MOST_REPETITIONS: u64 = 16_384;
 const LARGEST_SIZE: u64 = 1 << 20;
-/// The stack that one level of the recursion may take, in bytes: more where nothing is optimised.
-const LARGEST_FRAME: u64 = if cfg!(debug_assertions) { 1024 } else { 256 };
+/// The stack that one call of the recursion may take, in bytes.
+const LARGEST_FRAME: u64 = 256;
+/// The same where nothing is optimised.
+const LARGEST_FRAME_UNOPTIMISED: u64 = 1024;
 /// The least that a call leaves on any stack, in bytes: its return address, aligned.
 const SMALLEST_FRAME: u64 = 16;
 
@@ -57,6 +60,7 @@ impl crate::workloads::Workload for CallStyles {
                     choices: None,
                     description: "integers in the array; the paper does not tell its own",
                 },
+                opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![
                 Factor {
@@ -71,6 +75,7 @@ impl crate::workloads::Workload for CallStyles {
                     unit: None,
                     scale: "log2",
                 },
+                opt_level::factor(),
             ],
             indicators: entry::time("Time of all repetitions"),
             checksum: "the sum, equal in all four styles",
@@ -86,51 +91,62 @@ impl crate::workloads::Workload for CallStyles {
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let size = context.parameters.integer("size") as usize;
         let repetitions = context.parameters.integers("repetitions");
-        for (style, kernel) in STYLES {
-            let guarded =
-                possible(style, guard::DEEPEST).and_then(|()| guard::check(style, kernel));
-            for &repetitions in &repetitions {
-                let case = case(style, repetitions);
-                match guarded.clone().and_then(|()| possible(style, repetitions)) {
-                    Ok(()) => study(context, &case, repetitions, size, |n| kernel(n, size)),
-                    Err(failure) => context.fail(Some(&case), &failure),
+        let fork_repetitions = context.parameters.integers("fork_repetitions");
+        let pipe = descriptor::pipe().map_err(|e| Failure::system("making a pipe", &e))?;
+        for level in opt_level::chosen(context) {
+            for (style, kernel) in STYLES {
+                let guarded = possible(style, level, guard::DEEPEST)
+                    .and_then(|()| guard::check(style, |n, size| kernel(level, n, size)));
+                for &repetitions in &repetitions {
+                    let case = case(style, repetitions, level);
+                    let possible = || possible(style, level, repetitions);
+                    match guarded.clone().and_then(|()| possible()) {
+                        Ok(()) => study(context, &case, repetitions, size, |n| {
+                            kernel(level, n, size)
+                        }),
+                        Err(failure) => context.fail(Some(&case), &failure),
+                    }
                 }
             }
-        }
-        let mut pipe = descriptor::pipe().map_err(|e| Failure::system("making a pipe", &e))?;
-        for repetitions in context.parameters.integers("fork_repetitions") {
-            let case = case(FORK, repetitions);
-            match possible(FORK, repetitions) {
-                Ok(()) => study(context, &case, repetitions, size, |n| {
-                    forked(n, size, &mut pipe)
-                }),
-                Err(failure) => context.fail(Some(&case), &failure),
+            for &repetitions in &fork_repetitions {
+                let case = case(FORK, repetitions, level);
+                match possible(FORK, level, repetitions) {
+                    Ok(()) => study(context, &case, repetitions, size, |n| {
+                        kernels::forked(level, n, size, &pipe)
+                    }),
+                    Err(failure) => context.fail(Some(&case), &failure),
+                }
             }
         }
         Ok(())
     }
 }
 
-type Kernel = fn(repetitions: u64, size: usize) -> Result<u64, Failure>;
+type Kernel = fn(level: Level, repetitions: u64, size: usize) -> Result<u64, Failure>;
 
 const STYLES: [(&str, Kernel); 3] = [
-    ("inline", |n, size| Ok(kernels::inline(n, size))),
-    ("function", |n, size| Ok(kernels::function(n, size))),
+    ("inline", |level, n, size| {
+        Ok(kernels::inline(level, n, size))
+    }),
+    ("function", |level, n, size| {
+        Ok(kernels::function(level, n, size))
+    }),
     (RECURSION, deep),
 ];
 const RECURSION: &str = "recursion";
 const FORK: &str = "fork";
 
-fn case(style: &'static str, repetitions: u64) -> Case {
+fn case(style: &'static str, repetitions: u64, level: Level) -> Case {
     Case::new()
         .with("style", style)
         .with("repetitions", repetitions)
+        .with("opt_level", level.name)
 }
 
 /// Whether this process can do so many repetitions in a style.
-fn possible(style: &str, repetitions: u64) -> Result<(), Failure> {
+fn possible(style: &str, level: Level, repetitions: u64) -> Result<(), Failure> {
     match style {
-        RECURSION => enough_stack(repetitions, child::stack_limit()),
+        RECURSION => enough_stack(repetitions, frame(level), child::stack_limit()),
         FORK => refusal::unless_single_threaded(),
         _ => Ok(()),
     }
@@ -186,8 +202,16 @@ impl<K: FnMut(u64) -> Result<u64, Failure>> Body for Study<K> {
     }
 }
 
-fn deep(repetitions: u64, size: usize) -> Result<u64, Failure> {
-    let (sum, stack) = kernels::recursion(repetitions, size);
+/// The stack that one call of the recursion may take at a level, in bytes.
+fn frame(level: Level) -> u64 {
+    match level.name {
+        "0" => LARGEST_FRAME_UNOPTIMISED,
+        _ => LARGEST_FRAME,
+    }
+}
+
+fn deep(level: Level, repetitions: u64, size: usize) -> Result<u64, Failure> {
+    let (sum, stack) = kernels::recursion(level, repetitions, size);
     if (stack as u64) < repetitions * SMALLEST_FRAME {
         return Err(Failure::Invalid(format!(
             "{repetitions} levels of recursion took {stack} bytes of stack: the calls were not made"
@@ -196,12 +220,8 @@ fn deep(repetitions: u64, size: usize) -> Result<u64, Failure> {
     Ok(sum)
 }
 
-fn forked(repetitions: u64, size: usize, pipe: &mut (File, File)) -> Result<u64, Failure> {
-    kernels::forked(repetitions, size, pipe).map_err(|e| refusal::of_fork(&e))
-}
-
-fn enough_stack(repetitions: u64, limit: Option<u64>) -> Result<(), Failure> {
-    let needed = repetitions * LARGEST_FRAME + (64 << 10);
+fn enough_stack(repetitions: u64, frame: u64, limit: Option<u64>) -> Result<(), Failure> {
+    let needed = repetitions * frame + (64 << 10);
     match limit {
         Some(limit) if limit < needed => Err(Failure::Unsupported(format!(
             "{repetitions} levels of recursion need a stack of {needed} bytes, and the limit \
@@ -214,6 +234,11 @@ fn enough_stack(repetitions: u64, limit: Option<u64>) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pentathlon_code::levels;
+
+    fn level() -> Level {
+        levels()[3]
+    }
 
     fn run(kernel: impl FnMut(u64) -> Result<u64, Failure>) -> Result<u64, Failure> {
         let mut body = Study {
@@ -229,10 +254,10 @@ mod tests {
     #[test]
     fn the_checksum_is_the_sum_of_one_study() {
         assert_eq!(
-            run(|n| Ok(kernels::inline(n, 10))),
+            run(|n| Ok(kernels::inline(level(), n, 10))),
             Ok(kernels::expected(8, 10))
         );
-        assert_eq!(run(|n| deep(n, 10)), Ok(kernels::expected(8, 10)));
+        assert_eq!(run(|n| deep(level(), n, 10)), Ok(kernels::expected(8, 10)));
     }
 
     #[test]
@@ -240,7 +265,11 @@ mod tests {
         let mut calls = 0;
         let found = run(|n| {
             calls += 1;
-            Ok(kernels::function(if calls == 4 { n - 1 } else { n }, 10))
+            Ok(kernels::function(
+                level(),
+                if calls == 4 { n - 1 } else { n },
+                10,
+            ))
         });
         assert!(matches!(found, Err(Failure::Invalid(_))), "{found:?}");
     }
@@ -253,15 +282,17 @@ mod tests {
 
     #[test]
     fn a_stack_that_is_too_small_is_told_before_it_overflows() {
-        assert!(enough_stack(1000, Some(8 << 20)).is_ok());
-        assert!(enough_stack(1000, None).is_ok());
-        let refused = enough_stack(1000, Some(100_000)).unwrap_err();
+        assert!(enough_stack(1000, LARGEST_FRAME, Some(8 << 20)).is_ok());
+        assert!(enough_stack(1000, LARGEST_FRAME, None).is_ok());
+        let refused = enough_stack(1000, LARGEST_FRAME, Some(100_000)).unwrap_err();
         assert!(matches!(refused, Failure::Unsupported(ref s) if s.contains("ulimit -s")));
     }
 
     #[test]
     fn one_level_fits_the_stack_that_is_asked_for_it() {
-        let (_, stack) = kernels::recursion(1000, 10);
-        assert!((stack as u64) < 1000 * LARGEST_FRAME, "{stack}");
+        for level in levels() {
+            let (_, stack) = kernels::recursion(level, 1000, 10);
+            assert!((stack as u64) < 1000 * frame(level), "{stack}");
+        }
     }
 }
