@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from synthetic import KIB, MIB, Item, step_curve
+from synthetic import ARITHMETIC_NS, KIB, MIB, PROCESS_NS, Item, step_curve
 
 CODE_KNEE = 32 * KIB
 BEST_PIECE = 64 * KIB
@@ -39,6 +39,29 @@ def code_plus_data() -> Iterator[Item]:
                 case = {"block_bytes": int(size), "opt_level": str(level)}
                 rate = 1000.0 / (each * factor)
                 yield Item("memory.code_plus_data", name, case, "MB/s", "higher", rate, 0.01)
+
+
+def calls() -> Iterator[Item]:
+    """The published calls with and without optimisation, as lists of figure 26."""
+    for level, slower in (("3", 1.0), ("0", 1.2)):
+        for name in ("getpid", "fopen_fclose", "open_close", "malloc_free", "fork_wait"):
+            case = {"opt_level": level}
+            value = PROCESS_NS[name] * slower
+            yield Item(f"process.{name}", "time", case, "ns", "lower", value, 0.01)
+        for mode in ("default", "synchronous"):
+            case = {"mode": mode, "opt_level": level}
+            value = PROCESS_NS["create_delete"] * slower
+            yield Item("process.create_delete", "time", case, "ns", "lower", value, 0.01)
+
+
+def operations() -> Iterator[Item]:
+    """The published loops over operations: Mops/s, less without optimisation."""
+    for level, rate in (("3", 3000.0), ("0", 600.0)):
+        for operation, cost in ARITHMETIC_NS.items():
+            for kind in ("i32", "f32"):
+                case = {"operation": operation, "type": kind, "opt_level": level}
+                value = rate / cost
+                yield Item("arithmetic.loop", "rate", case, "Mops/s", "higher", value, 0.003)
 
 
 def sub_looping(best: float | None = BEST_PIECE, boot_noise: float = 0.01) -> Iterator[Item]:
@@ -119,6 +142,8 @@ def everything() -> list[Item]:
         *regions(),
         *code_size(),
         *code_plus_data(),
+        *calls(),
+        *operations(),
         *sub_looping(),
         *access(),
         *order(),

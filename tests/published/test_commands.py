@@ -24,7 +24,7 @@ def test_list_names_every_study_and_table() -> None:
     assert all(study in done.stdout for study in STUDIES)
     data = json.loads(call("list", "--json").stdout)
     assert [one["id"] for one in data] == list(STUDIES)
-    assert sum(len(one["tables"]) for one in data) == 54
+    assert sum(len(one["tables"]) for one in data) == 55
 
 
 def test_show_by_printed_name_and_in_every_format() -> None:

@@ -63,6 +63,7 @@ ROWS = {
         "code-size": 2,
         "fig-22": 17,
         "fig-26": 6,
+        "fig-32": 8,
         "hardware": 9,
         "memory-bandwidth": 2,
         "page-fault-latency": 2,
@@ -72,8 +73,8 @@ ROWS = {
 }
 """Rows by table, counted in the papers."""
 
-MISSING = {"tolly2007/b1-copy-wan": 5, "tolly2007/b2-open-wan": 8}
-"""Cells that the scans have lost."""
+MISSING = {"tolly2007/b1-copy-wan": 5, "tolly2007/b2-open-wan": 8, "venkata2003/fig-32": 8}
+"""Cells that the scans have lost, and those of a picture without numbers."""
 
 DIFFERENCES = 302
 """Printed differences of martinovic2012: 151 rows of Tables 3 to 8 and 10 to 15, twice."""
@@ -95,7 +96,7 @@ def test_every_data_file_belongs_to_a_study_that_loads(study: str) -> None:
     assert names == loaded | {"study.toml", "claims.toml"}
 
 
-def test_missing_cells_are_those_that_the_scans_have_lost() -> None:
+def test_missing_cells_are_those_that_the_scans_lack() -> None:
     found = {}
     for table in tables():
         gone = [cell for row in table.row for cell in row.values.values() if cell.missing]

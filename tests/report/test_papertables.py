@@ -12,8 +12,10 @@ from synthetic import Item, Maker, items, newer_kernel, same
 
 from pentathlon import agent
 from pentathlon.evaluate import evaluate
+from pentathlon.evaluate.model_curves import CacheCheck
 from pentathlon.published import formats
 from pentathlon.report import export, html, overlays, sweeps
+from pentathlon.report.papertables import figures
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.load import papers
 from pentathlon.report.papertables.section import sections
@@ -49,6 +51,8 @@ TABLES = {
         "fig-22",
         "fig-26",
         "hardware",
+        "fig-32",
+        "text",
     },
 }
 SYSTEMS = {"uml-6.1": same, "uml-7.2": newer_kernel}
@@ -114,6 +118,35 @@ def test_the_difference_has_the_papers_direction(filled):
     assert line.judgements[0].verdict.value == "faster-by-delta"
 
 
+def test_calls_and_operations_stand_with_and_without_optimisation(filled):
+    for table, times in (("fig-26", 1.2), ("fig-32", 5.0)):
+        lines = {line.label: line for line in filled["venkata2003", table].lines if line.measured}
+        optimised = [label for label in lines if ", with optimisation" in label]
+        assert len(optimised) == len(lines) / 2 >= 6
+        for label in optimised:
+            other = label.replace(", with ", ", without ")
+            fast, slow = (float(lines[one].cells[0].text.replace(",", "")) for one in (label, other))
+            assert fast / slow == pytest.approx(times, rel=0.05), label
+
+
+def test_rates_of_operations_are_absolute(filled):
+    """Millions of operations a second, not a ratio to the reference."""
+    lines = {line.label: line for line in filled["venkata2003", "fig-32"].lines}
+    line = lines["Integer division, without optimisation"]
+    assert line.unit == "Mops/s"
+    assert line.better == "more is better"
+    assert float(line.cells[0].text) == pytest.approx(600 / 11, rel=0.01)
+
+
+def test_a_write_of_64_bytes_is_a_time():
+    case = {"interface": "descriptor_sync", "chunk_bytes": 64}
+    item = Item("disk.access", "write", case, "MB/s", "higher", 0.064 / 63.52)
+    (table,) = fill(evaluate(Maker(factors=SYSTEMS, chosen=[item]).make()))
+    (line,) = [line for line in table.lines if line.measured]
+    assert (table.id, line.unit) == ("text", "ms")
+    assert float(line.cells[0].text) == pytest.approx(63.52, rel=0.02)
+
+
 def test_units_are_those_of_the_papers(filled):
     line = filled["martinovic2012", "table-03"].lines[0]
     assert (line.label, line.unit) == ("v_Mrd - 16 MB", "GB/s")
@@ -140,7 +173,32 @@ def test_code_size_is_cache_less_data(filled):
     low, high = lines["the published loop, L1d: size of the data where it slows down"].split(" to ")
     assert float(low) <= 40 <= float(high)
     size = lines["the published loop, L1d: cache less that size"].replace("−", "-").split(" to ")
-    assert [float(one) for one in size] == pytest.approx([48 - float(high), 48 - float(low)])
+    least = max(0.0, 48 - float(high))
+    assert [float(one) for one in size] == pytest.approx([least, 48 - float(low)])
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted"),
+    [
+        ((1000, 1500), (548, 1048)),
+        # The sizes of the sweep leave open whether it is beyond the cache.
+        ((1024, 4096), (0, 1024)),
+        ((2048, 4096), None),
+        ((3072, 4096), None),
+    ],
+)
+def test_no_size_of_code_is_negative(found, wanted):
+    claimed = 2048
+    check = CacheCheck(
+        level="L2", claimed_bytes=claimed, found_low_bytes=found[0], found_high_bytes=found[1],
+        outcome="agrees", words="",
+    )  # fmt: skip
+    size = figures.size([check], "L2", "size")
+    if wanted is None:
+        assert (size.low, size.high) == (None, None)
+        assert "beyond the cache" in size.why
+    else:
+        assert (size.low, size.high) == wanted
 
 
 def test_only_measured_tables_appear():
@@ -188,12 +246,15 @@ def test_the_flag_is_the_papers_one_percent():
 
 def test_further_cases_are_lines_of_their_own():
     chosen = [
-        Item("process.create_delete", "time", {"mode": mode}, "ns", "lower", 5000.0)
+        Item(
+            "process.create_delete", "time", {"mode": mode, "opt_level": "3"}, "ns", "lower", 5000.0
+        )
         for mode in ("default", "synchronous")
     ]
     table, _ = fill(evaluate(Maker(factors=SYSTEMS, chosen=chosen).make()))
     labels = [line.label for line in table.lines if line.measured]
-    assert labels == ["File / Create-Delete, default", "File / Create-Delete, synchronous"]
+    label = "File / Create-Delete, with optimisation"
+    assert labels == [f"{label}, default", f"{label}, synchronous"]
 
 
 def test_every_format_holds_every_value(filled, evaluation, result):

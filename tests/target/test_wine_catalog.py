@@ -16,6 +16,7 @@ CACHED = {"file_bytes": FILE, "block_bytes": 4096, "limit_s": 0.01, "method": "c
 DIRECT = CACHED | {"method": "direct"}
 BLOCKS: dict[str, Any] = {"block_bytes": [4096]}
 ALONE = {"bytes": 1 << 14}
+LEVELS: dict[str, Any] = {"opt_levels": ["0", "3"]}
 TOGETHER = {"bytes": 1 << 14, "window_ms": 1}
 
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -28,10 +29,15 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "memory.after_boot": {},
     "memory.faults": BLOCKS | {"window_ms": 1},
     "memory.regions": {"largest_bytes": 4096},
-    "memory.code_size": {"code_bytes": [4096], "opt_levels": ["0", "2"]},
-    "memory.code_plus_data": BLOCKS,
+    "memory.code_size": {
+        "code_bytes": [4096, 1 << 21],
+        "opt_levels": ["0", "2"],
+        "follow_cache": False,
+    },
+    "memory.code_plus_data": BLOCKS | {"follow_cache": False},
     "memory.sub_looping": {"total_bytes": [16_384], "piece_bytes": [1024, 16_384], "passes": 2},
     "arithmetic.operations": {},
+    "arithmetic.loop": {},
     "cpu.compress": ALONE,
     "cpu.decompress": ALONE,
     "cpu.encrypt": ALONE,
@@ -51,12 +57,12 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "cpu.scheduling.wakeup": {"wakeups": 10},
     "cpu.scheduling.sleep": {"sleep_us": [100], "sleeps": 5},
     "cpu.scheduling.fairness": {"nice": [0], "window_ms": 10},
-    "process.getpid": {},
-    "process.malloc_free": {},
-    "process.fopen_fclose": {},
-    "process.open_close": {},
-    "process.create_delete": {},
-    "process.fork_wait": {},
+    "process.getpid": LEVELS,
+    "process.malloc_free": LEVELS,
+    "process.fopen_fclose": LEVELS,
+    "process.open_close": LEVELS,
+    "process.create_delete": LEVELS,
+    "process.fork_wait": LEVELS,
     "process.fork_exec": {},
     "process.exec_static": {},
     "process.thread": {},
@@ -67,8 +73,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "process.mmap_munmap": {"bytes": [65_536]},
     "process.page_fault": {"pages": [16]},
     "process.event": {},
-    "process.call_styles": {"repetitions": [1, 2], "fork_repetitions": [1]},
-    "disk.access": {"file_bytes": FILE, "chunk_bytes": [4096, 65_536], "limit_s": 0.01},
+    "process.call_styles": LEVELS | {"repetitions": [1, 2], "fork_repetitions": [1]},
+    "disk.access": {"file_bytes": FILE, "chunk_bytes": [64, 65_536], "limit_s": 0.01},
     "disk.order": {"file_bytes": FILE, "chunk_bytes": [4096], "limit_s": 0.01},
     "disk.phases": {"file_bytes": FILE, "chunk_bytes": [16_384]},
     "disk.linear": CACHED,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{json, Value};
 
 /// Raised whenever the meaning of an indicator or of a default changes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,6 +8,9 @@ use serde_json::json;
 /// What is measured where nobody asks for levels: the agent's own.
 pub const OWN: [&str; 1] = ["3"];
 
+/// The two that the paper compares.
+pub const WITHOUT_AND_WITH: [&str; 2] = ["0", "3"];
+
 /// The levels as a parameter's choices.
 pub fn parameter(default: &[&str]) -> Parameter {
     Parameter {

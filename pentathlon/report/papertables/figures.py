@@ -110,7 +110,7 @@ def _code_size(evaluation: Evaluation, system: str, what: str, part: str) -> Fig
     """Sizes of code in bytes, at optimisation level 3."""
     for one in evaluation.derived.code_sizes:
         if (one.system, one.opt_level) == (system, OPT_LEVEL):
-            return _size(one.checks, what, part)
+            return size(one.checks, what, part)
     return None
 
 
@@ -120,12 +120,15 @@ def _data_size(evaluation: Evaluation, system: str, what: str, part: str) -> Fig
     for one in evaluation.curves:
         named = (one.system, one.workload, one.indicator, one.case_text)
         if named == (system, "memory.code_plus_data", "read", wanted):
-            return _size(one.checks, what, part)
+            return size(one.checks, what, part)
     return None
 
 
-def _size(checks: Sequence[CacheCheck], what: str, part: str) -> Figure:
-    """Approximate size of code = cache − drop (venkata2003, section 3.2.1), with the interval."""
+def size(checks: Sequence[CacheCheck], what: str, part: str) -> Figure:
+    """Approximate size of code = cache − drop (venkata2003, section 3.2.1), with the interval.
+
+    No size is negative, so the part of the interval below zero cannot hold the truth.
+    """
     check = next((one for one in checks if one.level == what), None)
     if check is None:
         return Figure(why=f"the system claims no {what}")
@@ -137,7 +140,12 @@ def _size(checks: Sequence[CacheCheck], what: str, part: str) -> Figure:
     low, high = float(check.found_low_bytes), float(check.found_high_bytes)
     if part == "drop":
         return Figure(None, low, high)
-    return Figure(None, claimed - high, claimed - low)
+    if low >= claimed:
+        return Figure(
+            why=f"{what}: it slows down only beyond the cache that is claimed, which leaves no "
+            "size for the code"
+        )
+    return Figure(None, max(0.0, claimed - high), claimed - low)
 
 
 def _network_difference(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:

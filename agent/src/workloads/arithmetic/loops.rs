@@ -24,7 +24,7 @@ impl crate::workloads::Workload for Loop {
                       iteration, compiled with and without optimisation: the rate includes the \
                       loop.",
             source: "venkata2003 §6.1, Fig. 31 and 32",
-            parameters: vec![operations, types, opt_level::every()],
+            parameters: vec![operations, types, opt_level::parameter(&opt_level::WITHOUT_AND_WITH)],
             factors: vec![
                 Factor::category("operation", "operation"),
                 Factor::category("type", "type of the numbers"),

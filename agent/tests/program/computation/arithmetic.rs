@@ -37,6 +37,26 @@ fn every_operation_on_every_type_is_measured_both_ways() {
 }
 
 #[test]
+fn the_published_loop_is_measured_with_and_without_optimisation() {
+    let events = events(1, &json!([short("arithmetic.loop", json!({}))]));
+    assert!(of_kind(&events, "error").is_empty(), "{events:?}");
+    let mut checksums = BTreeMap::new();
+    for sample in samples(&events) {
+        assert_eq!((&sample["unit"], &sample["direction"]), (&json!("Mops/s"), &json!("higher")));
+        let case = &sample["case"];
+        let operation = (case["operation"].to_string(), case["type"].to_string());
+        let (levels, sums): &mut (BTreeSet<_>, BTreeSet<_>) = checksums.entry(operation).or_default();
+        levels.insert(case["opt_level"].as_str().expect("text").to_owned());
+        sums.insert(sample["checksum"].to_string());
+    }
+    assert_eq!(checksums.len(), 4 * 4);
+    for (operation, (levels, sums)) in checksums {
+        assert!(levels.iter().eq(["0", "3"]), "{operation:?}");
+        assert_eq!(sums.len(), 1, "both levels compute the same: {operation:?}");
+    }
+}
+
+#[test]
 fn checksums_depend_neither_on_the_seed_nor_on_the_length_of_a_batch() {
     let parameters = json!({"types": ["f32"]});
     let one = events(

@@ -164,7 +164,7 @@ fn swap_is_measured_in_a_group_or_refused_and_nothing_is_left() {
 
 #[test]
 fn code_of_one_size_has_one_result_per_number_of_functions() {
-    let parameters = json!({"code_bytes": [4096, 36_864]});
+    let parameters = json!({"code_bytes": [4096, 36_864], "follow_cache": false});
     let events = events(9, &json!([short("memory.code_size", parameters)]));
     assert!(of_kind(&events, "error").is_empty(), "{events:?}");
     let samples = samples(&events);
@@ -182,9 +182,47 @@ fn code_of_one_size_has_one_result_per_number_of_functions() {
     }
 }
 
+/// 1024 KiB and more is more than was compiled, so the rest is copies.
+#[test]
+fn code_and_data_go_on_beyond_the_second_cache() {
+    let workloads = json!([
+        short("memory.code_size", json!({"code_bytes": [2 << 20], "opt_levels": ["0", "3"]})),
+        short("memory.code_plus_data", json!({"block_bytes": [4096], "opt_levels": ["3"]})),
+    ]);
+    let events = events(9, &workloads);
+    let logs: Vec<_> = of_kind(&events, "log")
+        .into_iter()
+        .filter_map(|log| {
+            let text = log["message"].as_str()?;
+            let rest = text.split_once("the second cache, ")?.1;
+            rest.split(' ').next()?.parse::<u64>().ok()
+        })
+        .collect();
+    let sizes = |factor: &str, level: &str| -> BTreeSet<u64> {
+        samples(&events)
+            .iter()
+            .filter(|sample| sample["case"]["opt_level"] == level)
+            .filter_map(|sample| sample["case"][factor].as_u64())
+            .collect()
+    };
+    if cfg!(target_arch = "x86_64") {
+        assert!(of_kind(&events, "error").is_empty(), "{events:?}");
+        for level in ["0", "3"] {
+            assert!(sizes("code_bytes", level).contains(&(2 << 20)), "level {level}");
+        }
+        assert_eq!(sizes("code_bytes", "0"), sizes("code_bytes", "3"));
+    }
+    // A processor that tells of no second cache is followed nowhere.
+    for cache in &logs {
+        assert!(sizes("code_bytes", "3").contains(&(2 * cache)));
+        assert!(sizes("block_bytes", "3").contains(&(2 * cache)));
+        assert!(sizes("block_bytes", "3").len() >= 10);
+    }
+}
+
 #[test]
 fn code_plus_data_adds_up_at_every_level() {
-    let parameters = json!({"block_bytes": [4096, 12_288]});
+    let parameters = json!({"block_bytes": [4096, 12_288], "follow_cache": false});
     let events = events(9, &json!([short("memory.code_plus_data", parameters)]));
     assert!(of_kind(&events, "error").is_empty(), "{events:?}");
     let samples = samples(&events);

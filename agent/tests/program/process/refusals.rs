@@ -33,6 +33,7 @@ fn a_wrong_parameter_is_named_with_what_would_be_right() {
         ("page_fault", json!({"pages": [1]}), "at least 16"),
         ("signal", json!({"kind": []}), "at least one value"),
         ("malloc_free", json!({"bytes": [0]}), "at least 1 B"),
+        ("fork_wait", json!({"opt_levels": ["4"]}), "0, 1, 2, 3"),
         (
             "pipe_round_trip",
             json!({"bytes": [4097]}),
@@ -40,7 +41,7 @@ fn a_wrong_parameter_is_named_with_what_would_be_right() {
         ),
         ("call_styles", json!({"repetitions": [0]}), "at least 1"),
         ("call_styles", json!({"size": 0}), "at least 1"),
-        ("getpid", json!({"cached": true}), "known are: none"),
+        ("getpid", json!({"cached": true}), "known are: opt_levels"),
     ] {
         let workload = json!([{"id": format!("process.{id}"), "parameters": parameters}]);
         let events = Run::start(&workload).finish();

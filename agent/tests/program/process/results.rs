@@ -66,6 +66,37 @@ fn every_call_is_timed_in_ns_and_proved() {
 }
 
 #[test]
+fn the_published_calls_are_timed_at_every_level_asked_for() {
+    let levels = json!({"opt_levels": ["3", "0"]});
+    let published = [
+        "getpid",
+        "malloc_free",
+        "fopen_fclose",
+        "open_close",
+        "create_delete",
+        "fork_wait",
+        "call_styles",
+    ];
+    let mut asked: Vec<Value> = published.map(|id| short(id, levels.clone())).into();
+    let small = json!({"repetitions": [2], "fork_repetitions": [2], "opt_levels": ["3", "0"]});
+    asked[6] = short("call_styles", small);
+    asked.push(short("getpid", json!({})));
+    let events = run(json!(asked));
+    let mut found = BTreeMap::<u64, BTreeSet<String>>::new();
+    for sample in of_kind(&events, "sample") {
+        let index = sample["index"].as_u64().expect("a number");
+        let level = sample["case"]["opt_level"].as_str().expect("a level");
+        found.entry(index).or_default().insert(level.to_owned());
+    }
+    let both = BTreeSet::from(["0".to_owned(), "3".to_owned()]);
+    for (index, name) in published.iter().enumerate() {
+        assert_eq!(found[&(index as u64)], both, "{name}");
+    }
+    let own = BTreeSet::from(["3".to_owned()]);
+    assert_eq!(found[&7], own, "what is measured unasked");
+}
+
+#[test]
 fn file_workloads_record_the_file_system_they_ran_on() {
     let events = run(json!([
         short("fopen_fclose", json!({})),
