@@ -125,7 +125,9 @@ def test_calls_and_operations_stand_with_and_without_optimisation(filled):
         assert len(optimised) == len(lines) / 2 >= 6
         for label in optimised:
             other = label.replace(", with ", ", without ")
-            fast, slow = (float(lines[one].cells[0].text.replace(",", "")) for one in (label, other))
+            fast, slow = (
+                float(lines[one].cells[0].text.replace(",", "")) for one in (label, other)
+            )
             assert fast / slow == pytest.approx(times, rel=0.05), label
 
 

@@ -24,7 +24,11 @@ impl crate::workloads::Workload for Loop {
                       iteration, compiled with and without optimisation: the rate includes the \
                       loop.",
             source: "venkata2003 §6.1, Fig. 31 and 32",
-            parameters: vec![operations, types, opt_level::parameter(&opt_level::WITHOUT_AND_WITH)],
+            parameters: vec![
+                operations,
+                types,
+                opt_level::parameter(&opt_level::WITHOUT_AND_WITH),
+            ],
             factors: vec![
                 Factor::category("operation", "operation"),
                 Factor::category("type", "type of the numbers"),

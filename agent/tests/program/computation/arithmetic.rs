@@ -42,10 +42,14 @@ fn the_published_loop_is_measured_with_and_without_optimisation() {
     assert!(of_kind(&events, "error").is_empty(), "{events:?}");
     let mut checksums = BTreeMap::new();
     for sample in samples(&events) {
-        assert_eq!((&sample["unit"], &sample["direction"]), (&json!("Mops/s"), &json!("higher")));
+        assert_eq!(
+            (&sample["unit"], &sample["direction"]),
+            (&json!("Mops/s"), &json!("higher"))
+        );
         let case = &sample["case"];
         let operation = (case["operation"].to_string(), case["type"].to_string());
-        let (levels, sums): &mut (BTreeSet<_>, BTreeSet<_>) = checksums.entry(operation).or_default();
+        let (levels, sums): &mut (BTreeSet<_>, BTreeSet<_>) =
+            checksums.entry(operation).or_default();
         levels.insert(case["opt_level"].as_str().expect("text").to_owned());
         sums.insert(sample["checksum"].to_string());
     }

@@ -186,8 +186,14 @@ fn code_of_one_size_has_one_result_per_number_of_functions() {
 #[test]
 fn code_and_data_go_on_beyond_the_second_cache() {
     let workloads = json!([
-        short("memory.code_size", json!({"code_bytes": [2 << 20], "opt_levels": ["0", "3"]})),
-        short("memory.code_plus_data", json!({"block_bytes": [4096], "opt_levels": ["3"]})),
+        short(
+            "memory.code_size",
+            json!({"code_bytes": [2 << 20], "opt_levels": ["0", "3"]})
+        ),
+        short(
+            "memory.code_plus_data",
+            json!({"block_bytes": [4096], "opt_levels": ["3"]})
+        ),
     ]);
     let events = events(9, &workloads);
     let logs: Vec<_> = of_kind(&events, "log")
@@ -208,7 +214,10 @@ fn code_and_data_go_on_beyond_the_second_cache() {
     if cfg!(target_arch = "x86_64") {
         assert!(of_kind(&events, "error").is_empty(), "{events:?}");
         for level in ["0", "3"] {
-            assert!(sizes("code_bytes", level).contains(&(2 << 20)), "level {level}");
+            assert!(
+                sizes("code_bytes", level).contains(&(2 << 20)),
+                "level {level}"
+            );
         }
         assert_eq!(sizes("code_bytes", "0"), sizes("code_bytes", "3"));
     }
