@@ -373,6 +373,41 @@ mod tests {
         }
     }
 
+    extern "C" fn fork() -> i32 {
+        7
+    }
+
+    extern "C" fn leave(_status: i32) -> ! {
+        std::process::abort()
+    }
+
+    extern "C" fn wait(child: i32) -> i32 {
+        COUNTED.set(COUNTED.get() + 1);
+        match COUNTED.get() {
+            5 => -1,
+            3 => 256 + 9,
+            _ => 35 + child,
+        }
+    }
+
+    #[test]
+    fn a_child_that_ends_otherwise_is_not_correct() {
+        let processes = Processes { fork, leave, wait };
+        for level in levels() {
+            // The third of four is killed; another status is not what was asked for.
+            for (status, correct) in [(42, 3), (0, 0)] {
+                COUNTED.set(0);
+                // SAFETY: no process is made.
+                let outcome = unsafe { level.fork_wait(4, &processes, status) };
+                assert_eq!((outcome.correct, outcome.failed), (correct, 0));
+            }
+            COUNTED.set(0);
+            // SAFETY: as above.
+            let outcome = unsafe { level.fork_wait(10, &processes, 42) };
+            assert_eq!((outcome.correct, outcome.failed), (3, 2), "waiting failed");
+        }
+    }
+
     #[test]
     fn an_operation_is_done_as_often_as_asked() {
         for level in levels() {
