@@ -178,7 +178,7 @@ mod tests {
         for operation in Operation::ALL {
             for kind in Kind::ALL {
                 let (first, second) = operands(operation, kind);
-                assert!(first.count_ones() >= 8 && second.count_ones() >= 8);
+                assert!(first.count_ones() >= 6 && second.count_ones() >= 6);
             }
         }
     }
