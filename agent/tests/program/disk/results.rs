@@ -14,7 +14,7 @@ fn suite() -> Vec<(&'static str, Value, usize)> {
             json!({"file_bytes": file, "chunk_bytes": [64, 1000, 4096, file], "limit_s": 0.05,
                    "interface": ["stdio", "stdio_unbuffered", "descriptor", "descriptor_sync",
                                  "mmap"]}),
-            3 * 3 * 5,
+            3 * 4 * 5,
         ),
         (
             "disk.order",
