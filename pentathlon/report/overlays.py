@@ -25,6 +25,7 @@ from pentathlon.evaluate.derived.forwarding import (
 from pentathlon.evaluate.derived.model import Competition, LoadChange, Mean
 from pentathlon.evaluate.derived.series import mean_of
 from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.report.gaps import missing
 
 PICTURED = WORKLOAD
 """The workload whose pictures these are."""
@@ -80,7 +81,8 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
 
     Each panel has `t` title, `f` the paper's figures, `u` unit, `g` 1 for a logarithmic axis, `o` 1
     where a line of what was offered belongs, `x` the title of its axis, and `l` lines of [system,
-    competitor, points], with points of [load, mean, low, high].
+    competitor, points], with points of [load, mean, low, high]; the last three are None where the
+    line breaks.
     """
     found = list(groups(evaluation.rows))
     if not found:
@@ -111,7 +113,8 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
             for one in evaluation.derived.competitions
             if (one.case_text, one.factor) == (setting, factor)
         ]
-        changes = _changes(evaluation, alike, competitors, name, short)
+        loads = sorted({load for row in own if (load := number(row.case, factor)) is not None})
+        changes = _changes(evaluation, (alike, loads), competitors, name, short)
         panels += [{**one, "x": axis} for one in changes]
     return [{"w": WORKLOAD, "c": competitors, "p": panels}]
 
@@ -152,10 +155,10 @@ def _lines(
     ordered = sorted(rows, key=lambda row: number(row.case, factor) or 0.0)
     for place, system in enumerate(evaluation.systems):
         for which, competitor in enumerate(competitors):
-            points = []
-            for row in ordered:
-                summary = row.summary(system.name)
-                if str(row.case.get(COMPETITOR, NONE)) != competitor or summary is None:
+            own = [row for row in ordered if str(row.case.get(COMPETITOR, NONE)) == competitor]
+            points: list[list[Any]] = []
+            for row in own:
+                if (summary := row.summary(system.name)) is None:
                     continue
                 boots = np.array([boot.value for boot in summary.boot_means])
                 load = number(row.case, factor) or 0.0
@@ -163,26 +166,31 @@ def _lines(
                 mean = mean_of(boots, level, least=0, most=most)
                 points.append([short(load), *_ends(mean, short)])
             if points:
-                yield [place, which, points]
+                breaks = missing(evaluation, system.name, factor, own)
+                points += [[short(load), None, None, None] for load in breaks]
+                yield [place, which, sorted(points, key=lambda point: point[0])]
 
 
 def _changes(
     evaluation: Evaluation,
-    alike: list[Competition],
+    changed: tuple[list[Competition], list[float]],
     competitors: list[str],
     name: str,
     short: Callable[[float], Any],
 ) -> Iterator[dict[str, Any]]:
+    alike, loads = changed
     names = [system.name for system in evaluation.systems]
     for _, title, unit, take in CHANGES:
         lines = []
         for one in alike:
+            found = {change.load: take(change) for change in one.each}
+            # A load that one side lacks breaks the line; one that is beyond both ends it.
             points = [
-                [short(change.load), *_ends(_shown(mean, unit), short)]
-                for change in one.each
-                if (mean := take(change)) is not None
+                [short(load), *(_ends(_shown(mean, unit), short) if mean else [None] * 3)]
+                for load in loads
+                for mean in [found.get(load)]
             ]
-            if points:
+            if any(point[1] is not None for point in points):
                 lines.append([names.index(one.system), competitors.index(one.competitor), points])
         if lines:
             yield {

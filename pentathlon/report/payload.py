@@ -19,7 +19,7 @@ from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
 from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import jitters, offices, overlays, sweeps
+from pentathlon.report import gaps, jitters, offices, overlays, sweeps
 from pentathlon.report.view import Area
 
 DIGITS, DRAWN_DIGITS = 7, 5
@@ -45,6 +45,10 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
                 "b": [[step.low_bytes, step.high_bytes] for step in curve.boundaries],
             }
             for curve in evaluation.curves
+        ],
+        "gaps": [
+            [workload, case, names.index(system), size]
+            for workload, case, system, size in gaps.of_sizes(evaluation)
         ],
         "caches": [
             [[cache.name, cache.size] for cache in claimed_caches(told.get(name, Inventory()))]

@@ -13,6 +13,7 @@ from typing import Any
 from pentathlon.evaluate.cases import case_text, number, without
 from pentathlon.evaluate.display import bytes_text, significant
 from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.report.gaps import missing
 
 
 @dataclass(frozen=True)
@@ -94,20 +95,32 @@ def _panel(
     return {
         "t": title,
         "u": ordered[0].unit,
-        "l": [
-            [
-                [short(number(row.case, sweep.factor) or 0.0), short(one.mean)]
-                for row in ordered
-                if (one := row.summary(name)) is not None
-            ]
-            for name in names
-        ],
+        "l": [list(_line(evaluation, name, sweep.factor, ordered, short)) for name in names],
         "m": [
             [names.index(mark.system), mark.low, mark.high, mark.best]
             for mark in sweep.marks(evaluation, key)
         ],
         "r": [[size, name] for size, name in dict.fromkeys(sweep.rules(evaluation))],
     }
+
+
+def _line(
+    evaluation: Evaluation,
+    system: str,
+    factor: str,
+    ordered: Sequence[Row],
+    short: Callable[[float], Any],
+) -> Iterator[list[Any]]:
+    """[place, mean] of a system; the mean is None where it failed and its line breaks."""
+    found = {
+        number(row.case, factor) or 0.0: one.mean
+        for row in ordered
+        if (one := row.summary(system)) is not None
+    }
+    breaks = missing(evaluation, system, factor, ordered) if found else []
+    for place in sorted([*found, *breaks]):
+        mean = found.get(place)
+        yield [short(place), None if mean is None else short(mean)]
 
 
 def _advantages(evaluation: Evaluation, short: Callable[[float], Any]) -> Iterator[dict[str, Any]]:

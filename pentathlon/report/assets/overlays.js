@@ -10,7 +10,7 @@
     const label = (c) => found.c[c] === "none" ? "alone" : `beside ${found.c[c]}`;
     const shownUnit = (one) => one.u === "1/s" ? [1e3, "thousands per second"]
       : one.u !== "us" ? [1, one.u]
-      : d3.median(one.l.flatMap(([, , line]) => line.map(([, y]) => y))) >= 1e4 ? [1e3, "ms"] : [1, "µs"];
+      : d3.median(one.l.flatMap(([, , line]) => line.map(([, y]) => y).filter((y) => y !== null))) >= 1e4 ? [1e3, "ms"] : [1, "µs"];
     const shape = (s) => d3.symbol(d3[`symbol${SYMBOLS[s][0].toUpperCase()}${SYMBOLS[s].slice(1)}`], 36)();
     const key = document.createElement("ul");
     key.className = "legend";
@@ -26,8 +26,10 @@
     const box = (one, each) => {
       const [divisor, unit] = shownUnit(one);
       const by = (v) => v === null ? null : v / divisor;
-      const points = one.l.flatMap(([s, c, line]) => line.map(([x, y, lo, hi]) => ({ s, c, x, y: by(y), lo: by(lo), hi: by(hi) })))
-        .filter((p) => !one.g || p.y > 0);
+      // A line breaks where its system failed, which has no value.
+      const whole = one.l.flatMap(([s, c, line]) => line.map(([x, y, lo, hi]) => ({ s, c, x, y: by(y), lo: by(lo), hi: by(hi) })))
+        .filter((p) => p.y === null || !one.g || p.y > 0);
+      const points = whole.filter((p) => p.y !== null);
       if (!points.length) return panel(one.t, document.createElement("div"));
       const xs = [...new Set(points.map((p) => p.x))].sort((a, b) => a - b);
       const most = xs.at(-1);
@@ -44,7 +46,7 @@
         y = { type: "linear", domain: [0, high], ticks: d3.ticks(0, high, 6) };
       }
       const clip = (v) => Math.max(y.domain[0], Math.min(y.domain[1], v));
-      const lines = d3.groups(points, (p) => `${p.s} ${p.c}`);
+      const lines = d3.groups(whole, (p) => `${p.s} ${p.c}`);
       // Bars of one load stand beside each other.
       lines.forEach(([, own], n) => own.forEach((p) => { p.at = p.x + (n - (lines.length - 1) / 2) * most * 0.011; }));
       const offered = one.o ? [0, Math.min(most, y.domain[1])].map((v) => ({ v })) : [];

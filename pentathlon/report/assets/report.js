@@ -195,6 +195,9 @@
           .sort((a, b) => a.s - b.s || a.x - b.x);
         const axis = levels(points.map((p) => p.y));
         points.forEach((p) => present.add(p.s));
+        // A line breaks where its system failed.
+        const breaks = data.gaps.filter(([w, c]) => w === part && c === own[0].g).map(([, , s, x]) => ({ x, y: NaN, s }));
+        const whole = [...points, ...breaks].sort((a, b) => a.x - b.x);
         const found = bands(data.curves.filter((c) => c.w === part && c.i === own[0].i && c.c === own[0].g));
         const claimed = [...d3.group(data.caches.flat().filter(([, size]) => size >= sizes[0] && size <= sizes.at(-1)), ([name, size]) => `${name} ${size}`).values()].map(([c]) => c);
         const plot = Plot.plot({
@@ -210,7 +213,7 @@
             axisY(axis.ticks, compact),
             Plot.ruleX(claimed, { x: ([, size]) => size, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
             Plot.text(claimed, { x: ([, size]) => size, frameAnchor: "top", dy: -12, text: ([name, size]) => `${name} ${sizeTick(size)}`, fill: "var(--soft)" }),
-            ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
+            ...systems.map((_, s) => Plot.line(whole.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
             sizes.length > MANY ? null : Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) }),
             Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],

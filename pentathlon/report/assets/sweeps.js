@@ -10,9 +10,11 @@
     const all = (one) => one.l.flatMap((line, s) => line.map(([x, y]) => ({ x, y, s })));
     const present = [...new Set(found.p.flatMap((one) => all(one).map((p) => p.s)))].sort();
     const box = (one, each) => {
-      const raw = all(one);
+      // A line breaks where its system failed, which has no value.
+      const asked = all(one), raw = asked.filter((p) => p.y !== null);
       const [divisor, unit] = scale(one.u, d3.median(raw, (p) => p.y) || 0);
-      const points = raw.map((p) => ({ ...p, y: p.y / divisor })).sort((a, b) => a.s - b.s || a.x - b.x);
+      const whole = asked.map((p) => ({ ...p, y: p.y === null ? NaN : p.y / divisor })).sort((a, b) => a.s - b.s || a.x - b.x);
+      const points = whole.filter((p) => !Number.isNaN(p.y));
       const [least, most] = d3.extent(points, (p) => p.y);
       if (!raw.length || (least === 0 && most === 0)) {
         const nothing = document.createElement("p");
@@ -47,7 +49,7 @@
           axisY(axis.ticks, compact),
           Plot.ruleX(rules, { x: ([x]) => x, stroke: "var(--ink)", strokeOpacity: 0.7, strokeDasharray: "4 3" }),
           Plot.text(rules, { x: ([x]) => x, frameAnchor: "top", dy: -12, text: ([, label]) => label, fill: "var(--soft)" }),
-          ...systems.map((_, s) => Plot.line(points.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
+          ...systems.map((_, s) => Plot.line(whole.filter((p) => p.s === s), { x: "x", y: "y", stroke: colour(s), strokeWidth: breadth(s), strokeOpacity: s < systems.length - 1 ? 0.55 : 1 })),
           xs.length > MANY ? null : Plot.dot(points, { x: "x", y: "y", fill: (p) => colour(p.s), symbol: "s", r: (p) => radius(p.s) * 0.85 }),
           Plot.dot(best, { x: "x", y: "y", stroke: (p) => colour(p.s), fill: "none", strokeWidth: 2, r: (p) => radius(p.s) + 4 }),
           Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (p) => `${names[p.s]}, ${bytes(p.x)}\n${number(p.y)} ${unit}`, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
