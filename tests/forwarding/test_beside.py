@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pentathlon.target.forwarding import beside, sweep
-from pentathlon.target.forwarding.flow import Flow
+from pentathlon.target.forwarding.flow import Flow, InvalidTrial
 from pentathlon.target.pair.endpoint import CommandError
 from pentathlon.traffic.metrics import Delay
 
@@ -32,12 +32,14 @@ class Host:
         self.refusing = refusing
         self.late = late
         self.running: list[str] = []
+        self.together: list[set[str]] = []
         self.zero_s = 100.0
 
     def start(self, job: str, _: dict[str, Any]) -> None:
         if job in self.refusing:
             raise CommandError(f"no {job} here")
         self.running.append(job)
+        self.together.append(set(self.running))
 
     def finish_job(self, job: str) -> dict[str, Any]:
         self.running.remove(job)
@@ -60,6 +62,8 @@ def swept(
     )  # fmt: skip
     events = list(sweep.run_sweep(task("forwarding.sweep", **SWEEP | parameters), bed))
     assert forwarder.running + generator.running == []
+    # To the counters the soaker's time is busy time.
+    assert all(not {"watch", "soak"} <= jobs for jobs in forwarder.together)
     values = {e["indicator"]: e["value"] for e in events if e["event"] == "sample"}
     return values, [(e["kind"], e["reason"]) for e in events if e["event"] == "error"]
 
@@ -113,8 +117,37 @@ def test_readings_and_soaker_of_the_time_beside_the_flow_are_left_out(
     values, _ = swept(monkeypatch)
     assert values["softirq_rate"] == pytest.approx(50)
     assert values["cpu_available"] == pytest.approx(10)
-    # What /proc/stat calls idle in the middle, and what the soaker had by its units.
-    assert values["cpu_idle"] == pytest.approx(12.5 + 10)
+    # What /proc/stat calls idle in the middle, and nothing of what a soaker had.
+    assert values["cpu_idle"] == pytest.approx(12.5)
+
+
+def test_the_counters_are_those_of_a_flow_without_the_soaker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """salah2010, Fig. 4a: what the system calls idle, whatever a soaker beside it would get."""
+    found = {policy: swept(monkeypatch, soaker=policy)[0] for policy in ("none", "idle", "other")}
+    assert {values["cpu_idle"] for values in found.values()} == {12.5}
+    assert [policy for policy, values in found.items() if "cpu_available" in values] == [
+        "idle",
+        "other",
+    ]
+
+
+def test_an_invalid_flow_with_the_soaker_costs_the_other_one_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trial = sweep._trial
+
+    def spoilt(*asked: Any) -> sweep.Yield:
+        if asked[-1] is not None:
+            raise InvalidTrial("the generator was late")
+        return trial(*asked)
+
+    monkeypatch.setattr(sweep, "_trial", spoilt)
+    values, errors = swept(monkeypatch)
+    assert values["cpu_idle"] == pytest.approx(12.5)
+    reason = "cpu_available: the flow with the soaker was invalid: the generator was late"
+    assert errors == [("unsupported", reason)]
 
 
 def test_pings_without_an_answer_leave_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,7 +162,7 @@ def test_a_soaker_that_got_nothing_alone_is_told(monkeypatch: pytest.MonkeyPatch
     values, errors = swept(monkeypatch)
     assert "cpu_available" not in values
     assert [kind for kind, _ in errors] == ["unsupported"]
-    assert "cpu_available: the soaker got no time" in errors[0][1]
+    assert "cpu_available: with nothing beside it the soaker got no time" in errors[0][1]
 
 
 def test_what_was_asked_of_the_generator_and_what_it_did_are_told(

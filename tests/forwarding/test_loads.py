@@ -83,7 +83,7 @@ def swept(
         return sweep.Yield({"throughput": rate}, [])
 
     monkeypatch.setattr(sweep, "run_flow", run_flow)
-    monkeypatch.setattr(sweep, "_valid", trial)
+    monkeypatch.setattr(sweep, "_measured", trial)
     monkeypatch.setattr(sweep, "set_up", lambda *_: None)
     return list(sweep.run_sweep(task("forwarding.sweep", **AUTOMATIC), None)), offered  # type: ignore[arg-type]
 

@@ -63,12 +63,10 @@ def test_a_soaker_is_cut_to_the_flow() -> None:
     one, two = soaker(notes), soaker(notes, notes)
     assert availability.units_per_second(one, 1e9, 3e9) == 250
     assert availability.units_per_second(two, 1e9, 3e9) == 500
-    assert availability.cpu_percent(two, 1e9, 3e9) == 25
     assert availability.units_per_second(one) == pytest.approx(7500 / 9)
     assert availability.units_per_second(one, 0.5e9, 1e9) == 1000
     # A thread that did nothing more after its last note.
     assert availability.units_per_second(one, 9e9, 10e9) == 0
-    assert availability.cpu_percent(soaker([[0, 0, None], [1e9, 9, None]])) is None
     window = {"window": {"from_ns": 1e9, "to_ns": 3e9}}
     soaked = availability.Soaked([1000.0, 1000.0], [one, one])
     assert soaked.percent([window, {}]) == [25, availability.NO_WINDOW]

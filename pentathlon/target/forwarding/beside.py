@@ -12,7 +12,7 @@ from typing import Any
 from pentathlon.target.forwarding import counters
 from pentathlon.target.forwarding.bed import Bed
 from pentathlon.target.forwarding.links import BACK
-from pentathlon.target.pair.availability import cpu_percent, units_per_second
+from pentathlon.target.pair.availability import units_per_second
 from pentathlon.target.pair.endpoint import CommandError, Endpoint
 
 READING_S = 2.0
@@ -212,7 +212,13 @@ def watching(
     competitor: Competitor,
     version: int,
 ) -> Iterator[Beside]:
-    """Read everything beside a flow for as long as the context lasts."""
+    """Read beside a flow for as long as the context lasts.
+
+    Args:
+        idle_units: what the soaker does with nothing beside it, `calibrate`: it runs beside this
+            flow, and nothing else is read, since to the system's counters its time is busy time.
+            None: it does not run, and everything else is read.
+    """
     found = Beside()
     stopped: dict[str, dict[str, Any]] = {}
 
@@ -229,7 +235,7 @@ def watching(
             (bed.generator, "ping", {"work": "ping", "peer": BACK[version], "period_ms": PING_MS}),
         ]
         if idle_units is not None:
-            jobs.append((bed.forwarder, "soak", soaker(parameters["soaker"])))
+            jobs = [(bed.forwarder, "soak", soaker(parameters["soaker"]))]
         for host, job, order in jobs:
             try:
                 host.start(job, order)
@@ -237,7 +243,7 @@ def watching(
                 found.lacks(job, error)
                 continue
             stack.callback(finish, host, job)
-        bed.weigh(competitor.weight(parameters["soaker"]))
+        bed.weigh(competitor.weight("none" if idle_units is None else parameters["soaker"]))
         try:
             yield found
         finally:
@@ -246,13 +252,11 @@ def watching(
     # The flow on the forwarder's timer: to within what its quickest answers took.
     begin, end = (1e9 * (moment - bed.forwarder.zero_s) for moment in found.flow)
     values: dict[str, float | None] = {}
-    idle_from, idle_to = begin, end
     if "watch" in stopped:
         watched = stopped["watch"]["yields"][0]
         inside = counters.within(watched["readings"], begin, end)
         # A watcher that got no CPU while packets were forwarded knows the flow as a whole only.
         watch = counters.middle(inside) or inside or [watched["whole"]]
-        idle_from, idle_to = watch[0]["from_ns"], watch[-1]["to_ns"]
         values |= {
             "cpu_idle": counters.idle_percent(
                 counters.together([one["host"] for one in watch]), bed.forwarder_cpus
@@ -263,16 +267,8 @@ def watching(
             "interrupts_in": _device_rate(watch, bed.incoming),
             "interrupts_out": _device_rate(watch, bed.outgoing),
         }
-    if idle_units == 0:
-        found.lacks("soak", "the soaker got no time with nothing beside it to be compared with")
-    elif idle_units and "soak" in stopped:
+    if idle_units and "soak" in stopped:
         values["cpu_available"] = 100 * units_per_second(stopped["soak"], begin, end) / idle_units
-        # The soaker takes what would be idle: to /proc/stat that is busy. Where the scheduler does
-        # not tell what it had, its units do.
-        share = cpu_percent(stopped["soak"], idle_from, idle_to)
-        share = values["cpu_available"] if share is None else share
-        if (idle := values.get("cpu_idle")) is not None and share is not None:
-            values["cpu_idle"] = min(100.0, idle + share)
     if "ping" in stopped:
         asked = stopped["ping"]["yields"][0]["round_trip_ns"]
         answered = [t for t in asked if t is not None]

@@ -88,7 +88,7 @@ def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
                         no_soaker = [beside.lacking("soak", error)]
                 refused = dict.fromkeys(no_soaker)  # In their order, each reason once a case.
                 for phase, iteration in task.phases():
-                    found = _valid(task, bed, rate, setting, idle_units)
+                    found = _measured(task, bed, rate, setting, idle_units)
                     refused |= dict.fromkeys(found.refused)
                     for measured in found.values.items():
                         yield _sample(task, case, (phase, iteration), rate, measured)
@@ -171,9 +171,26 @@ def _beyond(load: dict[str, int], setting: Setting, knees: dict[str, loads.Knee]
     return knee.beyond and f"the generator offers no more than {knee.rate:.6g}/s: {knee.beyond}"
 
 
-def _valid(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:
-    """What a trial yields, made again where it was invalid."""
-    return valid(lambda: _trial(task, bed, rate, setting, idle_units))
+def _measured(
+    task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None
+) -> Yield:
+    """What a flow yields, and a second one with the soaker beside it, where the study has it.
+
+    Each is made again where it was invalid. What the second one lacks costs the first one nothing.
+    """
+    first = valid(lambda: _trial(task, bed, rate, setting, None))
+    if idle_units is None:
+        return first
+    if not idle_units:
+        reason = beside.lacking("soak", "with nothing beside it the soaker got no time to compare")
+        return Yield(first.values, [*first.refused, reason])
+    try:
+        second = valid(lambda: _trial(task, bed, rate, setting, idle_units))
+    except InvalidTrial as error:
+        reason = beside.lacking("soak", f"the flow with the soaker was invalid: {error}")
+        return Yield(first.values, [*first.refused, reason])
+    own = {name: value for name, value in second.values.items() if name in beside.YIELDS["soak"]}
+    return Yield(first.values | own, first.refused + second.refused)
 
 
 def _trial(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:

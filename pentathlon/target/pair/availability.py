@@ -91,18 +91,6 @@ def units_per_second(
     return sum(_rate(one["progress"], 1, from_ns, to_ns) or 0.0 for one in stopped["yields"])
 
 
-def cpu_percent(
-    stopped: dict[str, Any], from_ns: float | None = None, to_ns: float | None = None
-) -> float | None:
-    """What a soaker on each CPU had, by the scheduler's account, %; None: it is not kept."""
-    shares = []
-    for one in stopped["yields"]:
-        if any(note[2] is None for note in one["progress"]):
-            return None
-        shares.append(100e-9 * (_rate(one["progress"], 2, from_ns, to_ns) or 0.0))
-    return sum(shares) / len(shares) if shares else None
-
-
 def _rate(
     notes: list[list[float]], column: int, from_ns: float | None, to_ns: float | None
 ) -> float | None:

@@ -154,8 +154,9 @@ fn parameters() -> Vec<Parameter> {
                 json!("idle"),
                 None,
                 None,
-                "scheduling policy of the soaker that measures the CPU that is left: `idle` takes \
-                 what nobody wants, `other` competes; `none`: it does not run",
+                "scheduling policy of the soaker that measures the CPU that is left, beside a \
+                 second flow of each trial: `idle` takes what nobody wants, `other` competes; \
+                 `none`: there is no such flow",
             )
         },
     ];
