@@ -87,9 +87,16 @@ def of_tcp(sent: dict[str, Any], host: dict[str, Any], trips: Delay | None) -> d
 
 
 def window_s(host: dict[str, Any]) -> float:
-    """Time between the two readings of a host's counters; 0: they were not read."""
+    """Time between the two readings of a host's counters; 0: they were not read.
+
+    The window holds both readings whole, and `unknown_ns` is what these took together: the time
+    between them is shorter by some part of that, of which half is taken.
+    """
     window = host.get("window")
-    return (window["to_ns"] - window["from_ns"]) * 1e-9 if window else 0.0
+    if not window:
+        return 0.0
+    length_ns = window["to_ns"] - window["from_ns"] - window.get("unknown_ns", 0) / 2
+    return float(length_ns * 1e-9)
 
 
 def of_host(host: dict[str, Any], end: str, packets: int) -> dict[str, float]:

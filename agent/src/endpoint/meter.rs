@@ -2,8 +2,9 @@
 //! they end, and never between, so that the readings cost the measurement nothing.
 //!
 //! What comes before the flows (the clock exchange, the wait of the threads for each other) and
-//! after them (the wait for late packets) is not theirs. No thread wakes up to the nanosecond, so
-//! each reading has its own time, and all that is derived from two of them is divided by theirs.
+//! after them (the wait for late packets) is not theirs. No thread wakes up to the nanosecond, and none
+//! is sure to read without being put aside, so each reading has the times that it lies between. The
+//! window is from before the first one to after the second: what was counted happened inside.
 
 use super::host::Reading;
 use crate::network::Timer;
@@ -29,7 +30,8 @@ impl Meter {
     /// span ends early where its teller is dropped.
     pub fn start(timer: Timer) -> (Self, Sender<Span>) {
         let (teller, told) = mpsc::channel();
-        let thread = std::thread::spawn(move || read(&timer, &told));
+        let since = |(before, after): (&Reading, &Reading)| after.since(before);
+        let thread = std::thread::spawn(move || read(&timer, &told, Reading::now, since));
         (Self { thread }, teller)
     }
 
@@ -46,7 +48,12 @@ enum Waited {
     Dropped,
 }
 
-fn read(timer: &Timer, told: &Receiver<Span>) -> Value {
+fn read<R>(
+    timer: &Timer,
+    told: &Receiver<Span>,
+    take: impl Fn() -> R,
+    since: impl Fn((&R, &R)) -> Value,
+) -> Value {
     let mut found = Value::Null;
     let mut next = told.recv().ok();
     while let Some(span) = next {
@@ -55,13 +62,13 @@ fn read(timer: &Timer, told: &Receiver<Span>) -> Value {
             Waited::Told(newer) => Some(newer),
             Waited::Dropped => None,
             Waited::Reached => {
-                let (from_ns, before) = (timer.now_ns(), Reading::now());
+                let (begun, before) = reading(timer, &take);
                 match wait(timer, told, span.end_ns) {
                     Waited::Told(newer) => Some(newer),
                     Waited::Reached | Waited::Dropped => {
-                        let (to_ns, after) = (timer.now_ns(), Reading::now());
-                        found = after.since(&before);
-                        found["window"] = json!({"from_ns": from_ns, "to_ns": to_ns});
+                        let (ended, after) = reading(timer, &take);
+                        found = since((&before, &after));
+                        found["window"] = window(begun, ended);
                         told.recv().ok()
                     }
                 }
@@ -69,6 +76,20 @@ fn read(timer: &Timer, told: &Receiver<Span>) -> Value {
         };
     }
     found
+}
+
+/// A reading, and the times just before and just after it.
+fn reading<R>(timer: &Timer, take: impl Fn() -> R) -> ([u64; 2], R) {
+    let before_ns = timer.now_ns();
+    let taken = take();
+    ([before_ns, timer.now_ns()], taken)
+}
+
+/// Both readings lie between these times, and so does all that was counted. `unknown_ns` is what the
+/// readings took: by so much the time between them can be shorter.
+fn window([from_ns, begun_ns]: [u64; 2], [ended_ns, to_ns]: [u64; 2]) -> Value {
+    let unknown_ns = begun_ns - from_ns + to_ns - ended_ns;
+    json!({"from_ns": from_ns, "to_ns": to_ns, "unknown_ns": unknown_ns})
 }
 
 fn wait(timer: &Timer, told: &Receiver<Span>, until_ns: u64) -> Waited {
@@ -147,6 +168,35 @@ mod tests {
         teller.send(after(&timer, 60_000, 61_000)).unwrap();
         drop(teller);
         assert_eq!(meter.finish(), Value::Null);
+    }
+
+    /// A thread that is put aside between a look at the clock and a reading counts for longer than
+    /// the clock says: on one CPU a reading can be later than its time by what all others have.
+    #[test]
+    fn what_was_counted_lies_inside_the_window_however_long_a_reading_takes() {
+        let timer = timer();
+        let slow = || {
+            let begun = timer.now_ns();
+            timer.wait_until(begun + 5 * MS);
+            (begun, timer.now_ns())
+        };
+        let since = |(before, after): (&(u64, u64), &(u64, u64))| json!({"read": [before, after]});
+        let (teller, told) = mpsc::channel();
+        teller.send(after(&timer, 0, 10)).unwrap();
+        let found = std::thread::scope(|scope| {
+            let timer = &timer;
+            let reading = scope.spawn(move || read(timer, &told, slow, since));
+            std::thread::sleep(Duration::from_millis(20));
+            drop(teller);
+            reading.join().unwrap()
+        });
+        let (from_ns, to_ns) = window(&found);
+        let read_at = |place: usize, end: usize| found["read"][place][end].as_u64().unwrap();
+        assert!(from_ns <= read_at(0, 0), "{found}");
+        assert!(read_at(1, 1) <= to_ns, "{found}");
+        let unknown_ns = found["window"]["unknown_ns"].as_u64().unwrap();
+        let lengths = [0, 1].map(|place| read_at(place, 1) - read_at(place, 0));
+        assert!(lengths.iter().sum::<u64>() <= unknown_ns, "{found}");
     }
 
     #[test]

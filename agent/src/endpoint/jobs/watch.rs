@@ -13,6 +13,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(5);
 
 struct Snapshot {
+    /// The middle of the time that it took: a thread can be put aside in between.
     at_ns: u64,
     host: Reading,
     interfaces: Option<String>,
@@ -24,8 +25,9 @@ struct Snapshot {
 impl Snapshot {
     fn now(timer: &Timer) -> Self {
         let read = |path| std::fs::read_to_string(path).ok();
-        Self {
-            at_ns: timer.now_ns(),
+        let begun_ns = timer.now_ns();
+        let mut snapshot = Self {
+            at_ns: begun_ns,
             host: Reading::now(),
             interfaces: read("/proc/net/dev"),
             softnet: read("/proc/net/softnet_stat").map(|text| named_softnet(&text)),
@@ -33,7 +35,9 @@ impl Snapshot {
             // Those of version 6 have a line for each counter already.
             protocols: read("/proc/net/snmp")
                 .map(|text| named_protocols(&text) + &read("/proc/net/snmp6").unwrap_or_default()),
-        }
+        };
+        snapshot.at_ns = begun_ns.midpoint(timer.now_ns());
+        snapshot
     }
 
     fn since(&self, before: &Self) -> Value {
