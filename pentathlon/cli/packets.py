@@ -101,7 +101,7 @@ def _listed(trials: list[KeptTrial]) -> Table:
                 str(trial.block),
                 case,
                 flow["name"],
-                str(flow["sent"]),
+                _sent(flow),
                 _text(flow["received"]),
                 str(flow["foreign"]),
                 _time(flow["lateness_p99_s"]),
@@ -112,6 +112,12 @@ def _listed(trials: list[KeptTrial]) -> Table:
                 "yes" if trial.kept else "no",
             )
     return table
+
+
+def _sent(flow: dict[str, Any]) -> str:
+    """What was sent, and of how many packets where some were not."""
+    due = flow.get("due")
+    return f"{flow['sent']} of {due}" if due and due > flow["sent"] else str(flow["sent"])
 
 
 def _jitter(points: list[list[float]] | None) -> str:

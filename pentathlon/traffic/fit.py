@@ -50,6 +50,8 @@ def distribution(model: dict[str, Any], points: Floats) -> Floats:
         "gamma": lambda: scipy.stats.gamma(first, scale=second),
         "weibull": lambda: scipy.stats.weibull_min(first, scale=second),
     }
+    if name == "poisson":  # Its second number is the unit of what it counts.
+        points = points / (second or 1.0)
     return np.asarray(made[name]().cdf(points), float)
 
 
@@ -102,14 +104,15 @@ def gap_distance(
 ) -> float | None:
     """The distance of the gaps between packets from the model; None where nothing was asked.
 
-    With on and off periods the gaps that were intended take the place of the model, and where
-    packets are sent as fast as they are taken there is nothing to fit.
+    With on and off periods, and with rates that hold for a while, the gaps that were intended take
+    the place of the model, and where packets are sent as fast as they are taken there is nothing to
+    fit.
     """
     if gap["of"] == {"model": "constant", "value": 0.0} or len(sent_ns) < 2:
         return None
     gaps = np.diff(sent_ns) * 1e-9
     asked = gap["of"]
-    if gap.get("on"):
+    if gap.get("on") or gap.get("hold_s"):
         values = np.diff(intended_ns) * 1e-9
         return distance(gaps, {"model": "trace", "values": values.tolist()}, grain=GRAIN_S)
     return distance(gaps, asked, inverse=bool(gap.get("rate")), grain=GRAIN_S, least=0.0)

@@ -14,10 +14,16 @@ from pentathlon.traffic.profiles import PROFILES, Way
 
 PROTOCOLS = ("udp", "tcp", "icmp", "sctp", "dccp")
 
+SHORTEST_INTERVAL_S = 1e-3
+"""The shortest time for which a rate can hold."""
+
 PACES = ("rate", "gap", "bit_rate")
 """What a line of a script can say of the time between packets, one of them."""
 
-KEYS = ("name", "protocol", "profile", "size", *PACES, "on", "off", "start", "duration", "back")
+KEYS = (
+    "name", "protocol", "profile", "size", *PACES, "rate_interval", "on", "off", "start",
+    "duration", "back",
+)  # fmt: skip
 """What a line of a script can say."""
 
 
@@ -135,7 +141,11 @@ def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
 
 
 def _gap_of(way: Way) -> dict[str, Any]:
-    return {"of": models.parse(way.pace), "rate": way.rate}
+    return models.parse_rate(way.pace, 0) if way.rate else _of_times(way.pace)
+
+
+def _of_times(text: str) -> dict[str, Any]:
+    return {"of": models.parse_time(text, "gap"), "rate": False}
 
 
 def _gap(parameters: dict[str, Any], size: dict[str, Any], protocol: str) -> dict[str, Any]:
@@ -143,9 +153,10 @@ def _gap(parameters: dict[str, Any], size: dict[str, Any], protocol: str) -> dic
     if parameters["bit_rate"]:
         gap = _of_bit_rate(parameters["bit_rate"], size, protocol)
     elif parameters["gap"]:
-        gap = {"of": models.parse(parameters["gap"]), "rate": False}
+        gap = _of_times(parameters["gap"])
     else:
-        gap = {"of": models.parse(parameters["packet_rate"]), "rate": True}
+        interval_s = parameters["rate_interval_ms"] * 1e-3
+        gap = models.parse_rate(parameters["packet_rate"], interval_s)
     return gap | _periods(parameters["on"], parameters["off"])
 
 
@@ -163,7 +174,9 @@ def _of_bit_rate(bit_rate: float, size: dict[str, Any], protocol: str) -> dict[s
 def _periods(on: str, off: str) -> dict[str, Any]:
     if bool(on) != bool(off):
         raise ModelError('one of "on" and "off" needs the other too')
-    return {"on": models.parse(on), "off": models.parse(off)} if on else {}
+    if not on:
+        return {}
+    return {"on": models.parse_time(on, "on"), "off": models.parse_time(off, "off")}
 
 
 def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
@@ -198,8 +211,12 @@ def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
         raise ModelError(f'the flow "{line}" needs one of "rate", "gap" and "bit_rate"')
     if paces == ["bit_rate"]:
         gap = _of_bit_rate(_number(told, "bit_rate", 0.0), size, protocol)
+    elif paces == ["gap"]:
+        gap = _of_times(told["gap"])
     else:
-        gap = {"of": models.parse(told[paces[0]]), "rate": paces == ["rate"]}
+        gap = models.parse_rate(told["rate"], _interval(told))
+    if "rate_interval" in told and paces != ["rate"]:
+        raise ModelError(f'"rate_interval" in the flow "{line}" is for a "rate"')
     gap |= _periods(told.get("on", ""), told.get("off", ""))
     return Flow(name, protocol, size, gap, start, duration, back)
 
@@ -213,6 +230,14 @@ def _number(told: dict[str, str], key: str, default: float) -> float:
     if not 0 <= found < math.inf or (key != "start" and found == 0):
         raise ModelError(f'"{key}={told[key]}" in a script must be above zero')
     return found
+
+
+def _interval(told: dict[str, str]) -> float:
+    """For how long a rate holds, s; 0: for one packet."""
+    interval_s = _number(told, "rate_interval", SHORTEST_INTERVAL_S)
+    if interval_s < SHORTEST_INTERVAL_S:
+        raise ModelError(f'"rate_interval={told["rate_interval"]}" is less than 0.001 s')
+    return interval_s if "rate_interval" in told else 0.0
 
 
 def _flag(text: str) -> bool:

@@ -26,3 +26,10 @@ def test_each_distance_stands_below_its_title() -> None:
     console = Console(width=200, record=True)
     console.print(table)
     assert "sizes off" in console.export_text()
+
+
+def test_a_flow_that_sent_less_than_was_due_has_both_numbers() -> None:
+    event = {"case": {}, "flows": [FLOW | {"due": due} for due in (None, 150, 35_000)]}
+    table = _listed([KeptTrial(1, Path("none"), "host", 0, 0, event)])
+    [cells] = [list(column.cells) for column in table.columns if column.header == "sent"]
+    assert cells == ["150", "150", "150 of 35000"]

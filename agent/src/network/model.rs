@@ -12,6 +12,12 @@ use serde::{Deserialize, Serialize};
 /// (RFC 6985 names the mixture; less 28 bytes of IPv4 and UDP headers).
 const IMIX: [(f64, u32); 3] = [(32.0, 7), (548.0, 4), (1472.0, 1)];
 
+/// No flow is longer: a rate that is zero for so long has no further packet.
+const LONGEST_NS: f64 = 7200e9;
+
+/// The shortest time for which a rate can hold, s.
+const SHORTEST_HOLD_S: f64 = 1e-3;
+
 /// A distribution of numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "lowercase", deny_unknown_fields)]
@@ -38,8 +44,11 @@ pub enum Model {
         mean: f64,
         sd: f64,
     },
+    /// Whole numbers of `unit`.
     Poisson {
         mean: f64,
+        #[serde(default = "one")]
+        unit: f64,
     },
     Gamma {
         shape: f64,
@@ -56,6 +65,10 @@ pub enum Model {
     },
 }
 
+fn one() -> f64 {
+    1.0
+}
+
 /// The time between two packets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,6 +78,12 @@ pub struct Gap {
     pub of: Model,
     #[serde(default)]
     pub rate: bool,
+    /// For how long a rate that was drawn holds, s; none if each packet has its own.
+    ///
+    /// The mean rate of the flow is then the mean of the model. Where each packet has its own rate,
+    /// slow packets last longer: it is the inverse of the mean gap, the model's harmonic mean.
+    #[serde(default)]
+    pub hold_s: Option<f64>,
     /// Lengths of the periods with and without packets, s.
     #[serde(default)]
     pub on: Option<Model>,
@@ -118,7 +137,10 @@ fn draw(model: &Model) -> Result<Draw, String> {
         }
         Model::Normal { sd, .. } if sd < 0.0 => return Err(wrong(&"sd is negative")),
         Model::Normal { mean, sd } => boxed(Normal::new(mean, sd).map_err(|e| wrong(&e))?),
-        Model::Poisson { mean } => boxed(Poisson::new(mean).map_err(|e| wrong(&e))?),
+        Model::Poisson { mean, unit } => {
+            let counts = Poisson::new(mean).map_err(|e| wrong(&e))?;
+            Box::new(move |random| unit * counts.sample(random))
+        }
         Model::Gamma { shape, scale } => boxed(Gamma::new(shape, scale).map_err(|e| wrong(&e))?),
         Model::Weibull { shape, scale } => {
             boxed(Weibull::new(scale, shape).map_err(|e| wrong(&e))?)
@@ -156,10 +178,39 @@ fn draw(model: &Model) -> Result<Draw, String> {
 pub struct Schedule {
     gap: Sampler,
     rate: bool,
+    held: Option<Held>,
     periods: Option<(Sampler, Sampler)>,
     next_ns: f64,
     on_until_ns: f64,
     unpaced: bool,
+}
+
+/// A rate, the length of the times for which one holds, and when this one ends, ns.
+struct Held {
+    per_ns: f64,
+    length_ns: f64,
+    until_ns: f64,
+}
+
+impl Held {
+    /// When the packet after one at `now` is due: it takes its share of every rate that holds
+    /// meanwhile. A rate below zero counts as none.
+    fn next_ns(&mut self, mut now: f64, rates: &mut Sampler) -> f64 {
+        let mut left = 1.0;
+        while now < LONGEST_NS {
+            while self.until_ns <= now {
+                self.until_ns += self.length_ns;
+                self.per_ns = rates.draw().max(0.0) * 1e-9;
+            }
+            let due = now + left / self.per_ns;
+            if due <= self.until_ns {
+                return due;
+            }
+            left -= (self.until_ns - now) * self.per_ns;
+            now = self.until_ns;
+        }
+        f64::INFINITY
+    }
 }
 
 impl Schedule {
@@ -177,9 +228,23 @@ impl Schedule {
             .as_mut()
             .map_or(f64::INFINITY, |(on, _)| on.draw().max(0.0) * 1e9);
         let unpaced = gap.of == Model::Constant { value: 0.0 };
+        let held = gap.hold_s.map(|hold_s| Held {
+            per_ns: 0.0,
+            length_ns: hold_s * 1e9,
+            until_ns: 0.0,
+        });
+        if gap
+            .hold_s
+            .is_some_and(|hold_s| !gap.rate || hold_s.is_nan() || hold_s < SHORTEST_HOLD_S)
+        {
+            return Err(format!(
+                "'hold_s' is for rates, and at least {SHORTEST_HOLD_S} s"
+            ));
+        }
         Ok(Self {
             gap: Sampler::new(&gap.of, seed, stream(1))?,
             rate: gap.rate,
+            held,
             periods,
             next_ns: 0.0,
             on_until_ns,
@@ -197,10 +262,18 @@ impl Schedule {
     #[inline]
     pub fn next_ns(&mut self) -> u64 {
         let due = self.next_ns;
-        let drawn = self.gap.draw();
-        let seconds = if self.rate { 1.0 / drawn } else { drawn };
         if !self.unpaced {
-            self.next_ns += (seconds * 1e9).max(0.0);
+            self.next_ns = match &mut self.held {
+                Some(held) => held.next_ns(self.next_ns, &mut self.gap),
+                None => {
+                    let drawn = self.gap.draw();
+                    let seconds = if self.rate { 1.0 / drawn } else { drawn };
+                    self.next_ns + (seconds * 1e9).max(0.0)
+                }
+            };
+        }
+        if self.next_ns.is_infinite() {
+            return due as u64; // A rate of zero: there is no further packet.
         }
         while self.next_ns >= self.on_until_ns {
             let Some((on, off)) = &mut self.periods else {
@@ -243,7 +316,20 @@ mod tests {
                 4.0,
             ),
             (Model::Normal { mean: 3.0, sd: 1.0 }, 3.0),
-            (Model::Poisson { mean: 3.0 }, 3.0),
+            (
+                Model::Poisson {
+                    mean: 3.0,
+                    unit: 1.0,
+                },
+                3.0,
+            ),
+            (
+                Model::Poisson {
+                    mean: 5.0,
+                    unit: 1e-3,
+                },
+                5e-3,
+            ),
             (
                 Model::Gamma {
                     shape: 2.0,
@@ -291,6 +377,7 @@ mod tests {
         let gap = Gap {
             of: Model::Exponential { mean: 1e-3 },
             rate: false,
+            hold_s: None,
             on: None,
             off: None,
         };
@@ -308,6 +395,7 @@ mod tests {
         let gap = Gap {
             of: Model::Constant { value: 1000.0 },
             rate: true,
+            hold_s: None,
             on: Some(Model::Constant { value: 0.010 }),
             off: Some(Model::Constant { value: 0.020 }),
         };
@@ -315,6 +403,94 @@ mod tests {
         for _ in 0..100 {
             let within = schedule.next_ns() % 30_000_000;
             assert!(within < 10_000_000, "{within}");
+        }
+    }
+
+    fn uniform_rate(hold_s: Option<f64>) -> Gap {
+        Gap {
+            of: Model::Uniform {
+                minimum: 30e3,
+                maximum: 300e3,
+            },
+            rate: true,
+            hold_s,
+            on: None,
+            off: None,
+        }
+    }
+
+    /// Packets per second of a schedule of `seconds`.
+    fn mean_rate(gap: &Gap, seconds: f64) -> f64 {
+        let mut schedule = Schedule::new(gap, 7, 0).unwrap();
+        let end = (seconds * 1e9) as u64;
+        std::iter::repeat_with(|| schedule.next_ns())
+            .take_while(|due| *due < end)
+            .count() as f64
+            / seconds
+    }
+
+    #[test]
+    fn a_rate_of_each_packet_has_the_harmonic_mean_and_one_that_holds_the_arithmetic() {
+        let harmonic = 270e3 / 10_f64.ln(); // 1 / E[1/r] of a uniform rate.
+        let each = mean_rate(&uniform_rate(None), 5.0);
+        assert!((each / harmonic - 1.0).abs() < 0.01, "{each}");
+        let held = mean_rate(&uniform_rate(Some(1e-3)), 5.0);
+        assert!((held / 165e3 - 1.0).abs() < 0.03, "{held}");
+    }
+
+    #[test]
+    fn inside_of_the_time_that_a_rate_holds_the_gaps_are_equal() {
+        let mut schedule = Schedule::new(&uniform_rate(Some(0.01)), 7, 0).unwrap();
+        let dues: Vec<u64> = (0..20_000).map(|_| schedule.next_ns()).collect();
+        let mut rates = std::collections::BTreeMap::<u64, Vec<u64>>::new();
+        for pair in dues.windows(2) {
+            let hold = pair[0] / 10_000_000;
+            if pair[1] / 10_000_000 == hold {
+                rates.entry(hold).or_default().push(pair[1] - pair[0]);
+            }
+        }
+        assert!(rates.len() > 5);
+        for gaps in rates.values() {
+            let (least, most) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
+            assert!(most - least <= 1, "{least} to {most} ns");
+            assert!((3_333..=33_334).contains(least));
+        }
+    }
+
+    #[test]
+    fn a_rate_of_zero_holds_no_packets_and_ends_nothing() {
+        let gap = Gap {
+            of: Model::Trace {
+                values: vec![1000.0, 0.0],
+            },
+            hold_s: Some(0.01),
+            ..uniform_rate(None)
+        };
+        let mut schedule = Schedule::new(&gap, 1, 0).unwrap();
+        let dues: Vec<u64> = (0..100).map(|_| schedule.next_ns()).collect();
+        assert!(dues.windows(2).all(|pair| pair[0] < pair[1]));
+        let busy = |due: &u64| (due + 20_000_000 - 1) % 20_000_000 < 10_000_000;
+        assert!(dues[1..].iter().all(busy), "{dues:?}");
+        let nothing = Gap {
+            of: Model::Constant { value: -1.0 },
+            ..gap
+        };
+        let mut schedule = Schedule::new(&nothing, 1, 0).unwrap();
+        assert_eq!(schedule.next_ns(), 0);
+        assert_eq!(schedule.next_ns(), u64::MAX, "no second packet");
+    }
+
+    #[test]
+    fn a_time_that_is_too_short_or_holds_no_rate_is_refused() {
+        for gap in [
+            uniform_rate(Some(1e-4)),
+            Gap {
+                rate: false,
+                ..uniform_rate(Some(1.0))
+            },
+        ] {
+            let error = Schedule::new(&gap, 1, 0).err().unwrap();
+            assert!(error.contains("hold_s"), "{error}");
         }
     }
 

@@ -122,6 +122,7 @@ mod generator {
             }
             Ok(Sent {
                 packets: told.packets,
+                planned: (!unpaced).then_some(dues.len() as u64),
                 bytes: told.packets * self.length as u64,
                 refused: told.errors,
                 first_ns: began,

@@ -15,6 +15,8 @@ use std::io::{self, ErrorKind};
 #[derive(Debug, Default, Clone, Serialize)]
 pub struct Sent {
     pub packets: u64,
+    /// Packets that were due before the flow's end; none where it has no schedule.
+    pub planned: Option<u64>,
     /// Bytes of payload.
     pub bytes: u64,
     /// Packets that the system refused (no buffer, connection refused); they were not sent again.
@@ -30,6 +32,9 @@ pub struct Sent {
     /// Why the flow ended before its time, if it did.
     pub broken: Option<String>,
 }
+
+/// Packets that were due and not taken are counted one by one up to so many, a tenth of a second.
+const COUNTED: u64 = 10_000_000;
 
 /// Sends one flow from `start_ns` on.
 pub fn run(
@@ -93,6 +98,7 @@ pub fn run(
             break;
         }
     }
+    sender.sent.planned = packets.planned(end_ns);
     (sender.sent.wire_bytes, sender.sent.wire_bytes_again) = sender.outlet.on_the_wire().unzip();
     sender.sent.lost_records = sender.recorder.finish();
     Ok(sender.sent)
@@ -127,7 +133,8 @@ impl Packets {
 
     fn plan(&mut self) {
         let due = self.schedule.next_ns();
-        self.due_ns = (!self.schedule.unpaced()).then_some(self.start_ns + due);
+        // After a rate of zero the next packet is never due.
+        self.due_ns = (!self.schedule.unpaced()).then_some(self.start_ns.saturating_add(due));
     }
 
     /// Packets of the flow, at most.
@@ -146,6 +153,23 @@ impl Packets {
         self.sequence += 1;
         self.plan();
         Some(due)
+    }
+
+    /// How many packets are due before `end_ns`, those that were not taken with them; none if each is
+    /// to be sent as soon as possible. Of very many the rest is reckoned from the mean rate until then.
+    pub fn planned(&mut self, end_ns: u64) -> Option<u64> {
+        let counted = self.sequence + COUNTED;
+        while self.are_left_before(end_ns) {
+            let due_ns = self.due_ns?;
+            if self.sequence == counted {
+                let so_far_ns = (due_ns - self.start_ns).max(1);
+                let all = (end_ns - self.start_ns) as f64 / so_far_ns as f64;
+                return Some(((self.sequence as f64 * all) as u64).min(self.most));
+            }
+            self.sequence += 1;
+            self.plan();
+        }
+        self.due_ns.map(|_| self.sequence)
     }
 
     /// Whether a packet is left that is due before `end_ns`.
@@ -236,5 +260,40 @@ impl Sender<'_> {
         } else {
             Some(format!("a packet of {length} B could not be sent: {error}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn packets(gap: serde_json::Value) -> Packets {
+        let flow = json!({
+            "flow": 0, "protocol": "udp", "peer": "127.0.0.1", "port": 1, "duration_s": 1.0,
+            "size": {"model": "constant", "value": 64}, "gap": gap,
+        });
+        Packets::new(&serde_json::from_value(flow).unwrap(), 1, 7_000).unwrap()
+    }
+
+    #[test]
+    fn those_that_were_not_taken_are_planned_too() {
+        let rate = json!({"of": {"model": "constant", "value": 1000}, "rate": true});
+        assert_eq!(packets(rate).planned(100_007_000), Some(100));
+        let none = json!({"of": {"model": "constant", "value": 0}, "rate": true});
+        assert_eq!(packets(none).planned(100_007_000), None);
+    }
+
+    #[test]
+    fn very_many_are_not_counted_one_by_one() {
+        let rate = json!({"of": {"model": "constant", "value": 1e12}, "rate": true});
+        let found = packets(rate).planned(1_000_007_000).unwrap() as f64;
+        assert!((found / 1e12 - 1.0).abs() < 1e-3, "{found}");
+    }
+
+    #[test]
+    fn after_a_rate_of_zero_no_packet_is_due() {
+        let gap = json!({"of": {"model": "trace", "values": [1000, 0]}, "rate": true});
+        assert_eq!(packets(gap).planned(100_007_000), Some(2));
     }
 }

@@ -56,6 +56,8 @@ class FlowResult:
             not.
         port: of its receiver.
         stopped: why its sender ended before its time.
+        due: packets that were due before its end; None: it has no schedule, or nobody says.
+        refused: packets that the sender's system refused to take.
         stamps: the kernels' times, where they were asked for.
         further: indicators beside those of `found` and `trips`.
         jitter: its series (`traffic.jitter`); empty where it is unknown.
@@ -80,6 +82,8 @@ class FlowResult:
     addresses: tuple[str, str]
     port: int
     stopped: str | None
+    due: int | None
+    refused: int
     stamps: stamps.Stamps | None
     further: dict[str, float]
     jitter: list[tuple[float, float, float]]
@@ -156,6 +160,8 @@ def _flow(
         addresses=(ends[0], ends[1]),
         port=trial.ports[number],
         stopped=counts[0].get("broken"),
+        due=counts[0].get("planned"),
+        refused=int(counts[0].get("refused", 0)),
         stamps=kernel,
         further=further,
         jitter=[] if counts[1].get("merges") else _jitter(both, line, trial.rung),
@@ -226,7 +232,9 @@ def event_of(result: FlowResult) -> dict[str, Any]:
         "from": result.addresses[0],
         "to": result.addresses[1],
         "port": result.port,
+        "due": result.due,
         "sent": found.sent,
+        "refused": result.refused,
         "received": found.received,
         "duplicates": result.both.duplicates if result.both else None,
         "foreign": result.foreign,

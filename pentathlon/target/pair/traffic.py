@@ -172,6 +172,26 @@ def lateness_limit(result: FlowResult, parameters: dict[str, Any]) -> float:
     return min(LATE_MOST_S, max(LATE_LEAST_S, apart, LATE_SHARE * result.flow.duration_s))
 
 
+def short_of_load(result: FlowResult, least_percent: float) -> str | None:
+    """Why what was sent is not the load that was asked for; None: it is.
+
+    Args:
+        least_percent: least share of the packets that were due. A flow without a schedule, and one
+            of which anything is enough, has to have sent at all.
+    """
+    sent, due = result.found.sent, result.due
+    if sent and (not due or 100 * sent >= least_percent * due):
+        return None
+    words = f"the generator sent {sent:,} packets" if sent else "the generator sent no packet"
+    if due:
+        words += f" of {due:,} that were due"
+    if sent and due:
+        words += f" ({100 * sent / due:.2g} %), and at least {least_percent:g} % are asked for"
+    if result.refused:
+        words += f"; its system refused {result.refused:,}"
+    return words
+
+
 def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
     """Refuse a trial whose generator missed what was asked of it.
 
@@ -182,9 +202,15 @@ def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
         limit_s = lateness_limit(result, parameters)
         if result.stopped:
             raise InvalidTrial(f"the sender stopped before its time: {result.stopped}")
-        if result.flow.protocol in ("tcp", "sctp") or result.flow.hears is not None:
+        if result.flow.hears is not None:
             continue
         name = f'flow "{result.flow.name}": ' if len(results) > 1 else ""
+        stream = result.flow.protocol in ("tcp", "sctp")
+        least = 0.0 if stream else parameters["least_sent_percent"]
+        if lacking := short_of_load(result, least):
+            raise InvalidTrial(name + lacking)
+        if stream:
+            continue
         late, far = result.found.lateness_p99, result.gap_distance
         if late is not None and late > limit_s:
             raise InvalidTrial(

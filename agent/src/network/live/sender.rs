@@ -140,6 +140,7 @@ impl LiveOutlet {
         });
         feeder.drain(clock_offset(timer));
         let mut sent = feeder.sent;
+        sent.planned = feeder.packets.planned(end_ns);
         sent.lost_records = feeder.recorder.finish();
         match outcome {
             Ok(()) => Ok(sent),

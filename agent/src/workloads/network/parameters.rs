@@ -65,9 +65,19 @@ pub fn parameters() -> Vec<Parameter> {
             json!("uniform 30000 300000"),
             Some("1/s"),
             None,
-            "distribution of the packet rate, whose inverse is the time to the next packet: \
-             `constant V`, `uniform MIN MAX`, `exponential MEAN`, ...; `constant 0` sends as fast \
-             as the system takes packets",
+            "distribution of the packet rate: `constant V`, `uniform MIN MAX`, `gamma SHAPE SCALE`, \
+             ...; `constant 0` sends as fast as the system takes packets. See rate_interval_ms for \
+             the mean",
+        ),
+        parameter(
+            "rate_interval_ms",
+            Type::Integer,
+            json!(0),
+            Some("ms"),
+            Some((0.0, 3_600_000.0)),
+            "for how long a rate drawn from `packet_rate` holds: the mean rate of the flow is then the \
+             distribution's arithmetic mean. 0: each packet has its own rate, whose inverse is the \
+             time to the next packet, and the mean rate is the harmonic mean",
         ),
         parameter(
             "gap",
@@ -76,7 +86,7 @@ pub fn parameters() -> Vec<Parameter> {
             Some("s"),
             None,
             "distribution of the time between packets instead of `packet_rate`, such as \
-             `exponential 0.001` or `trace 0.01 0.02`",
+             `exponential 0.001`, `uniform 1/300000 1/30000`, `poisson 5 ms` or `trace 0.01 0.02`",
         ),
         Parameter {
             minimum: Some(0.0),
@@ -194,6 +204,15 @@ pub fn parameters() -> Vec<Parameter> {
             Some((0.0, 60_000.0)),
             "a trial is invalid if more than 1 % of its packets leave later than this; 0: 1 % \
                  of the flow's length, but at least 10 ms and at most 50 ms",
+        ),
+        parameter(
+            "least_sent_percent",
+            Type::Number,
+            json!(50.0),
+            Some("%"),
+            Some((0.0, 100.0)),
+            "a trial is invalid if less than this share of the packets that were due was sent, \
+                 however wide the other limits are; for streams, and for 0, if nothing was sent",
         ),
         parameter(
             "fit_limit",
