@@ -45,6 +45,14 @@ def test_shares_and_rates_have_known_answers() -> None:
     }  # fmt: skip
 
 
+def test_rates_are_over_the_time_between_the_readings() -> None:
+    """The window holds both readings whole, which took 0.2 s of it."""
+    slow = HOST | {"window": HOST["window"] | {"unknown_ns": 200_000_000}}
+    assert values.window_s(HOST) == 0.5
+    assert values.window_s(slow) == pytest.approx(0.4)
+    assert values.of_host(slow, "sender", 1)["interrupts_sender"] == pytest.approx(750)
+
+
 def test_counters_that_nobody_read_are_unknown_and_not_zero() -> None:
     assert values.of_host({}, "sender", 1000) == {}
     no_window = {name: value for name, value in HOST.items() if name != "window"}
