@@ -22,7 +22,6 @@ mod sweep;
 mod sync;
 mod trace;
 
-
 use super::Workload;
 
 pub const WORKLOADS: &[&dyn Workload] = &[
