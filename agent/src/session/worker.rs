@@ -5,7 +5,7 @@ use super::{placement, read_document, Assignment};
 use crate::catalog::Parameters;
 use crate::measure::{Context, Failure, Place, Settings};
 use crate::protocol::{Emitter, ErrorKind, Event};
-use crate::sys::{child, descriptor};
+use crate::sys::parent;
 use crate::workloads::Workload;
 use std::io::{self, Write};
 
@@ -13,8 +13,8 @@ use std::io::{self, Write};
 /// standard output. Returns the exit status.
 pub fn work(workloads: &[&'static dyn Workload]) -> i32 {
     // Without its supervisor a worker measures for nobody, and nobody would end it.
-    child::die_with_parent();
-    if descriptor::output_is_abandoned() {
+    parent::die_with_parent();
+    if parent::output_is_abandoned() {
         return 1;
     }
     let assignment: Assignment = match read_document(io::stdin().lock()) {

@@ -207,15 +207,6 @@ pub fn spawn_with(path: &CStr, argument: &CStr) -> io::Result<Child> {
     }
 }
 
-/// Lets the kernel kill this process when its parent ends (Linux; nothing elsewhere).
-pub fn die_with_parent() {
-    #[cfg(target_os = "linux")]
-    // SAFETY: plain integers.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
-    }
-}
-
 /// Bytes that the stack of the first thread may grow to; none without a limit.
 pub fn stack_limit() -> Option<u64> {
     let mut limit = libc::rlimit {

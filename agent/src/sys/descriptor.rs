@@ -1,4 +1,4 @@
-//! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe(2)`, `poll(2)`.
+//! File descriptors: `open(2)`, `close(2)`, `unlink(2)`, `pipe(2)`.
 
 use super::outcome::{self, Ended};
 use pentathlon_code::{Files, Level};
@@ -70,16 +70,4 @@ pub fn create_delete(
 pub fn pipe() -> io::Result<(File, File)> {
     let (reader, writer) = io::pipe()?;
     Ok((OwnedFd::from(reader).into(), OwnedFd::from(writer).into()))
-}
-
-/// Whether standard output is a pipe that nobody can read any more.
-pub fn output_is_abandoned() -> bool {
-    let mut output = libc::pollfd {
-        fd: 1,
-        events: 0,
-        revents: 0,
-    };
-    // SAFETY: one pollfd is given and one is counted; the call returns at once.
-    let ready = unsafe { libc::poll(&mut output, 1, 0) };
-    ready == 1 && output.revents & libc::POLLERR != 0
 }

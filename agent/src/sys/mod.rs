@@ -7,15 +7,16 @@ pub mod address;
 pub mod block_ring;
 #[cfg(target_os = "linux")]
 pub mod bpf;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "workloads"))]
 pub mod child;
 #[cfg(feature = "workloads")]
 pub mod cipher;
+#[cfg(feature = "workloads")]
 pub mod code;
 #[cfg(unix)]
 pub mod condition;
 pub mod cpuid;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "workloads"))]
 pub mod descriptor;
 pub mod disk;
 pub mod errno;
@@ -32,6 +33,7 @@ pub mod filesystem;
 pub mod futex;
 #[cfg(target_os = "linux")]
 pub mod guest;
+#[cfg(feature = "workloads")]
 pub mod heap;
 #[cfg(target_os = "linux")]
 pub mod interface;
@@ -43,11 +45,14 @@ pub mod mmap;
 pub mod mmsg;
 #[cfg(target_os = "linux")]
 pub mod namespace;
+#[cfg(feature = "workloads")]
 pub mod outcome;
 #[cfg(target_os = "linux")]
 pub mod packet;
 #[cfg(unix)]
 pub mod pages;
+#[cfg(unix)]
+pub mod parent;
 #[cfg(target_os = "linux")]
 pub mod perf;
 #[cfg(target_os = "linux")]
@@ -80,8 +85,9 @@ pub mod stamp;
 pub mod stamps;
 #[cfg(target_os = "linux")]
 pub mod statfs;
+#[cfg(feature = "workloads")]
 pub mod stdio;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "workloads"))]
 pub mod syscall;
 #[cfg(unix)]
 pub mod thread;

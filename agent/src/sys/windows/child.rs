@@ -120,9 +120,6 @@ impl Drop for Child {
     }
 }
 
-/// The supervisor's job object ends its workers with it: nothing is to be asked for.
-pub fn die_with_parent() {}
-
 /// Bytes that the stack of this thread may grow to.
 pub fn stack_limit() -> Option<u64> {
     let (mut low, mut high) = (0, 0);

@@ -94,8 +94,3 @@ pub fn pipe() -> io::Result<(File, File)> {
         File::from(OwnedHandle::from(to)),
     ))
 }
-
-/// A worker that nobody reads is ended by its supervisor's job object.
-pub fn output_is_abandoned() -> bool {
-    false
-}

@@ -1,8 +1,10 @@
 //! The same on Windows: modules with the names of their counterparts have their functions.
 
 pub mod adapters;
+#[cfg(feature = "workloads")]
 pub mod child;
 pub mod condition;
+#[cfg(feature = "workloads")]
 pub mod descriptor;
 pub mod event;
 pub mod filesystem;
@@ -10,10 +12,12 @@ pub mod futex;
 pub mod machine;
 pub mod mapping;
 pub mod mmap;
+pub mod parent;
 pub mod placement;
 pub mod process;
 pub mod queue;
 pub mod registry;
+#[cfg(feature = "workloads")]
 pub mod syscall;
 pub mod system;
 pub mod time;

@@ -5,6 +5,7 @@ use super::serve;
 use crate::measure::Failure;
 use crate::sys::child::{self, Child, Exit};
 use crate::sys::descriptor;
+use crate::sys::parent;
 use std::fs::File;
 use std::io;
 
@@ -18,7 +19,7 @@ pub fn start(bytes: usize) -> Result<(File, File, Process), Failure> {
     let mut token = vec![0; bytes];
     let mut ends = Some((to, from));
     let child = child::fork(|| {
-        child::die_with_parent();
+        parent::die_with_parent();
         // The copies of the parent's ends would keep the pipes open for ever.
         drop(ends.take());
         u8::from(serve(&mut input, &mut output, &mut token).is_err())

@@ -10,6 +10,7 @@ use crate::protocol::Case;
 #[cfg(unix)]
 use crate::sys::child::{self, Child, Exit};
 #[cfg(unix)]
+use crate::sys::parent;
 use crate::sys::signal::{self, Blocked, Handler};
 
 pub struct Signal;
@@ -135,7 +136,7 @@ impl Echo {
         let blocked = Blocked::new().map_err(|e| Failure::system("sigprocmask", &e))?;
         let parent = std::process::id();
         let child = child::fork(|| {
-            child::die_with_parent();
+            parent::die_with_parent();
             loop {
                 if blocked.wait().and_then(|()| signal::send(parent)).is_err() {
                     return 1;
