@@ -11,6 +11,7 @@ use crate::protocol::Case;
 use crate::sys::child::{self, Child, Exit};
 #[cfg(unix)]
 use crate::sys::parent;
+#[cfg(unix)]
 use crate::sys::signal::{self, Blocked, Handler};
 
 pub struct Signal;
