@@ -17,6 +17,19 @@ from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 
+SHARING = {
+    "cli/test_reboots.py": "ssh",
+    "files/test_far.py": "ssh",
+    "forwarding/test_ssh.py": "ssh",
+    "target/test_ssh.py": "ssh",
+    "target/test_remote_directory.py": "ssh",
+    "target/test_wine.py": "wine",
+    "target/test_wine_catalog.py": "wine",
+    "traffic/test_wine_pair.py": "wine",
+}
+"""Modules that look at one place of this machine, such as what an ssh host has in /tmp: they are not
+run beside each other."""
+
 # pytest-xdist sets it for its workers; the screens that are tested are not theirs.
 os.environ.pop("COLUMNS", None)
 # Tests that run beside each other, and beside the user's own runs, do not lock each other out.
@@ -30,9 +43,10 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items if config.pluginmanager.hasplugin("xdist") else ():
-        if not any(item.iter_markers("spread")) and not any(item.iter_markers("xdist_group")):
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(HERE))))
+        if not any(item.iter_markers("spread")):
+            module = str(item.path.relative_to(HERE))
+            item.add_marker(pytest.mark.xdist_group(SHARING.get(module, module)))
     items.sort(key=lambda item: item.get_closest_marker("system") is None)

@@ -181,7 +181,7 @@ def interrupted_at(shop: Shop, module: str, disposition: str) -> tuple[int, str,
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("module", ["pentathlon.cli.main", "polars", "pentathlon.cli.trace"])
+@pytest.mark.parametrize("module", ["pentathlon.cli.main", "pydantic", "pentathlon.cli.machine"])
 def test_ctrl_c_while_it_loads(shop: Shop, module: str) -> None:
     found = interrupted_at(shop, module, "signal.default_int_handler")
     assert found == (130, "", "error: interrupted\n")
@@ -189,5 +189,5 @@ def test_ctrl_c_while_it_loads(shop: Shop, module: str) -> None:
 
 def test_an_ignored_ctrl_c_stays_ignored(shop: Shop) -> None:
     """A shell starts what runs in its background with SIGINT ignored."""
-    code, out, err = interrupted_at(shop, "polars", "signal.SIG_IGN")
+    code, out, err = interrupted_at(shop, "pydantic", "signal.SIG_IGN")
     assert (code, err) == (0, "") and json.loads(out)["workloads"]

@@ -16,7 +16,7 @@ from tests.synthetic import Item, Maker, same
 
 @pytest.fixture
 def result(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    item = Item("process.getpid", "time", {}, "ns", "lower", 60.0)
+    item = Item("process.getpid", "time", {"opt_level": "3"}, "ns", "lower", 60.0)
     made = Maker(factors={"a": same}, chosen=[item]).make()
     monkeypatch.setattr(command, "choose", lambda _: tmp_path)
     monkeypatch.setattr(command, "load_result", lambda _: made)

@@ -55,7 +55,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> pair.PairSession:
     monkeypatch.setattr(pair, "time", clock)
     monkeypatch.setattr(pair, "DRIVERS", {"network.traffic": clock.task})
     first = ScriptedSession(lambda *_: [{"event": "done", "samples": 0, "errors": 0}], 0)
-    host: Any = SimpleNamespace()
+    host: Any = SimpleNamespace(found={})
     made = pair.PairSession("two", first, lambda _: (host, host), None, 1.0)
     made.office = SimpleNamespace(run=clock.task)  # type: ignore[assignment]
     return made

@@ -24,6 +24,9 @@ class FakeGround:
     def stop(self) -> None:
         self.stopped = True
 
+    def opening(self, task: Any) -> list[dict[str, Any]]:
+        return []
+
 
 @dataclass
 class Maker:

@@ -47,7 +47,7 @@ def test_the_first_that_works_is_taken_and_named(monkeypatch: pytest.MonkeyPatch
         used.append(work.parameters["rung"])
         return sweep.Yield({"throughput": 1.0}, [])
 
-    monkeypatch.setattr(sweep, "_valid", trial)
+    monkeypatch.setattr(sweep, "_measured", trial)
     monkeypatch.setattr(sweep, "set_up", lambda *_: None)
     monkeypatch.setattr(sweep.beside, "calibrate", lambda *_: 1.0)
     events = chosen()

@@ -143,9 +143,13 @@ def test_rates_of_operations_are_absolute(filled):
 def test_a_write_of_64_bytes_is_a_time():
     case = {"interface": "descriptor_sync", "chunk_bytes": 64}
     item = Item("disk.access", "write", case, "MB/s", "higher", 0.064 / 63.52)
-    (table,) = fill(evaluate(Maker(factors=SYSTEMS, chosen=[item]).make()))
+    table = next(
+        one
+        for one in fill(evaluate(Maker(factors=SYSTEMS, chosen=[item]).make()))
+        if one.id == "text"
+    )
     (line,) = [line for line in table.lines if line.measured]
-    assert (table.id, line.unit) == ("text", "ms")
+    assert line.unit == "ms"
     assert float(line.cells[0].text) == pytest.approx(63.52, rel=0.02)
 
 

@@ -269,7 +269,7 @@ def test_every_fact_that_a_table_names_is_a_property() -> None:
 
 
 def test_machines_stand_beside_results_of_their_study_alone() -> None:
-    chosen = [Item("process.getpid", "time", {}, "ns", "lower", 60.0)]
+    chosen = [Item("process.getpid", "time", {"opt_level": "3"}, "ns", "lower", 60.0)]
     made = evaluate(Maker(factors={"a": same}, chosen=chosen).make())
     assert {(one.study, one.id) for one in fill(made)} == {
         ("venkata2003", "fig-26"),

@@ -139,30 +139,30 @@ class NetemEngine:
             way = replace(way, delay_ms=max(way.delay_ms - self._lead_ns / 1e6, 0.0))
             if self._is_cut:
                 way = replace(way, loss=EVERYTHING)
-            environment = self._tables(direction, way)
+            tables = self._tables(direction, way)
             try:
                 wanted = netem.commands(self._profile, way, self._leaves[direction])
             except NotNetem as error:
                 raise CommandError(str(error), "unsupported") from error
             for words in wanted:
-                self._run([self._tc, *words], environment)
+                self._run([self._tc, *words], tables)
 
     def _remove(self) -> None:
         for interface in self._leaves.values():
             self._run([self._tc, *netem.undo(interface)])
 
-    def _tables(self, direction: Direction, way: Way) -> dict[str, str]:
-        """Put the table of the jitter where tc(8) looks for it."""
+    def _tables(self, direction: Direction, way: Way) -> Path | None:
+        """The directory with the table of the jitter; None if there is no jitter."""
         try:
             table = netem.table(way)
         except NotNetem as error:
             raise CommandError(str(error), "unsupported") from error
         if table is None:
-            return {}
+            return None
         place = self._scratch / direction
         place.mkdir(exist_ok=True)
         (place / f"{netem.TABLE_NAME}.dist").write_text(table)
-        return {"TC_LIB_DIR": str(place)}
+        return place
 
     def _counted(self, direction: Direction) -> dict[str, int]:
         said = self._run([self._tc, "-s", "-j", "qdisc", "show", "dev", self._leaves[direction]])
@@ -177,8 +177,11 @@ class NetemEngine:
             "waiting": now["qlen"],
         } | {which: before[which] + now["drops"]}
 
-    def _run(self, command: list[str], environment: dict[str, str] | None = None) -> str:
-        done = self._endpoint.perform(command, STEP_S, environment=environment or {})
+    def _run(self, command: list[str], tables: Path | None = None) -> str:
+        # tc(8) looks for tables in TC_LIB_DIR, whose path it cuts at 128 bytes.
+        where = {"directory": str(tables)} if tables else {}
+        environment = {"TC_LIB_DIR": "."} if tables else {}
+        done = self._endpoint.perform(command, STEP_S, environment=environment, **where)
         if done["status"] == 0:
             return str(done["output"])
         said = str(done["error"]).strip().splitlines() or ["no reason given"]
