@@ -2,8 +2,8 @@
 
 Several tests run at once (pytest-xdist). The tests of a module run in one worker, one after the
 other, because they share what the module has booted; a module whose tests share nothing says so
-with the mark `spread`. Modules that boot real systems come first, so that no worker waits for one
-at the end.
+with the mark `spread`. Tests that boot real systems have the mark `system`: they come first, so
+that no worker waits for one at the end, and `scripts/test quick` leaves them out.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ SHARING = {
     "target/test_wine_catalog.py": "wine",
     "traffic/test_wine_pair.py": "wine",
 }
-"""Modules that look at one place of this machine, such as what an ssh host has in /tmp: they are not
-run beside each other."""
+"""Modules that look at one place of this machine, such as what an ssh host has in /tmp: they are
+not run beside each other."""
+
+SYSTEMS = {"files", "forwarding", "graphics", "target", "traffic"}
+"""Packages whose tests boot systems, start servers or join network namespaces."""
 
 # pytest-xdist sets it for its workers; the screens that are tested are not theirs.
 os.environ.pop("COLUMNS", None)
@@ -45,8 +48,11 @@ settings.load_profile("any machine")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items if config.pluginmanager.hasplugin("xdist") else ():
-        if not any(item.iter_markers("spread")):
-            module = str(item.path.relative_to(HERE))
+    beside = config.pluginmanager.hasplugin("xdist")
+    for item in items:
+        module = str(item.path.relative_to(HERE))
+        if item.path.parent.name in SYSTEMS:
+            item.add_marker("system")
+        if beside and not any(item.iter_markers("spread")):
             item.add_marker(pytest.mark.xdist_group(SHARING.get(module, module)))
     items.sort(key=lambda item: item.get_closest_marker("system") is None)

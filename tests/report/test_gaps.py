@@ -160,7 +160,8 @@ globalThis.Plot = new Proxy({}, { get: (_, name) => (...told) => {
   return { querySelector: () => ({ append() {} }) };
 } });
 const tools = {
-  MANY: 24, data: told.data, names: ["a", "b"], systems: [{}, {}], style: {}, SYMBOLS: ["circle", "square"],
+  MANY: 24, data: told.data, names: ["a", "b"], systems: [{}, {}], style: {},
+  SYMBOLS: ["circle", "square"],
   grid: (width, panels, make) => panels.map((one) => make(one, width)),
   panel: () => ({ querySelector: () => ({ append() {} }) }), legend: () => null,
   levels: () => ({ domain: [1, 10], ticks: [] }), scale: () => [1, ""], ticks: (xs) => xs,

@@ -63,6 +63,7 @@ def test_a_guest_says_that_it_draws_nothing(
     assert "guest has no graphics adapter" in error["reason"]
 
 
+@pytest.mark.quick
 @each_kernel
 def test_a_kernel_boots_and_computes_the_same_as_the_host(
     kernel: kernels.Kernel, real_agent: Path, state: Path
