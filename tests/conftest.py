@@ -1,9 +1,9 @@
 """What holds for every test; helpers such as `scripted` serve the tests of several packages.
 
 Several tests run at once (pytest-xdist). The tests of a module run in one worker, one after the
-other, because they share what the module has booted; a module whose tests share nothing says so
-with the mark `spread`. Tests that boot real systems have the mark `system`: they come first, so
-that no worker waits for one at the end, and `scripts/test quick` leaves them out.
+other, because they share what the module has booted. Tests that boot real systems have the mark
+`system`: they come first, so that no worker waits for one at the end, and `scripts/test quick`
+leaves them out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,12 +48,21 @@ settings.load_profile("any machine")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    beside = config.pluginmanager.hasplugin("xdist")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        module = str(item.path.relative_to(HERE))
         if item.path.parent.name in SYSTEMS:
             item.add_marker("system")
-        if beside and not any(item.iter_markers("spread")):
-            item.add_marker(pytest.mark.xdist_group(SHARING.get(module, module)))
     items.sort(key=lambda item: item.get_closest_marker("system") is None)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A scheduler that gives a worker whole modules, and those that share a place to one worker."""
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415  only where it is used
+
+    class Modules(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module = nodeid.partition("::")[0].removeprefix("tests/")
+            return SHARING.get(module, module)
+
+    return Modules(config, log)
