@@ -39,7 +39,7 @@ pub fn followed(context: &mut Context<'_>, asked: &[u64]) -> Vec<u64> {
             ),
             None => (
                 Vec::new(),
-                format!("{teller} tells of no second cache to follow"),
+                format!("{teller} reports no second cache to follow"),
             ),
         },
         Err(reason) => (Vec::new(), reason),

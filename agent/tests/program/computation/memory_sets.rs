@@ -221,7 +221,7 @@ fn code_and_data_go_on_beyond_the_second_cache() {
         }
         assert_eq!(sizes("code_bytes", "0"), sizes("code_bytes", "3"));
     }
-    // A processor that tells of no second cache is followed nowhere.
+    // A processor that reports no second cache is followed nowhere.
     for cache in &logs {
         assert!(sizes("code_bytes", "3").contains(&(2 * cache)));
         assert!(sizes("block_bytes", "3").contains(&(2 * cache)));
