@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pentathlon.evaluate.beneath.share import LEAST_PERCENT, blocks_words
+from pentathlon.evaluate.beneath.share import LEAST_PERCENT, blocks_words, share_text
 from pentathlon.evaluate.model import Evaluation, Starved
 
 TITLE = f"Samples with less than {LEAST_PERCENT:.0f} % of a CPU"
@@ -32,7 +32,7 @@ def _starved(evaluation: Evaluation) -> Iterator[str]:
         yield (
             f"{system.name} got less than {LEAST_PERCENT:.0f} % of a CPU for {len(own)} of {rows} "
             f"{'indicator' if rows == 1 else 'indicators'} {blocks_words(blocks)}, at worst "
-            f"{worst.lowest_percent:.0f} % for {worst.key}: something else ran where it was "
+            f"{share_text(worst.lowest_percent)} % for {worst.key}: something else ran where it was "
             "measured. Measure again on a quiet machine."
         )
 
@@ -50,6 +50,6 @@ def starved_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
         what = members[0].key if len(members) == 1 else f"{name}, {len(members)} cases"
         least = min(one.lowest_percent for one in members)
         most = max(one.lowest_percent for one in members)
-        ends = dict.fromkeys((f"{least:.0f}", f"{most:.0f}"))
+        ends = dict.fromkeys((share_text(least), share_text(most)))
         found.append((system, f"{what}: {' to '.join(ends)} % {blocks_words(blocks)}"))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pentathlon.evaluate.beneath.share import find_starved, starved_caution
+from pentathlon.evaluate.beneath.share import find_starved, share_text, starved_caution
 from pentathlon.evaluate.facts import Inventory
 from pentathlon.study.model import Study
 
@@ -37,6 +37,10 @@ MS = 1_000_000
 
 def samples(*rows: tuple[Any, ...]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
+
+
+def test_a_share_below_the_limit_is_not_rounded_up_to_it() -> None:
+    assert [share_text(value) for value in (89.99, 30.0, 29.999999999999996)] == ["89", "30", "30"]
 
 
 def test_blocks_with_less_than_90_percent_are_found() -> None:

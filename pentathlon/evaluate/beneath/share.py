@@ -8,6 +8,7 @@ guest counts what its own kernel took away, not what its host did.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -61,10 +62,15 @@ def find_starved(
     )
 
 
+def share_text(percent: float) -> str:
+    """A share in whole percent, rounded down: 89.7 % is less than 90 %, and is not shown as 90."""
+    return str(math.floor(percent + 1e-6))
+
+
 def starved_caution(one: Starved) -> str:
     """The sentence on a row."""
     return (
-        f"{one.system} got {one.lowest_percent:.0f} % of a CPU {blocks_words(one.blocks)}: "
+        f"{one.system} got {share_text(one.lowest_percent)} % of a CPU {blocks_words(one.blocks)}: "
         "something else ran there"
     )
 
