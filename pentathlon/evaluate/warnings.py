@@ -32,8 +32,8 @@ def _starved(evaluation: Evaluation) -> Iterator[str]:
         yield (
             f"{system.name} got less than {LEAST_PERCENT:.0f} % of a CPU for {len(own)} of {rows} "
             f"{'indicator' if rows == 1 else 'indicators'} {blocks_words(blocks)}, at worst "
-            f"{share_text(worst.lowest_percent)} % for {worst.key}: something else ran where it was "
-            "measured. Measure again on a quiet machine."
+            f"{share_text(worst.lowest_percent)} % for {worst.key}: something else ran where it "
+            "was measured. Measure again on a quiet machine."
         )
 
 
