@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 
 from pentathlon.cli.exits import Interrupted, StopSignals
+
+
+@pytest.fixture(autouse=True)
+def not_ignored() -> Iterator[None]:
+    """What starts the tests may ignore some of the signals, as nohup does."""
+    before = {number: signal.getsignal(number) for number in StopSignals.NUMBERS}
+    for number in before:
+        if before[number] == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def send(number: int = signal.SIGTERM) -> None:
