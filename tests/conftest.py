@@ -20,7 +20,6 @@ HERE = Path(__file__).parent
 
 SHARING = {
     "cli/test_reboots.py": "ssh",
-    "files/test_far.py": "ssh",
     "forwarding/test_ssh.py": "ssh",
     "target/test_ssh.py": "ssh",
     "target/test_remote_directory.py": "ssh",

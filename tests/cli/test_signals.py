@@ -15,8 +15,8 @@ from pentathlon.cli.exits import Interrupted, StopSignals
 def not_ignored() -> Iterator[None]:
     """What starts the tests may ignore some of the signals, as nohup does."""
     before = {number: signal.getsignal(number) for number in StopSignals.NUMBERS}
-    for number in before:
-        if before[number] == signal.SIG_IGN:
+    for number, handler in before.items():
+        if handler == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     yield
     for number, handler in before.items():

@@ -37,6 +37,7 @@ from pentathlon.target.netns import probe
 from pentathlon.target.pair.target import PairTarget
 from pentathlon.target.pair.traffic import run_traffic
 from pentathlon.target.pair.trial import Task
+from tests.files.machines import Machine
 from tests.traffic.conftest import task as packets_task
 
 WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
@@ -322,3 +323,17 @@ def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
     finally:
         for one in made.values():
             one.ground.stop()
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Machine]]:
+    if reason := no_namespaces():
+        pytest.skip(reason)
+    place = tmp_path_factory.mktemp("machines")
+    made: list[Machine] = []
+    try:
+        made += [Machine.start(place, number) for number in range(3)]
+        yield made
+    finally:
+        for one in made:
+            one.stop()

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -59,8 +60,10 @@ class Machine:
         holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert holder.stdout is not None and holder.stdout.readline() == "ready\n"
         server = Sshd(directory / f"machine{number}")
+        # Other tests have machines at the same time.
+        tag = secrets.token_hex(3)
         made = cls(
-            f"ptcard{number}", f"ptfar{number}",
+            f"ptcard{tag}", f"ptfar{tag}",
             Ssh(host="bench", config=str(server.config)), holder, server,
         )  # fmt: skip
         made.plug_in()
