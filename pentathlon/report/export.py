@@ -20,6 +20,7 @@ from pentathlon.report.answer import answers, sentence
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import Filled
 from pentathlon.report.papertables.write import grid
+from pentathlon.store.files import write_whole
 from pentathlon.study.counting import count_text
 
 FORMATS = ("csv", "markdown", "latex", "json")
@@ -68,7 +69,7 @@ def write(
             html.write(evaluation, result, path)
         else:
             path = directory / posthoc.file_name(NAMES[name], evaluation)
-            path.write_text(_MAKERS[name](evaluation), encoding="utf-8", newline="")
+            write_whole(path, _MAKERS[name](evaluation))
         files.append(path)
     return files
 

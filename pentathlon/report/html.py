@@ -34,6 +34,7 @@ from pentathlon.report.failures import grouped
 from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import payload, plain, tips
 from pentathlon.store.counted import counted_boots
+from pentathlon.store.files import write_whole
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "offices.js", "report.js")
@@ -45,7 +46,7 @@ def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    path.write_text(render(evaluation, result), encoding="utf-8")
+    write_whole(path, render(evaluation, result))
 
 
 def render(evaluation: Evaluation, result: ResultLike) -> str:
