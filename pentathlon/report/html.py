@@ -76,7 +76,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             beneath=beneath.beneath(evaluation) if evaluation.rows else (),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
-            notes=_notes(evaluation, result),
+            notes=_notes(result),
             warnings=warnings(evaluation),
             starved=starved_lines(evaluation),
             starved_title=STARVED,
@@ -151,12 +151,10 @@ def _environment() -> Environment:
     return environment
 
 
-def _notes(evaluation: Evaluation, result: ResultLike) -> list[str]:
-    """How far an unfinished run is, and the sentences that the run noted when it began."""
+def _notes(result: ResultLike) -> list[str]:
+    """The sentences that the run noted when it began."""
     notes = getattr(result, "notes", None)
-    unfinished = evaluation.study.unfinished
-    own = [sentence(unfinished)] if unfinished else []
-    return [*own, *(notes() if callable(notes) else ())]
+    return list(notes()) if callable(notes) else []
 
 
 def _orders(result: ResultLike) -> list[list[str]]:

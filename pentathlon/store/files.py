@@ -74,15 +74,17 @@ def write_whole(path: Path, data: bytes | str, *, sync: bool = False) -> None:
     """
     draft = path.with_name(f".{secrets.token_hex(6)}{DRAFT}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(draft, flags, 0o666)
     try:
+        descriptor = os.open(draft, flags, 0o666)
         with open(descriptor, "wb") as file:  # noqa: PTH123  a descriptor
             file.write(data.encode() if isinstance(data, str) else data)
             file.flush()
             if sync:
                 os.fsync(descriptor)
         draft.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             draft.unlink()
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
