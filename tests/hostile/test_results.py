@@ -31,6 +31,7 @@ from pentathlon.procedure.state import RunState
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, LOCK, TORN, JournalWriter, Lock, StoreError
+from pentathlon.store.packets import KeptTrial
 from pentathlon.store.query import FRESH, load_result
 from pentathlon.store.seal import sealed, unsealed
 from pentathlon.study.load import LoadedStudy
@@ -363,3 +364,19 @@ def test_a_finished_run_that_is_resumed_names_the_command(result: Path) -> None:
     status, text = call("run", "--resume", result)
     assert status == Exit.BAD_INPUT
     assert f"pentathlon report {result}" in " ".join(text.split())
+
+
+def test_packets_are_those_of_the_named_result(tmp_path: Path) -> None:
+    """Of `run[1]`, not of `run1` beside it."""
+    for name in ("run1", "run[1]"):
+        (tmp_path / name / "packets").mkdir(parents=True)
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "run1" / "packets" / "000001.parquet")
+    file = io.BytesIO()
+    pl.DataFrame({"x": [2]}).write_parquet(file)
+    directory = tmp_path / "run[1]"
+    (directory / "packets" / "000001.parquet").write_bytes(file.getvalue())
+    event = {"event": "packets", "workload": "w", "file": "packets/000001.parquet"}
+    assert KeptTrial(1, directory, "a", 0, 0, event).packets()["x"].to_list() == [2]
+    (directory / "packets" / "000001.parquet").write_bytes(file.getvalue()[:-9])
+    with pytest.raises(StoreError, match="cannot be read"):
+        KeptTrial(1, directory, "a", 0, 0, event).packets()
