@@ -172,6 +172,7 @@ class Synthetic:
 
     plan: Plan
     tables: dict[str, pl.DataFrame]
+    unfinished: str = ""
 
     def samples(self) -> pl.DataFrame:
         return self.tables["samples"]

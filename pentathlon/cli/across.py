@@ -101,6 +101,8 @@ def _pair(first: Result, second: Result, baseline: str, system: str) -> Across:
 def render(found: Across, console: Console, full: bool) -> None:
     """Print the judgement of two results."""
     console.print()
+    for text in found.unfinished:
+        console.print(Text(f"! {sentence(text)}", style="magenta"))
     names = f"{found.system} ({found.title}) against {found.baseline} ({found.baseline_title})"
     console.print(Text(names, style="bold"))
     if marked := post_hoc_words(found.post_hoc):
@@ -115,7 +117,7 @@ def render(found: Across, console: Console, full: bool) -> None:
             line.append(f"{told[verdict]} ", style="bold")
             line.append(words(verdict, found.delta_percent), style=STYLES[verdict.sign])
         console.print(line)
-    for caution in found.cautions:
+    for caution in found.cautions[len(found.unfinished) :]:
         console.print(Text(f"  ! {sentence(caution)}", style="magenta"))
     _table(found, console, full)
     for keys, name in (

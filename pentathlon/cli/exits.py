@@ -41,6 +41,8 @@ class Exit(IntEnum):
     """`gate`: something is not known well enough."""
     IDENTICAL = 6
     """Two systems that the study says differ were the same one: nothing was compared."""
+    UNFINISHED = 7
+    """`gate`: a run that it judges has not ended; whatever it shows may still change."""
     INTERNAL = 70
     """A mistake of this program (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130

@@ -17,7 +17,8 @@ from pentathlon.store.query import Result, load_result
 if TYPE_CHECKING:
     from pentathlon.evaluate.results.gate import Entry, Gate
 
-HELP = """Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed.
+HELP = """Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed,
+7 the run has not ended.
 
 The result is judged against another result (--against DIRECTORY), or against another system of
 its own (--against SYSTEM, else the study's reference).
@@ -76,6 +77,8 @@ def gate(
 def _status(judged: Gate) -> Exit:
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
 
+    if judged.unfinished:
+        return Exit.UNFINISHED
     return {
         Outcome.PASS: Exit.OK,
         Outcome.FAILURE: Exit.FAILURES,
@@ -100,9 +103,13 @@ def _judge(
     judged = found.study.evaluation
     size = judged.delta_percent if delta is None else delta
     found = _narrowed(found, size, only)
+    unfinished = found.unfinished
     entries: list[Entry]
     if against is not None and across.is_result(against):
         baseline = _narrowed(load_result(Path(against)), size, only)
+        if baseline.unfinished:
+            of = f"the baseline is {baseline.unfinished}"
+            unfinished = f"{unfinished}; {of}" if unfinished else of
         names = [system] if system else [one.name for one in found.study.systems]
         known = {one.name for one in baseline.study.systems}
         entries, label = [], against
@@ -147,7 +154,7 @@ def _judge(
         delta_percent=size,
         confidence=judged.confidence,
         only_by_delta=by_delta,
-    )
+    ).model_copy(update={"unfinished": unfinished})
 
 
 def _failures(found: Result, only: list[str]) -> list[Entry]:
@@ -196,7 +203,10 @@ def _show(judged: Gate) -> None:
         signed_percent,
     )
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
+    from pentathlon.report.answer import sentence  # noqa: PLC0415
 
+    if judged.unfinished:
+        out.print(sentence(judged.unfinished), style="bold magenta", soft_wrap=True)
     counts = [f"{len(judged.of(one))} {one.value}" for one in Outcome if judged.of(one)]
     head = Text(f"{judged.outcome.value}", style="bold")
     head.append(

@@ -137,6 +137,8 @@ def _list(found: Sequence[Summary]) -> None:
 def _show(result: Result) -> None:
     one = result.summary()
     study = result.study
+    if result.unfinished:
+        out.print(f"! {result.unfinished}", style="magenta", soft_wrap=True)
     out.print(study.title or study.name, style="bold")
     if study.question:
         out.print(study.question, style="italic")

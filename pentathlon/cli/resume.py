@@ -27,7 +27,10 @@ def get_ready_again(result: Result) -> Ready:
     """
     start = result.start
     if result.finished:
-        raise InputError(f"{result.path} is finished; there is nothing to resume")
+        raise InputError(
+            f"{result.path} is finished; there is nothing to resume. "
+            f"Its report is written by: pentathlon report {result.path}"
+        )
     agent_path = agent.locate()
     catalog = parse_catalog(agent.catalog(agent_path))
     old = result.plan

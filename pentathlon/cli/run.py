@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli import planview, session
-from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
 from pentathlon.cli.screen import err, out
@@ -104,6 +104,18 @@ def _ask(ready: Ready) -> None:
 
 
 def _finish(directory: Path, *, report: bool) -> None:
+    """Make the tables and the report. Nothing more is measured, so nothing is lost by a stop."""
+    try:
+        with StopSignals():
+            _conclude(directory, report=report)
+    except (Interrupted, KeyboardInterrupt) as error:
+        raise Interrupted(
+            f"{error or 'interrupted'}; everything is measured and kept. Write the report with: "
+            f"pentathlon report {directory}"
+        ) from error
+
+
+def _conclude(directory: Path, *, report: bool) -> None:
     result = session.finished_result(directory)
     status = Exit.OK
     faults: list[tuple[str, Exception]] = []

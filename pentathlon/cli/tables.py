@@ -59,6 +59,9 @@ def tables(
         names = _wanted(study, table)
         asked = names or () if table is not None else ()
         found = load_result(choose(result))
+        if found.unfinished:
+            # What is written to standard output stays a table, or a document, of its format.
+            err.print(f"! {found.unfinished}", style="magenta", soft_wrap=True)
         filled = [
             one
             for one in fill(evaluate(found), named=asked)

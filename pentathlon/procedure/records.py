@@ -27,7 +27,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStart(Record):
-    """A run begins. `blocks` is the number asked for on the command line, or None."""
+    """A run begins. `blocks` is the number asked for on the command line, or None.
+
+    `catalog_sha256` is that of `catalog.json` (without the final newline); None in older results.
+    """
 
     kind: ClassVar[str] = "run-start"
     plan_hash: str
@@ -37,6 +40,7 @@ class RunStart(Record):
     version: str
     pid: int
     notes: list[str]
+    catalog_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

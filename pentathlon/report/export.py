@@ -20,6 +20,7 @@ from pentathlon.report.answer import answers, sentence
 from pentathlon.report.papertables.fill import fill
 from pentathlon.report.papertables.filled import Filled
 from pentathlon.report.papertables.write import grid
+from pentathlon.store.files import write_whole
 from pentathlon.study.counting import count_text
 
 FORMATS = ("csv", "markdown", "latex", "json")
@@ -68,7 +69,7 @@ def write(
             html.write(evaluation, result, path)
         else:
             path = directory / posthoc.file_name(NAMES[name], evaluation)
-            path.write_text(_MAKERS[name](evaluation), encoding="utf-8", newline="")
+            write_whole(path, _MAKERS[name](evaluation))
         files.append(path)
     return files
 
@@ -125,6 +126,7 @@ COLUMNS = (
     "reason",
     "cautions",
     "post_hoc",
+    "unfinished",
 )
 """Columns of the CSV file: one line for each indicator and system, the reference too."""
 
@@ -162,6 +164,7 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
         "reference": reference,
         "reference_mean": None if base is None else base.mean,
         "post_hoc": posthoc.short(evaluation),
+        "unfinished": evaluation.study.unfinished,
     }
     if summary is not None:
         values |= summary.model_dump(exclude={"boot_means", "system", "within_one_percent"})
@@ -190,13 +193,14 @@ def to_json(evaluation: Evaluation) -> str:
 def to_markdown(evaluation: Evaluation) -> str:
     """The answer and a table for each area, as GitHub-flavoured Markdown."""
     study = evaluation.study
-    lines = [f"# {_plain(study.title)}", ""]
+    lines = []
+    if study.unfinished:
+        lines += [f"> **{_plain(sentence(study.unfinished))}**", ""]
+    lines += [f"# {_plain(study.title)}", ""]
     if study.question:
         lines += [_plain(study.question), ""]
     if marked := posthoc.words(evaluation):
         lines += [f"> {_plain(marked)}", ""]
-    if study.unfinished:
-        lines += [f"> {_plain(sentence(study.unfinished))}", ""]
     lines += [f"> **{_plain(text)}**\n" for text in warnings(evaluation)]
     for answer in answers(evaluation):
         lines += [f"**{_plain(answer.headline)}**", ""]
@@ -243,7 +247,10 @@ def to_latex(evaluation: Evaluation) -> str:
     short = posthoc.short(evaluation)
     marked = f" ({posthoc.MARK}: {short})" if short else ""
     unfinished = f" ({study.unfinished})" if study.unfinished else ""
-    said = [rf"\noindent\textbf{{{latex.escape(text)}}}\par" for text in warnings(evaluation)]
+    first = [sentence(study.unfinished)] if study.unfinished else []
+    said = [
+        rf"\noindent\textbf{{{latex.escape(text)}}}\par" for text in (*first, *warnings(evaluation))
+    ]
     tables = [
         latex.table(
             caption=f"{study.title}: {area}{unfinished}{marked}",

@@ -34,6 +34,7 @@ from pentathlon.report.failures import grouped
 from pentathlon.report.papertables.section import sections
 from pentathlon.report.payload import payload, plain, tips
 from pentathlon.store.counted import counted_boots
+from pentathlon.store.files import write_whole
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
 SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "offices.js", "report.js")
@@ -45,7 +46,7 @@ def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    path.write_text(render(evaluation, result), encoding="utf-8")
+    write_whole(path, render(evaluation, result))
 
 
 def render(evaluation: Evaluation, result: ResultLike) -> str:
@@ -75,7 +76,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             beneath=beneath.beneath(evaluation) if evaluation.rows else (),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
-            notes=_notes(evaluation, result),
+            notes=_notes(result),
             warnings=warnings(evaluation),
             starved=starved_lines(evaluation),
             starved_title=STARVED,
@@ -150,12 +151,10 @@ def _environment() -> Environment:
     return environment
 
 
-def _notes(evaluation: Evaluation, result: ResultLike) -> list[str]:
-    """How far an unfinished run is, and the sentences that the run noted when it began."""
+def _notes(result: ResultLike) -> list[str]:
+    """The sentences that the run noted when it began."""
     notes = getattr(result, "notes", None)
-    unfinished = evaluation.study.unfinished
-    own = [sentence(unfinished)] if unfinished else []
-    return [*own, *(notes() if callable(notes) else ())]
+    return list(notes()) if callable(notes) else []
 
 
 def _orders(result: ResultLike) -> list[list[str]]:

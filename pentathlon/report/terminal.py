@@ -54,13 +54,13 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     """
     study = evaluation.study
     console.print()
+    if study.unfinished:
+        console.print(Text(f"! {sentence(study.unfinished)}", style="bold magenta"))
     console.print(Text(study.title, style="bold"))
     if study.question:
         console.print(Text(study.question, style="italic"))
     if marked := posthoc.words(evaluation):
         console.print(Text(marked, style="bold magenta"))
-    if study.unfinished:
-        console.print(Text(f"! {sentence(study.unfinished)}", style="magenta"))
     for text in warnings(evaluation):
         console.print(Text(f"! {text}", style="bold magenta"))
     for decision in decisions(evaluation):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError
 
 DIRECTORY = "calibration"
@@ -38,9 +39,7 @@ def keep(document: Mapping[str, Any], state_dir: Path, result: Path) -> Path:
     for path in (file, result / MADE):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(path.name + ".part")
-            draft.write_text(text, encoding="utf-8")
-            draft.replace(path)
+            write_whole(path, text)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from error
     return file
@@ -70,7 +69,7 @@ def copy_beside(state_dir: Path, result: Path) -> None:
         return
     try:
         text = json.dumps(documents, indent=1, ensure_ascii=False) + "\n"
-        (result / BESIDE).write_text(text, encoding="utf-8")
+        write_whole(result / BESIDE, text)
     except OSError as error:
         raise StoreError(f"{result / BESIDE} cannot be written: {error.strerror}") from error
 
@@ -82,10 +81,10 @@ def read_beside(result: Path) -> list[dict[str, Any]]:
         StoreError: the file is damaged.
     """
     try:
-        documents = json.loads((result / BESIDE).read_text(encoding="utf-8"))
+        documents = json.loads(read_bytes(result / BESIDE))
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{result / BESIDE} cannot be read: {error}") from error
     if not isinstance(documents, list) or not all(isinstance(one, dict) for one in documents):
         raise StoreError(f"{result / BESIDE} is no list of calibrations")

@@ -7,14 +7,24 @@ so it can be copied and still be read.
 
 from __future__ import annotations
 
-import os
+import dataclasses
+import hashlib
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pentathlon.procedure.records import RunStart
-from pentathlon.store.journal import JOURNAL, LOCK, JournalWriter, StoreError, is_locked
-from pentathlon.study.catalog import Catalog
+from pentathlon.store.files import DRAFT, read_bytes, write_whole
+from pentathlon.store.journal import (
+    JOURNAL,
+    LOCK,
+    JournalWriter,
+    StoreError,
+    is_locked,
+    read_journal,
+)
+from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan, canonical_json
 
@@ -52,7 +62,7 @@ def _remove_stillborn(directory: Path) -> None:
     """Remove what a run left that was killed while it made the directory: nothing was measured."""
     found = {path.name: path for path in directory.iterdir()}
     ours = {CATALOG, STUDY, JOURNAL, LOCK}
-    unfinished = all(name in ours or name.endswith(".part") for name in found)
+    unfinished = all(name in ours or name.endswith(DRAFT) for name in found)
     if found and unfinished and not is_locked(directory):
         for path in found.values():
             path.unlink()
@@ -67,29 +77,74 @@ def fill_directory(
         StoreError: the file system refuses.
     """
     try:
-        _write(directory / CATALOG, canonical_json(catalog.model_dump(mode="json")) + "\n")
-        _write(directory / STUDY, loaded.text)
+        text = canonical_json(catalog.model_dump(mode="json"))
+        write_whole(directory / CATALOG, text + "\n", sync=True)
+        write_whole(directory / STUDY, loaded.text, sync=True)
         journal = JournalWriter(directory)
-        journal.append(first)
+        journal.append(dataclasses.replace(first, catalog_sha256=_sha256(text.encode())))
         journal.close()
-        _write(directory / PLAN, plan.canonical() + "\n")
+        write_whole(directory / PLAN, plan.canonical() + "\n", sync=True)
     except OSError as error:
         raise StoreError(f"{directory} cannot be written: {error.strerror}") from error
 
 
 def read_plan(directory: Path) -> Plan:
-    """The plan of a result directory.
+    """The plan of a result directory, which is the one that the journal was begun with.
 
     Raises:
-        StoreError: there is none, or it is damaged.
+        StoreError: there is none, it is damaged or was changed, or the journal has no start.
     """
+    path = directory / PLAN
     try:
-        return Plan.from_json((directory / PLAN).read_text(encoding="utf-8"))
+        data = read_bytes(path)
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise StoreError(f"{directory} is no result directory: {PLAN}: {reason}") from error
-    except ValueError as error:
-        raise StoreError(f"{directory / PLAN} cannot be read: {error}") from error
+    if _sha256(data.removesuffix(b"\n")) != read_start(directory).plan_hash:
+        raise StoreError(
+            f"{path} is not the plan that {JOURNAL} was begun with: it was changed or is damaged. "
+            "Put the original back; to judge by other rules than the planned ones, use options: "
+            "compare --delta, --confidence, --declared, --weights"
+        )
+    try:
+        return Plan.from_json(data.decode())
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def read_start(directory: Path) -> RunStart:
+    """The record that began the run.
+
+    Raises:
+        StoreError: the journal is none, or does not begin so.
+    """
+    first = next(read_journal(directory), None)
+    if isinstance(first, RunStart):
+        return first
+    raise StoreError(f"{directory / JOURNAL}:1: this is not the start of a run, which comes first")
+
+
+def read_catalog(directory: Path) -> Catalog:
+    """The catalog of a result directory, which is the one that its run was begun with.
+
+    Raises:
+        StoreError: there is none, or it is damaged or was changed.
+    """
+    path, wanted = directory / CATALOG, read_start(directory).catalog_sha256
+    try:
+        data = read_bytes(path)
+        if wanted is not None and _sha256(data.removesuffix(b"\n")) != wanted:
+            raise StoreError(
+                f"{path} is not the catalog that {JOURNAL} was begun with: it was changed or is "
+                "damaged; put the original back"
+            )
+        return parse_catalog(json.loads(data))
+    except (OSError, ValueError, TypeError, LookupError, RecursionError, CatalogError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def result_directories(root: Path = RESULTS) -> Iterator[Path]:
@@ -117,13 +172,3 @@ def _fresh(name: str) -> Path:
             raise StoreError(f"{directory} cannot be made: {error.strerror}") from error
         return directory
     raise StoreError(f"{RESULTS} has a thousand results of this second; use --out")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    draft = path.with_name(path.name + ".part")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

@@ -9,20 +9,32 @@ Rules:
   samples of the step that was going on, which is run again.
 * A last line without its end is what a cut-off write left. It is set aside in `journal.torn` and
   taken off before anything is appended.
+* Each line ends with a checksum of itself (`seal`), since format 2. Lines of older journals have
+  none and stay readable; what was said once by a `format` holds for every later line.
+* The journal, what is set aside and the lock are never written through a symbolic link.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
-from pentathlon.procedure.records import AgentEvent, Record, from_json, to_json
+from pentathlon.procedure.records import (
+    AgentEvent,
+    Record,
+    Resume,
+    RunStart,
+    from_json,
+    to_json,
+)
+from pentathlon.store.files import open_regular
+from pentathlon.store.seal import SealError, parsed, sealed, unsealed
 
 JOURNAL = "journal.jsonl"
 TORN = "journal.torn"
@@ -30,6 +42,10 @@ LOCK = "lock"
 SYNC_S = 0.2
 LOCK_WAIT_S = 0.3
 CHUNK = 1 << 16
+FORMAT = 2
+"""Of the journal, in the records that begin or go on with a run; 1, or none, has no checksums."""
+LONGEST_LINE = 32 << 20
+"""Bytes of a record; the longest event of the agent has half of it (`target.lines`)."""
 
 
 class StoreError(Exception):
@@ -42,12 +58,15 @@ class Lock:
     The system gives it back when the process ends, in whatever way.
 
     Raises:
-        StoreError: another process holds it.
+        StoreError: another process holds it, or it cannot be opened.
     """
 
     def __init__(self, directory: Path) -> None:
         path = directory / LOCK
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._file = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
         try:
             self._take()
         except OSError as error:
@@ -92,7 +111,7 @@ class Lock:
 def is_locked(directory: Path) -> bool:
     """Whether a run is writing the directory now."""
     try:
-        descriptor = os.open(directory / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_regular(directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return False
     try:
@@ -115,7 +134,8 @@ class JournalWriter:
         path = directory / JOURNAL
         try:
             set_torn_aside(directory)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            self._file = open_regular(path, flags)
             _sync_directory(directory)
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from error
@@ -129,11 +149,9 @@ class JournalWriter:
             StoreError: the file system refuses (it is full, for example).
         """
         document = to_json(record)
-        line = json.dumps(document, separators=(",", ":"), ensure_ascii=False) + "\n"
-        try:
-            data = line.encode()
-        except UnicodeEncodeError:  # A path with bytes that are no UTF-8 (PEP 383).
-            data = json.dumps(document, separators=(",", ":")).encode() + b"\n"
+        if isinstance(record, RunStart | Resume):
+            document["format"] = FORMAT
+        data = sealed(document)
         try:
             while data:
                 data = data[os.write(self._file, data) :]
@@ -162,14 +180,18 @@ def _ends_something(record: Record) -> bool:
 def set_torn_aside(directory: Path) -> bytes:
     """Move a torn last line to `journal.torn`; returns its bytes, b"" if there was none."""
     path = directory / JOURNAL
-    if not path.exists():
+    try:
+        descriptor = open_regular(path, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
         return b""
-    with path.open("r+b") as journal:
+    with open(descriptor, "r+b") as journal:  # noqa: PTH123  a descriptor
         whole = whole_length(journal)
         journal.seek(whole)
         torn = journal.read()
         if torn:
-            with (directory / TORN).open("ab") as aside:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            kept = open_regular(directory / TORN, flags)
+            with open(kept, "ab") as aside:  # noqa: PTH123  a descriptor
                 aside.write(torn + b"\n")
                 aside.flush()
                 os.fsync(aside.fileno())
@@ -187,8 +209,10 @@ def whole_length(journal: BinaryIO) -> int:
     size = journal.seek(0, os.SEEK_END)
     end = _after_newline(journal, size)
     start = _after_newline(journal, max(end - 1, 0))
+    if not end or end - start > LONGEST_LINE:
+        return end
     journal.seek(start)
-    return start if end and _parsed(journal.read(end - start)) is None else end
+    return start if parsed(journal.read(end - start)) is None else end
 
 
 def _after_newline(journal: BinaryIO, before: int) -> int:
@@ -207,37 +231,58 @@ def read_journal(directory: Path) -> Iterator[Record]:
     """Every whole record, in order, one at a time; a torn last line is left out.
 
     Raises:
-        StoreError: there is no journal, or a line that is not the last one is damaged.
+        StoreError: there is no journal, or a line is damaged that is not a torn last one.
     """
     path = directory / JOURNAL
     try:
-        journal = path.open("rb")
+        journal = open(open_regular(path, os.O_RDONLY), "rb")  # noqa: PTH123, SIM115
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise StoreError(f"{directory} is no result directory: {JOURNAL}: {reason}") from error
     with journal:
         left = whole_length(journal)
         journal.seek(0)
-        for number, line in enumerate(journal, start=1):
+        checked = False
+        for number in count(1):
+            line = journal.readline(LONGEST_LINE + 1)
             # What a run appends while this reads, and a torn end, lie beyond.
             left -= len(line)
-            if left < 0:
+            if left < 0 or not line:
                 return
-            document = _parsed(line)
-            if document is None:
-                raise StoreError(f"{path}:{number}: this line is damaged; it is no JSON object")
             try:
-                yield from_json(document)
+                record, checked = _record(line, checked)
+            except SealError as error:
+                raise StoreError(f"{path}:{number}: this line is damaged; {error}") from error
             except ValueError as error:
                 raise StoreError(f"{path}:{number}: {error}") from error
+            yield record
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    try:
-        document = json.loads(line)
-    except ValueError:
-        return None
-    return document if isinstance(document, dict) else None
+def _record(line: bytes, checked: bool) -> tuple[Record, bool]:
+    """The record of a line, and whether every later line must have a checksum.
+
+    Args:
+        checked: this line must have one.
+
+    Raises:
+        SealError: the line is not what was written.
+        ValueError: it is no record.
+    """
+    if len(line) > LONGEST_LINE:
+        raise SealError(f"it is longer than {LONGEST_LINE} bytes")
+    document, has_one = unsealed(line)
+    record = from_json(document)
+    if isinstance(record, RunStart | Resume):
+        form = document.get("format", 1)
+        if form not in range(1, FORMAT + 1):
+            raise ValueError(
+                f"this journal has format {form!r}, this pentathlon knows formats up to {FORMAT}; "
+                "read it with the version that wrote it"
+            )
+        checked |= form == FORMAT
+    if checked and not has_one:
+        raise SealError("its checksum is missing")
+    return record, checked or has_one
 
 
 def _sync_directory(directory: Path) -> None:

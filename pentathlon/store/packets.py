@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,14 @@ from typing import Any, Final
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, Sink
+from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError, read_journal
 
 PACKETS = "packets"
 """The directory of the files, in that of the result."""
+
+MOST_BYTES: Final = 1 << 30
+"""Bytes of the packets of one trial."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +74,15 @@ class PacketKeeper:
         folder = self._directory / kept.folder
         try:
             folder.mkdir(exist_ok=True)
+            if folder.is_symlink():
+                raise StoreError(f"{folder} is a symbolic link, which is not followed")
             # A run that goes on finds the files of the first one; none is written twice.
             names = (path.stem for path in folder.glob(f"*{kept.suffix}"))
             here = (int(name) for name in names if name.isdigit())
             last = max(self._last.get(kept.folder, 0), *here, 0) + 1
             self._last[kept.folder] = last
             path = folder / f"{last:06d}{kept.suffix}"
-            draft = path.with_suffix(".part")
-            draft.write_bytes(data)
-            draft.replace(path)
+            write_whole(path, data)
         except OSError as error:
             raise StoreError(f"{folder} cannot be written: {error.strerror}") from error
         self._of_boot.append(path)
@@ -118,9 +123,10 @@ class KeptTrial:
             )
         path = self.directory / self.event["file"]
         try:
-            return pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            first = str(error).splitlines()[0]
+            # From bytes: Polars takes `[`, `*` and `?` in a path for wildcards.
+            return pl.read_parquet(io.BytesIO(read_bytes(path, MOST_BYTES)))
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            first = (str(error).splitlines() or [""])[0]
             raise StoreError(f"{path} cannot be read: {first}") from error
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -16,18 +18,20 @@ from pentathlon.procedure.state import RunState
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots
-from pentathlon.store.directory import CATALOG, read_plan, result_directories
+from pentathlon.store.directory import read_catalog, read_plan, read_start, result_directories
+from pentathlon.store.files import open_regular, read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
 from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
-from pentathlon.store.tables import TableBuilder, write_tables
-from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
+from pentathlon.store.seal import SealError, sealed, unsealed
+from pentathlon.store.tables import TableBuilder, read_table, write_tables
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.model import Evaluation, Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
-FRESH_FORMAT = 5
+FRESH_FORMAT = 6
 """To be raised whenever the columns of a table or the meaning of one change."""
 
 
@@ -87,7 +91,7 @@ class Result:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.plan: Plan = read_plan(path)
-        self.catalog: Catalog = _read_catalog(path)
+        self.catalog: Catalog = read_catalog(path)
 
     @property
     def study(self) -> Study:
@@ -120,10 +124,7 @@ class Result:
     @property
     def start(self) -> RunStart:
         """The record that began the run."""
-        for record in read_journal(self.path):
-            if isinstance(record, RunStart):
-                return record
-        raise StoreError(f"{self.path / JOURNAL} does not begin with the start of a run")
+        return read_start(self.path)
 
     @property
     def finished(self) -> bool:
@@ -220,7 +221,7 @@ class Result:
             return ""
         begun = "is going on" if one.state == "running" else "was cut off"
         asked = count_text(one.steps - one.not_needed, "step")
-        return f"the run {begun}: {one.finished} of {asked} are measured"
+        return f"unfinished, {one.finished} of {asked}: the run {begun}"
 
     @property
     def enough(self) -> str | None:
@@ -270,14 +271,19 @@ class Result:
         """
         self.__dict__.pop("state", None)
         self.__dict__.pop("_pass", None)
-        size = self._journal_bytes()
+        size, checksum = self._journal_sum()
         tables, standing = self._pass
         self.__dict__["_tables"], self.__dict__["_standing"] = tables, standing
         try:
             (self.path / FRESH).unlink(missing_ok=True)
-            write_tables(self.path, tables)
-            noted = {"format": FRESH_FORMAT, "journal_bytes": size, **asdict(standing)}
-            (self.path / FRESH).write_text(json.dumps(noted) + "\n")
+            noted = {
+                "format": FRESH_FORMAT,
+                "journal_bytes": size,
+                "journal_crc32": checksum,
+                "standing": asdict(standing),
+                "tables": write_tables(self.path, tables),
+            }
+            write_whole(self.path / FRESH, sealed(noted))
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}") from error
 
@@ -285,41 +291,52 @@ class Result:
     def _tables(self) -> dict[str, pl.DataFrame]:
         if self._fresh is None:
             return self._pass[0]
-        try:
-            return {name: self._table(name) for name in TABLES}
-        except (pl.exceptions.PolarsError, OSError):
-            # They are derived: a damaged one is made again.
-            return self._pass[0]
-
-    def _table(self, name: str) -> pl.DataFrame:
-        with (self.path / f"{name}.parquet").open("rb") as file:
-            return pl.read_parquet(file)
+        digests, found = self._fresh[1], {}
+        # No row of a table takes less than a byte of the journal or of the plan.
+        most = self._journal_bytes() + self.plan.step_count()
+        for name in TABLES:
+            table = read_table(self.path / f"{name}.parquet", name, digests[name], most)
+            if table is None:  # They are derived: where one is damaged all are made again.
+                return self._pass[0]
+            found[name] = table
+        return found
 
     @cached_property
     def _standing(self) -> _Standing:
-        return self._pass[1] if self._fresh is None else self._fresh
+        return self._pass[1] if self._fresh is None else self._fresh[0]
 
     @cached_property
-    def _fresh(self) -> _Standing | None:
-        """What was noted beside the tables, if they were made from the journal as it is now.
-
-        The journal only ever grows, so its length tells.
-        """
+    def _fresh(self) -> tuple[_Standing, dict[str, str]] | None:
+        """Where the run stands and the digests of the tables, as noted beside them; None if they
+        were made from another journal than the one that is there, or the note is damaged."""
         try:
-            noted = json.loads((self.path / FRESH).read_text())
-            fits = noted.pop("format") == FRESH_FORMAT
-            fits &= noted.pop("journal_bytes") == self._journal_bytes()
-            standing = _Standing(**noted)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            noted, has_seal = unsealed(read_bytes(self.path / FRESH))
+            if not has_seal or noted["format"] != FRESH_FORMAT:
+                return None
+            if noted["journal_bytes"] != self._journal_bytes():
+                return None  # A look at the length spares the reading of what has grown since.
+            if (noted["journal_bytes"], noted["journal_crc32"]) != self._journal_sum():
+                return None
+            digests = {name: str(noted["tables"][name]) for name in TABLES}
+            return _Standing(**noted["standing"]), digests
+        except (OSError, SealError, LookupError, TypeError):
             return None
-        whole = all((self.path / f"{name}.parquet").is_file() for name in TABLES)
-        return standing if fits and whole else None
 
     @cached_property
     def _pass(self) -> tuple[dict[str, pl.DataFrame], _Standing]:
         """One pass over the journal: the tables and where the run stands."""
         builder = TableBuilder(self.plan, self.catalog)
         self._each_record(lambda record: builder.take([record]))
+        try:
+            tables = builder.tables()
+        except (
+            LookupError, TypeError, ValueError, ArithmeticError,
+            pl.exceptions.PolarsError, pl.exceptions.PanicException,
+        ) as error:  # fmt: skip
+            raise StoreError(
+                f"{self.path / JOURNAL}: a record holds what fits no table: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         state = builder.state
         standing = _Standing(
             ended=state.ended and not state.pending(),
@@ -330,7 +347,7 @@ class Result:
             not_needed=state.steps_not_needed(),
             enough=None if state.enough is None else state.enough.reason,
         )
-        return builder.tables(), standing
+        return tables, standing
 
     def _each_record(self, take: Callable[[Record], None]) -> None:
         """Have every record taken, in order.
@@ -341,7 +358,9 @@ class Result:
         for number, record in enumerate(read_journal(self.path), start=1):
             try:
                 take(record)
-            except (LookupError, TypeError, ValueError, AttributeError) as error:
+            except (
+                LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError,
+            ) as error:  # fmt: skip
                 raise StoreError(
                     f"{self.path / JOURNAL}:{number}: this record ({record.kind}) does not fit the "
                     f"plan beside it, or is damaged: {type(error).__name__}: {error}"
@@ -352,6 +371,18 @@ class Result:
             return (self.path / JOURNAL).stat().st_size
         except OSError:
             return -1
+
+    def _journal_sum(self) -> tuple[int, int]:
+        """Bytes of the journal and their CRC-32; a GB takes some tenths of a second."""
+        size = checksum = 0
+        try:
+            with open(open_regular(self.path / JOURNAL, os.O_RDONLY), "rb") as file:  # noqa: PTH123
+                while data := file.read(1 << 20):
+                    checksum = zlib.crc32(data, checksum)
+                    size += len(data)
+        except OSError:
+            return -1, 0
+        return size, checksum
 
 
 class _View(Result):
@@ -455,10 +486,3 @@ def newest_unfinished(root: Path) -> Path:
     raise StoreError(
         f"there is no unfinished result in {root}; start one with: pentathlon run STUDY"
     )
-
-
-def _read_catalog(directory: Path) -> Catalog:
-    try:
-        return parse_catalog(json.loads((directory / CATALOG).read_text(encoding="utf-8")))
-    except (OSError, ValueError, CatalogError) as error:
-        raise StoreError(f"{directory / CATALOG} cannot be read: {error}") from error

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import polars as pl
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import BootState, RunState
 from pentathlon.store import answers, links
+from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, indicator_key
@@ -20,6 +24,9 @@ from pentathlon.study.plan import Plan, canonical_json
 DRAWN_BY = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
 """`counter` events that say what a graphics workload found when it began (docs/graphics.md), and
 where they stand in the inventory: the parameters of a workload may choose among adapters."""
+
+KNOWN = {"phase": ("warmup", "measure"), "direction": ("lower", "higher")}
+"""Words of samples and histograms, and what each may be."""
 
 
 class TableBuilder:
@@ -90,8 +97,11 @@ class TableBuilder:
     def _sample(self, record: AgentEvent, event: Mapping[str, Any]) -> None:
         row = self._row(record, event)
         if row is not None:
+            value = event["value"]
+            if isinstance(value, bool) or not math.isfinite(value):
+                raise ValueError(f"the value {value!r} is no finite number")
             row["indicator"] = event["indicator"]
-            row["value"] = event["value"]
+            row["value"] = value
             row["batch"] = event["batch"]
             self._append("samples", self._samples, row)
 
@@ -182,6 +192,10 @@ class TableBuilder:
         if step is None or boot is None:
             return None
         workload = event["workload"]
+        # A word that is unknown would leave the sample out of every evaluation, unseen.
+        for name, known in KNOWN.items():
+            if event[name] not in known:
+                raise ValueError(f'{name} is "{event[name]}", not {" or ".join(known)}')
         case, case_json = self._case(workload, event.get("case") or {})
         counters = event.get("counters") or {}
         return {
@@ -291,13 +305,41 @@ def boot_id(block: int, system: str, attempt: int) -> str:
     return f"{block}.{system}.{attempt}"
 
 
-def write_tables(directory: Path, tables: dict[str, pl.DataFrame]) -> None:
-    """Write each table as `NAME.parquet`, whole or not at all."""
+def write_tables(directory: Path, tables: dict[str, pl.DataFrame]) -> dict[str, str]:
+    """Write each table as `NAME.parquet`, whole or not at all; returns the digest of each file.
+
+    Raises:
+        OSError: one of them cannot be written.
+    """
+    digests = {}
     for name, frame in tables.items():
-        draft = directory / f"{name}.parquet.part"
-        with draft.open("wb") as file:  # Polars refuses paths that are no UTF-8.
-            frame.write_parquet(file)
-        draft.replace(directory / f"{name}.parquet")
+        file = io.BytesIO()
+        frame.write_parquet(file)
+        data = file.getvalue()
+        write_whole(directory / f"{name}.parquet", data)
+        digests[name] = f"{len(data)}:{hashlib.sha256(data).hexdigest()}"
+    return digests
+
+
+def read_table(path: Path, name: str, digest: str, most_rows: int) -> pl.DataFrame | None:
+    """A table as `write_tables` wrote it; None if the file is another one, or cannot be read.
+
+    Args:
+        digest: what `write_tables` returned for it.
+        most_rows: rows that it can have; a small file can stand for any number of them.
+    """
+    length, _, wanted = digest.partition(":")
+    try:
+        # From bytes: Polars takes `[`, `*` and `?` in a path for wildcards.
+        data = read_bytes(path, int(length))
+        if hashlib.sha256(data).hexdigest() != wanted:
+            return None
+        if pl.scan_parquet(io.BytesIO(data)).select(pl.len()).collect().item() > most_rows:
+            return None
+        table = pl.read_parquet(io.BytesIO(data))
+    except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return None
+    return table if dict(table.schema) == TABLES[name] else None
 
 
 def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:

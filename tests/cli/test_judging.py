@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from pentathlon.store.seal import sealed, unsealed
 from tests.cli.conftest import STUDY, Shop
 
 ONE = STUDY.replace('[[system]]\nname = "b"\ntarget = "local"\ncpus = [0]\n', "").replace(
@@ -33,14 +34,14 @@ def slower(shop: Shop, name: str, factor: float, target: str = "slow") -> str:
     (shop.directory / target / "tables.json").unlink(missing_ok=True)
     journal = shop.directory / target / "journal.jsonl"
     lines = []
-    for line in journal.read_text().splitlines():
-        record = json.loads(line)
+    for line in journal.read_bytes().splitlines():
+        record = unsealed(line)[0]
         event = record.get("event")
         if isinstance(event, dict) and event.get("event") == "sample":
             worse = factor if event["direction"] == "lower" else 1 / factor
             event["value"] *= worse
-        lines.append(json.dumps(record))
-    journal.write_text("\n".join(lines) + "\n")
+        lines.append(sealed(record))
+    journal.write_bytes(b"".join(lines))
     return target
 
 
@@ -107,9 +108,9 @@ def test_history_needs_results_and_then_finds_a_change(shop):
     for k in range(1, 10):
         target = slower(shop, first, (1.0 + k % 3 * 0.001) * (2.0 if k >= 6 else 1.0), f"r{k}")
         journal = shop.directory / target / "journal.jsonl"
-        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        lines = [unsealed(line)[0] for line in journal.read_bytes().splitlines()]
         lines[0]["utc"] = f"2030-01-{k + 1:02d}T00:00:00Z"
-        journal.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+        journal.write_bytes(b"".join(map(sealed, lines)))
     done = shop.call("history", *[f"r{k}" for k in range(10)], "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)

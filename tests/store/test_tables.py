@@ -164,7 +164,7 @@ def test_listing(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "one", damaged)
     (damaged / "plan.json").write_text("{}")
     assert [one.path.name for one in list_results(tmp_path)] == ["one"]
-    with pytest.raises(StoreError, match=r"plan\.json cannot be read"):
+    with pytest.raises(StoreError, match=r"plan\.json is not the plan"):
         load_result(damaged)
 
 

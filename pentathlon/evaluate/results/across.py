@@ -83,9 +83,9 @@ class Across(Frozen):
     def cautions(self) -> tuple[str, ...]:
         """What qualifies every row, one sentence each."""
         return (
+            *self.unfinished,
             "the two were measured in different runs, not in common blocks: whatever changed on "
             "the machine in between is in the difference",
-            *self.unfinished,
             *(one.words for one in self.guards if one.outcome == "qualified"),
         )
 

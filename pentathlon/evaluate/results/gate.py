@@ -55,8 +55,9 @@ class GateRow(Frozen):
 
 
 class Gate(Frozen):
-    """The gate's answer."""
+    """The gate's answer. `unfinished`: how far a run is that has not ended; "" if all have."""
 
+    unfinished: str = ""
     outcome: Outcome
     baseline: str
     delta_percent: float
