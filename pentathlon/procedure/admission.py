@@ -31,9 +31,11 @@ MOST_SIGNED: Final = (1 << 63) - 1
 MOST_UNSIGNED: Final = (1 << 64) - 1
 MOST_SMALL: Final = (1 << 31) - 1
 
-KINDS: Final = frozenset({"unsupported", "failed", "timeout", "invalid", "request"})
+KINDS: Final = ("unsupported", "failed", "timeout", "invalid", "request")
 """Kinds of an `error` event (docs/protocol.md)."""
 PHASES: Final = ("warmup", "measure")
+ALL: Final = "all"
+"""The value that is announced for a factor whose values one round measures together."""
 SERVED: Final = "disk.served"
 """The `counter` event whose value is read: who answered the reads of a case."""
 
@@ -59,14 +61,8 @@ class _Expected:
             one.id: (one.unit, one.direction) for one in entry.indicators if one.id not in derived
         }
         self.histograms = {one.id: (one.unit, one.direction) for one in entry.histograms}
-        self.all = {one.id for one in entry.indicators} | set(self.histograms)
+        self.all = [*(one.id for one in entry.indicators), *self.histograms]
         self.factors = {one.name for one in entry.factors}
-        # The cases between two hosts are made on this side, and say more than the parameters.
-        self.values = {
-            name: {str(value) for value in values}
-            for name, values in step.parameters.items()
-            if name in self.factors and isinstance(values, list) and not self.two_hosts
-        }
 
 
 class Admission:
@@ -89,6 +85,7 @@ class Admission:
         self._opened = False
         self._current: int | None = None
         self._ended: set[int] = set()
+        self._announced: Mapping[str, Any] = {}
         self._started: set[tuple[int, int]] = set()
         self._cases: dict[tuple[Any, ...], int] = {}
         self._seen: set[tuple[Any, ...]] = set()
@@ -169,15 +166,19 @@ class Admission:
                 raise _Wrong(f"process {process} of step {index} ({step.id}) has started already")
             self._started.add((index, process))
             self._current = index
+            self._announced = {}
             return
         if state not in ("case", "end"):
             raise _Wrong(f'state is {_said(state)}, expected "start", "case" or "end"')
         self._going_on(index)
         if state == "case":
+            self._announced = {}
             self._case(event, step)
+            self._announced = event["case"]
             return
         self._ended.add(index)
         self._current = None
+        self._announced = {}
         self._seen.clear()
 
     def _sample(self, event: Mapping[str, Any]) -> None:
@@ -236,7 +237,10 @@ class Admission:
             raise _Wrong(f'phase is {_said(phase)}, expected "warmup" or "measure"')
         process = _whole(event, "process", step.processes - 1)
         iteration = _whole(event, "iteration", step.iterations[phase] - 1)
-        place = (indicator, self._case(event, step), phase, process, iteration)
+        case = self._case(event, step)
+        if not step.two_hosts:
+            self._same_case(event["case"])
+        place = (indicator, case, phase, process, iteration)
         if place in self._seen:
             raise _Wrong(f"iteration {iteration} of {step.id}.{indicator} ({phase}) comes twice")
         elapsed = event.get("elapsed_ns")
@@ -277,7 +281,7 @@ class Admission:
 
     def _error(self, event: Mapping[str, Any]) -> None:
         if event.get("kind") not in KINDS:
-            raise _Wrong(f"kind is {_said(event.get('kind'))}, expected one of {_list(KINDS)}")
+            raise _Wrong(f"kind is {_said(event.get('kind'))}, expected one of {', '.join(KINDS)}")
         _text(event, "reason", WORDS)
         if event.get("index") is None:
             if event.get("workload") is not None:
@@ -342,6 +346,14 @@ class Admission:
                 f'workload is {_said(event.get("workload"))}, that of the step is "{step.id}"'
             )
 
+    def _same_case(self, case: Mapping[str, Any]) -> None:
+        """A sample may have more factors than the case that was announced, and no others of it."""
+        for name, value in self._announced.items():
+            if value != ALL and case.get(name) != value:
+                raise _Wrong(
+                    f"the factor {name} is {_said(case.get(name))}, and {_said(value)} is measured"
+                )
+
     def _case(self, event: Mapping[str, Any], step: _Expected) -> int:
         """A number for the case of an event; a study has few cases and many samples of each."""
         case = event.get("case")
@@ -375,9 +387,6 @@ def _check_case(case: Mapping[str, Any], step: _Expected) -> None:
             raise _Wrong(f"the factor {name} is {_said(value)}, expected a number or a text")
         if len(value) > NAME if isinstance(value, str) else abs(value) > MOST_UNSIGNED:
             raise _Wrong(f"the factor {name} is {_said(value)}, which is too large")
-        asked = step.values.get(name)
-        if asked is not None and str(value) not in asked:
-            raise _Wrong(f"the factor {name} is {_said(value)}, which was not asked for")
 
 
 def _log(event: Mapping[str, Any]) -> None:
@@ -424,7 +433,3 @@ def _said(value: Any) -> str:
     if isinstance(value, int) and abs(value) > MOST_UNSIGNED:
         return "a number of more than 64 bits"
     return clip(repr(value), 60)
-
-
-def _list(words: Iterable[str]) -> str:
-    return ", ".join(sorted(words))
