@@ -243,7 +243,7 @@ class Admission:
         place = (indicator, case, phase, process, iteration)
         if place in self._seen:
             raise _Wrong(f"iteration {iteration} of {step.id}.{indicator} ({phase}) comes twice")
-        elapsed = event.get("elapsed_ns")
+        elapsed: Any = event.get("elapsed_ns")
         if type(elapsed) not in (int, float) or not 0 <= elapsed <= MOST_UNSIGNED:
             raise _Wrong(f"elapsed_ns is {_said(elapsed)}, expected a time")
         _text(event, "checksum", 128, optional=True)
