@@ -7,7 +7,8 @@ Used where a test is about the experimenter's side. $FAKE_AGENT holds JSON:
      "delay_s": 0.001,        pause before each sample
      "state": "DIRECTORY",    counts how often each fault has struck
      "faults": [{"kind": "die" | "hang" | "torn" | "unsupported" | "failed" | "silent" | "skip"
-                         | "early" | "kernel" | "starved",
+                         | "early" | "kernel" | "starved" | "line",
+                 "line": "{}",             what "line" prints within the workload
                  "workload": "fake.beta",  where; not for "early", which dies before any event
                  "cpus": [1],              only where the agent may run on just these CPUs
                  "times": 1}],             how often; for ever if it is missing
@@ -221,6 +222,10 @@ def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: 
 
 
 def fatal(name: str, cpus: list[int]) -> None:
+    if struck("line", name, cpus):
+        lines = (f["line"] for f in OPTIONS["faults"] if f.get("workload") == name)
+        sys.stdout.write(next(lines) + "\n")
+        sys.stdout.flush()
     if struck("die", name, cpus):
         print("planted: the agent dies", file=sys.stderr)
         os._exit(9)

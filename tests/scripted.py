@@ -114,8 +114,9 @@ class ScriptedTarget(Target):
         return session
 
 
-def inventory() -> dict[str, Any]:
-    return {"event": "inventory", "agent": {"build": "b"}, "system": {"cpu": {"count": 1}}}
+def inventory(request: dict[str, Any]) -> dict[str, Any]:
+    own = {"session": request["session"], "agent": {"build": "b"}}
+    return {"event": "inventory", **own, "system": {"cpu": {"count": 1}}}
 
 
 def step(task: dict[str, Any], index: int, *, end: bool = True) -> Iterator[dict[str, Any]]:
@@ -167,7 +168,7 @@ def sample(
 
 def well(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
     """A system where everything works."""
-    yield inventory()
+    yield inventory(request)
     for index, task in enumerate(request["workloads"]):
         yield from step(task, index)
     yield {"event": "done", "samples": 0, "errors": 0}
@@ -183,7 +184,7 @@ def faulty(name: str, kind: str, times: int = 1 << 30) -> Play:
     left = [times]
 
     def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
-        yield inventory()
+        yield inventory(request)
         for index, task in enumerate(request["workloads"]):
             if task["id"] != name or not left[0]:
                 yield from step(task, index)

@@ -4,7 +4,7 @@ use lexopt::prelude::*;
 use pentathlon_agent::session::graphics;
 use pentathlon_agent::{build, catalog, clock, endpoint, inventory, network, session, workloads};
 use serde_json::json;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -26,6 +26,9 @@ Options:
 
 Exit status: 0 done, 1 nobody read the output, or records are damaged, 2 a wrong verb or request.
 The request and the events are described in docs/protocol.md.";
+
+/// Bytes that are read of a request to join; a longer one is cut, and no JSON any more.
+const LONGEST_JOIN: u64 = 1 << 20;
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
@@ -87,7 +90,11 @@ fn verb() -> Result<u8, String> {
         })),
         Some("run") => Ok(session::serve() as u8),
         Some("join") => {
-            let request = std::io::read_to_string(std::io::stdin()).map_err(|e| e.to_string())?;
+            let mut request = String::new();
+            std::io::stdin()
+                .take(LONGEST_JOIN)
+                .read_to_string(&mut request)
+                .map_err(|e| e.to_string())?;
             let request = serde_json::from_str(&request).map_err(|e| e.to_string())?;
             match network::join::join(&request) {
                 Ok(joined) => document(&json!(joined)),

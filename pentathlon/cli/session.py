@@ -103,6 +103,7 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
                 ready.plan,
                 ready.targets,
                 PacketKeeper(directory, journal.append),
+                catalog=ready.catalog,
                 state=state,
                 observer=heard,
                 shield=signals.shield,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pentathlon.procedure import pilot_links
+from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.runner import Shield, limits, make_request
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Plan, Step
@@ -105,8 +106,10 @@ def pilot(
             # A signal that waited for the boot is raised at the shield's end: the session is known.
             with shield():
                 session = target.boot(plan.study.procedure.boot_timeout_s)
-            request = make_request(plan, short, secrets.token_hex(8))
-            for event in session.run(request, *limits(short)):
+            session_id = secrets.token_hex(8)
+            request = make_request(plan, short, session_id)
+            admission = Admission(short, catalog, session_id)
+            for event in admission.admit(session.run(request, *limits(short))):
                 events.append(event)
         finally:
             if session is not None:

@@ -14,8 +14,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
 from pentathlon.target.contract import Session, Target, TargetError
@@ -38,6 +40,7 @@ class Preparer:
     """Prepares systems of a plan; `state` says what earlier runs did."""
 
     plan: Plan
+    catalog: Catalog
     state: RunState
     emit: Emit
     shield: Shield
@@ -173,9 +176,11 @@ class Preparer:
         """One boot for one request whose samples are not kept."""
         session: Session | None = None
         limit = sum(s.timeout_s * s.processes for s in steps) + 120.0 * len(prepare) + GRACE_S
+        session_id = secrets.token_hex(8)
+        admission = Admission(steps, self.catalog, session_id, [str(one["do"]) for one in prepare])
         request = {
             "protocol": 1,
-            "session": secrets.token_hex(8),
+            "session": session_id,
             "seed": self.plan.study.seed,
             "inventory": False,
             "prepare": prepare,
@@ -184,7 +189,7 @@ class Preparer:
         try:
             with self.shield():
                 session = target.boot(self.plan.study.procedure.boot_timeout_s)
-            yield from session.run(request, limit, limit)
+            yield from admission.admit(session.run(request, limit, limit))
         finally:
             if session is not None:
                 with self.shield():

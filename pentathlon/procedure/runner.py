@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
+from pentathlon.procedure.admission import of_request
 from pentathlon.procedure.preparation import Preparer
 from pentathlon.procedure.records import (
     AgentEvent,
@@ -23,6 +24,7 @@ from pentathlon.procedure.records import (
     Sink,
 )
 from pentathlon.procedure.state import BootState, Failure, RunState
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
 from pentathlon.target.contract import Session, Target, TargetError
@@ -48,6 +50,7 @@ class Runner:
         plan: the plan.
         targets: system -> target, prepared.
         sink: takes every record; when it returns, the record is safe.
+        catalog: what the agent can measure; events are checked against it.
         state: what earlier runs of the plan did; the runner keeps it up to date.
         observer: hears of every record once it is safe and in the state.
         shield: makes a context that no interruption cuts short: a system boots or stops in it.
@@ -60,6 +63,7 @@ class Runner:
         targets: Mapping[str, Target],
         sink: Sink,
         *,
+        catalog: Catalog,
         state: RunState,
         observer: Sink | None = None,
         shield: Shield = nullcontext,
@@ -67,6 +71,7 @@ class Runner:
     ) -> None:
         self.plan = plan
         self.targets = targets
+        self.catalog = catalog
         self.state = state
         self._sink = sink
         self._observer = observer
@@ -101,7 +106,7 @@ class Runner:
     def _prepare(self, system: str, block: int) -> None:
         """What is done once for each install of the system, before its first measured boot."""
         target = self.targets[system]
-        preparer = Preparer(self.plan, self.state, self._emit, self._shield)
+        preparer = Preparer(self.plan, self.catalog, self.state, self._emit, self._shield)
         preparer.prepare(system, target, self.plan.install_of(block))
 
     def _stops(self, block: int) -> bool:
@@ -177,7 +182,8 @@ class Runner:
         prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
         request = make_request(self.plan, steps, session_id, prepare)
         restarts = self.targets[boot.system].restarts
-        for event in session.run(request, *limits(steps, prepare)):
+        admission = of_request(steps, self.catalog, session_id, prepare)
+        for event in admission.admit(session.run(request, *limits(steps, prepare))):
             record = AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
             wrong = None
             if event.get("event") == "inventory":

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import MutableSequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pentathlon.target.contract import TargetError
+from pentathlon.target.events import NoEvent, parse_event
 
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes; the largest event is the inventory, some 100 kB. More without a newline is no event."""
 
 RECORDS = "records"
 """The event that is followed by as many bytes as its `bytes` says; they become its `data`."""
+
+MOST_RECORDS = 1 << 30
+"""Bytes of one such event: the records of some 30 million packets. They are held in memory."""
 
 EVENT_START = '{"event":'
 
@@ -24,12 +27,14 @@ class EventLines:
 
     Text that is no event is kept in `log`: kernel messages before the first event, and what the
     kernel says between events. A line that starts as an event but does not parse is torn: bytes
-    were lost or mixed, and no later line can be trusted.
+    were lost or mixed, and no later line can be trusted. `records` says whether records have been
+    asked for; nobody else may announce bytes.
     """
 
     log: MutableSequence[str]
     started: bool = False
     samples: int = 0
+    records: bool = False
     partial: bytearray = field(default_factory=bytearray)
     _announced: dict[str, Any] | None = None
 
@@ -56,6 +61,7 @@ class EventLines:
             event = self._line(self._take(end + 1)[:end])
             searched = 0
             if event is not None and event["event"] == RECORDS:
+                self._check_records(event)
                 self._announced = event
             elif event is not None:
                 events.append(event)
@@ -66,7 +72,8 @@ class EventLines:
         return events
 
     def _take(self, count: int) -> bytes:
-        taken = bytes(self.partial[:count])
+        with memoryview(self.partial) as whole:
+            taken = bytes(whole[:count])
         del self.partial[:count]
         return taken
 
@@ -97,16 +104,32 @@ class EventLines:
 
     def _parse(self, text: str) -> dict[str, Any] | None:
         try:
-            event = json.loads(text)
+            event = parse_event(text)
+        except NoEvent as error:
+            if not self.started and not text.startswith(EVENT_START):
+                return None
+            raise TargetError(
+                f"the agent sent no event that can be recorded, {error}: {clip(text)}"
+            ) from error
         except ValueError as error:
             if not self.started and not text.startswith(EVENT_START):
                 return None
             raise TargetError(
                 f"the agent's output is torn: this line is no JSON ({error}): {clip(text)}"
             ) from error
-        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            raise TargetError(f'the agent printed JSON without "event": {clip(text)}')
         return event
+
+    def _check_records(self, event: dict[str, Any]) -> None:
+        if not self.records:
+            raise TargetError("the agent announced records, and none were asked for")
+        size = event.get("bytes")
+        if type(size) is not int or not 0 <= size <= MOST_RECORDS:
+            raise TargetError(
+                f"the agent announced records of {clip(repr(size), 40)} bytes; "
+                f"0 to {MOST_RECORDS} can be taken"
+            )
+        if type(event.get("flow")) is not int or not isinstance(event.get("kind"), str):
+            raise TargetError("the agent announced records without their flow and kind")
 
     def check_done(self, event: dict[str, Any]) -> None:
         """Compare the agent's own count of samples with what arrived.

@@ -14,6 +14,7 @@ from typing import Any
 
 from pentathlon.target import processes, putback
 from pentathlon.target.contract import Session, TargetError
+from pentathlon.target.events import AGENT_KINDS
 from pentathlon.target.lines import EventLines, clip
 from pentathlon.target.undo import UndoJournal
 
@@ -163,6 +164,11 @@ class ProcessSession(Session):
         deadline = time.monotonic() + total_timeout_s
         try:
             for event in self._pump(text.encode(), idle_timeout_s, deadline):
+                if event["event"] not in AGENT_KINDS:
+                    raise TargetError(
+                        f'the agent sent "{clip(event["event"], 40)}", '
+                        "which is no event that answers a request"
+                    )
                 if event["event"] == "done":
                     self._lines.check_done(event)
                     self._wait_end()
@@ -190,6 +196,7 @@ class ProcessSession(Session):
         if self._events < 0:
             raise TargetError(f'system "{self.name}" is not there any more: {self._lost}')
         text = json.dumps(command, separators=(",", ":")) + "\n" if command else ""
+        self._lines.records = command.get("do") == "fetch"
         try:
             for event in self._pump(text.encode(), timeout_s, time.monotonic() + timeout_s):
                 yield event

@@ -50,7 +50,14 @@ def follow(clock: Clock, estimates: dict[str, SystemEstimate] | None) -> list[tu
             said.append((clock.now, left.seconds()))
 
     targets = {name: ScriptedTarget(name, well) for name in ("a", "b")}
-    Runner(plan, targets, lambda record: None, state=state, observer=observe).run()
+    Runner(
+        plan,
+        targets,
+        lambda record: None,
+        catalog=scripted.catalog(),
+        state=state,
+        observer=observe,
+    ).run()
     return [(clock.now - at, value) for at, value in said if value is not None]
 
 

@@ -46,7 +46,7 @@ def run(
     records: list[Record] = []
     state = RunState(plan)
     targets = {"a": ScriptedTarget("a", well), "b": b}
-    Runner(plan, targets, records.append, state=state).run()
+    Runner(plan, targets, records.append, catalog=scripted.catalog(), state=state).run()
     return state, records
 
 
@@ -94,7 +94,7 @@ def test_a_boot_that_measured_nothing_says_nothing_of_the_system() -> None:
         if boot:
             yield from booting(KERNEL)(request, boot)
             return
-        yield scripted.inventory() | {"system": {"kernel": KERNEL | {"release": "6.2"}}}
+        yield scripted.inventory(request) | {"system": {"kernel": KERNEL | {"release": "6.2"}}}
         raise scripted.TargetError("it died")
 
     state, _ = run(ScriptedTarget("b", play))

@@ -48,7 +48,7 @@ def run(made: Plan, records: list[Record], stop_at: int | None = None, kind: Any
         records.append(from_json(to_json(record)))
 
     targets = {name: kind(name, well) for name in ("a", "b")}
-    Runner(made, targets, keep, state=state).run()
+    Runner(made, targets, keep, catalog=scripted.catalog(), state=state).run()
     return targets
 
 

@@ -192,7 +192,7 @@ def test_what_is_done_for_each_install_is_counted_for_each() -> None:
 
 def test_a_workload_that_the_pilot_cuts_off_counts_with_its_limit() -> None:
     def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
-        yield scripted.inventory()
+        yield scripted.inventory(request)
         for index, task in enumerate(request["workloads"]):
             if task["id"] == "w.two":
                 yield from scripted.started(task, index)

@@ -31,7 +31,7 @@ def plan(steps: str, retries: int = 1) -> Plan:
 
 def prepared(request: dict[str, Any], boot: int, *, learns: bool = True) -> Iterator[Any]:
     """A system that answers each step, and whose settling never succeeds."""
-    yield scripted.inventory()
+    yield scripted.inventory(request)
     for index, step in enumerate(request.get("prepare", [])):
         where = {"event": "step", "index": index, "do": step["do"], "seconds": 1.0}
         yield {**where, "state": "start", "outcome": None, "reason": None, "detail": None}
@@ -61,7 +61,7 @@ class Bench:
             if sink is not None:
                 sink(record)
 
-        Runner(self.plan, self.targets, keep, state=state).run()
+        Runner(self.plan, self.targets, keep, catalog=scripted.catalog(), state=state).run()
         return state
 
     def done(self) -> list[tuple[str, str]]:

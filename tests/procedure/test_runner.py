@@ -35,7 +35,9 @@ class Bench:
 
     def run(self) -> Bench:
         targets = {"a": self.a, "b": self.b}
-        Runner(self.plan, targets, self.records.append, state=self.state).run()
+        Runner(
+            self.plan, targets, self.records.append, catalog=scripted.catalog(), state=self.state
+        ).run()
         return self
 
     def boots(self, system: str) -> list[BootStart]:

@@ -23,7 +23,9 @@ def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunStat
     for record in records:
         state.apply(record)
     targets = {name: ScriptedTarget(name, well) for name in "ab"}
-    Runner(plan, targets, records.append, state=state, enough=enough).run()
+    Runner(
+        plan, targets, records.append, catalog=scripted.catalog(), state=state, enough=enough
+    ).run()
     return state
 
 

@@ -104,7 +104,7 @@ def catalog() -> Catalog:
 
 
 def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
-    yield scripted.inventory()
+    yield scripted.inventory(request)
     generator = random.Random(request["seed"])
     for index, task in enumerate(request["workloads"]):
         yield from scripted.started(task, index)
@@ -140,7 +140,7 @@ def test_a_step_of_histograms_is_finished_and_stands_in_both_tables(tmp_path: Pa
     fill_directory(directory, loaded, plan, catalog(), first)
     journal = JournalWriter(directory)
     targets = {name: ScriptedTarget(name, play) for name in ("a", "b")}
-    Runner(plan, targets, journal.append, state=RunState(plan)).run()
+    Runner(plan, targets, journal.append, catalog=catalog(), state=RunState(plan)).run()
     journal.close()
     result = load_result(directory)
     result.refresh()

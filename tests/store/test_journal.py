@@ -42,7 +42,13 @@ def write(directory: Path, records: list[Record]) -> None:
 
 def run(plan: Plan, directory: Path, state: RunState, b: ScriptedTarget) -> None:
     writer = JournalWriter(directory)
-    Runner(plan, {"a": ScriptedTarget("a", well), "b": b}, writer.append, state=state).run()
+    Runner(
+        plan,
+        {"a": ScriptedTarget("a", well), "b": b},
+        writer.append,
+        catalog=scripted.catalog(),
+        state=state,
+    ).run()
     writer.close()
 
 

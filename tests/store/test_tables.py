@@ -49,7 +49,7 @@ def measure(directory: Path, plan: Plan, b: ScriptedTarget, stop_after: int | No
 
     targets = {"a": ScriptedTarget("a", well), "b": b}
     try:
-        Runner(plan, targets, sink, state=RunState(plan)).run()
+        Runner(plan, targets, sink, catalog=scripted.catalog(), state=RunState(plan)).run()
     except KeyboardInterrupt:
         assert stop_after is not None
     journal.close()

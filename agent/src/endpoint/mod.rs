@@ -53,8 +53,18 @@ pub fn serve() -> i32 {
     if out.event(opening).is_err() {
         return 1;
     }
-    for line in io::stdin().lock().lines() {
-        let Ok(line) = line else { return 1 };
+    let mut input = io::stdin().lock();
+    loop {
+        let line = match command_line(&mut input) {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(error) => {
+                // What follows in the line cannot be told from a command.
+                let reason = error.to_string();
+                out.failure(None, &reason.into()).ok();
+                return 1;
+            }
+        };
         if line.trim().is_empty() {
             continue;
         }
@@ -94,6 +104,26 @@ pub fn serve() -> i32 {
         out.event(json!({"event": "done", "samples": 0, "errors": 0}))
             .is_err(),
     )
+}
+
+/// Longest command, in bytes; the largest holds the input of a program.
+const LONGEST_COMMAND: u64 = 64 << 20;
+
+/// The next line; `None` at the end of the input.
+fn command_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = Vec::new();
+    input
+        .by_ref()
+        .take(LONGEST_COMMAND + 1)
+        .read_until(b'\n', &mut line)?;
+    if line.len() as u64 > LONGEST_COMMAND {
+        return Err(io::Error::other(format!(
+            "the command is longer than {LONGEST_COMMAND} bytes, the most that is read"
+        )));
+    }
+    let text = String::from_utf8(line)
+        .map_err(|_| io::Error::other("the command is not right: it is no UTF-8"))?;
+    Ok((!text.is_empty()).then_some(text))
 }
 
 fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<()> {

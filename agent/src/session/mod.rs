@@ -25,7 +25,7 @@ pub use worker::work;
 use crate::clock::Calibration;
 use crate::protocol::{Placement, Task};
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
 /// Verb of a process that does nothing but end, with [`EXIT_STATUS`]: what starting it costs is
@@ -51,15 +51,30 @@ struct Assignment {
     task: Task,
 }
 
+/// Longest request, in bytes: some 10,000 times that of an ordinary study.
+const LONGEST_REQUEST: u64 = 16 << 20;
+
 /// Reads one JSON document without waiting for the end of the input, because a console has none.
 fn read_document<T: for<'de> Deserialize<'de>>(mut input: impl BufRead) -> Result<T, String> {
     let mut text = Vec::new();
     loop {
         let before = text.len();
-        match input.read_until(b'\n', &mut text) {
+        // One byte more than is taken says that there is more.
+        let left = LONGEST_REQUEST + 1 - before as u64;
+        match input.by_ref().take(left).read_until(b'\n', &mut text) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(format!("the request could not be read: {error}")),
             Ok(_) => {}
+        }
+        if text.len() as u64 > LONGEST_REQUEST {
+            return Err(format!(
+                "the request is longer than {LONGEST_REQUEST} bytes, the most that is read"
+            ));
+        }
+        if text.len() > before && text.iter().all(u8::is_ascii_whitespace) {
+            // Blank lines before the document would be parsed again with each further one.
+            text.clear();
+            continue;
         }
         let ended = text.len() == before;
         match serde_json::from_slice(&text) {
@@ -83,6 +98,30 @@ mod tests {
         let text = b"\n{\"a\":\n 1}\n{\"next\": 2}\n";
         let value: Value = read_document(&text[..]).unwrap();
         assert_eq!(value["a"], 1);
+    }
+
+    #[test]
+    fn a_document_without_an_end_is_not_read_into_memory() {
+        /// A text without an end; counts what was taken of it.
+        struct Endless(u64);
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                buffer.fill(b'x');
+                if self.0 == 0 {
+                    buffer[0] = b'"';
+                }
+                self.0 += buffer.len() as u64;
+                Ok(buffer.len())
+            }
+        }
+        let mut input = Endless(0);
+        let reason = read_document::<Value>(io::BufReader::new(&mut input)).unwrap_err();
+        assert!(reason.contains("longer than 16777216 bytes"), "{reason}");
+        assert!(
+            input.0 <= LONGEST_REQUEST + (1 << 20),
+            "{} were read",
+            input.0
+        );
     }
 
     #[test]

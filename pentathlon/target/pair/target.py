@@ -292,7 +292,12 @@ class PairSession(Session):
         for event in self._first.run(own, idle_timeout_s, total_timeout_s):
             if event["event"] == "done":
                 done = event
-            elif isinstance(event.get("index"), int):
+            elif event["event"] != "step" and type(event.get("index")) is int:
+                if not 0 <= event["index"] < len(alone):
+                    raise TargetError(
+                        f'system "{self.name}": the agent sent an event of step {event["index"]}, '
+                        f"and has {len(alone)}"
+                    )
                 yield event | {"index": alone[event["index"]], "count": len(tasks)}
             else:
                 yield event
@@ -312,10 +317,12 @@ class PairSession(Session):
             # File tasks have a limit for each trial, which follows from its link.
             if task.id not in TASKS:
                 spent_s += time.monotonic() - began
-        yield done | {
-            "samples": done.get("samples", 0) + samples,
-            "errors": done.get("errors", 0) + errors,
-        }
+        own_samples, own_errors = (done.get(name) for name in ("samples", "errors"))
+        if type(own_samples) is not int or type(own_errors) is not int:
+            raise TargetError(
+                f'system "{self.name}": the agent did not say how many samples it sent'
+            )
+        yield done | {"samples": own_samples + samples, "errors": own_errors + errors}
 
     def _drive(self, task: Task) -> Iterator[dict[str, Any]]:
         yield task.progress("start")
