@@ -73,7 +73,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     if not evaluation.rows:
         console.print("\nNothing was measured: no finished step has a sample.")
     for area in evaluation.areas:
-        rows = [row for row in evaluation.rows if row.area == area]
+        rows = evaluation.rows_of(area)
         others: list[str | None] = [system.name for system in evaluation.systems[1:]]
         for other in others or [None]:
             narrow = console.width < WIDE and not full
