@@ -42,6 +42,16 @@ def one_line(text: str) -> str:
     return "".join(" " if one in shown else control(one) or one for one in text)
 
 
+MOST_SHOWN = 1000
+"""Characters of a complaint: it may quote a value of any length."""
+
+
+def complaint(text: str) -> str:
+    """A sentence that quotes what others wrote: on one line, cut where it is very long."""
+    shown = one_line(text)
+    return shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}..."
+
+
 def terminal(character: str) -> str:
     r"""What a terminal is sent for a character: itself, or `\x1b` and the like for a control.
 
@@ -66,7 +76,8 @@ def _json_escape(found: re.Match[str]) -> str:
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?( ?%)?")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?( ?%)?|[+-]")
+"""With a sign alone, which tables have for nothing."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 

@@ -97,7 +97,7 @@ def test_hostile_names_are_escaped():
     chosen = [Item("x.y", "time", {"variant": HOSTILE}, "ns", "lower", 5.0)]
     evaluation = evaluate(Maker(factors={"a": same, "b": same}, chosen=chosen).make())
     markdown = export.to_markdown(evaluation)
-    assert r"a\|b & c\_d 100% {x} ~^\\ \<i\> \#1 \`q\` \*z\* \[l\]" in markdown
+    assert r"a\|b & c\_d 100% {x} \~^\\ \<i\> \#1 \`q\` \*z\* \[l\]" in markdown
     assert (
         r"a|b \& c\_d 100\% \{x\} \textasciitilde{}\textasciicircum{}\textbackslash{} <i> \#1"
         in export.to_latex(evaluation)

@@ -11,7 +11,6 @@ from pentathlon.evaluate.model_whole import Member, Sensitivity, Share, Turn, Wh
 from pentathlon.evaluate.whole import simplex
 from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, parts_of, units
 
-
 MOST_PARTS = 1000
 """More parts have no sensitivity: every set of weights of so many parts says nearly the same."""
 
