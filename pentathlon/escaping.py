@@ -82,7 +82,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def csv_field(value: object) -> object:
-    """A field of CSV that no spreadsheet takes for a formula; numbers and percentages stay, None is empty.
+    """A field of CSV that no spreadsheet takes for a formula; numbers stay, None is empty.
 
     A text that begins like a formula gets an apostrophe before it, as spreadsheets mark text
     (OWASP, CSV Injection). Controls become escapes, so a field is one line.

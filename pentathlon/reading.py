@@ -125,9 +125,8 @@ def read_lines(path: Path) -> Iterator[str]:
 DEEPEST = 32
 """Nesting of tables and lists; files of this program have up to 6."""
 
-_LONG_KEY = re.compile(
-    r"""(?<![\w."'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){%d}""" % DEEPEST
-)
+_KEY = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"""(?<![\w."'-])(?:{_KEY}){{{DEEPEST}}}""")
 """A dotted key of many parts, which tomllib reads in a time of their square."""
 
 

@@ -1,4 +1,4 @@
-"""The first failure that touches a row, found without looking through all failures for every row."""
+"""The first failure that touches a row, without a look at all failures for every row."""
 
 from __future__ import annotations
 

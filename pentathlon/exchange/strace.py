@@ -15,7 +15,8 @@ _LINE = re.compile(
     r"^(?:\[pid +)?(?:(?P<pid>\d{1,10})\]? +)?(?P<time>\d{1,12}\.\d{1,9}) (?P<rest>.*)$"
 )
 _CALL = re.compile(
-    r"^(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?(?:0|[1-9]\d{0,18})|\?|0x[0-9a-f]{1,16})\b(?P<tail>.*)$"
+    r"^(?P<name>\w+)\((?P<arguments>.*)\) += "
+    r"(?P<result>-?(?:0|[1-9]\d{0,18})|\?|0x[0-9a-f]{1,16})\b(?P<tail>.*)$"
 )
 _RESUMED = re.compile(r"^<\.\.\. \w+ resumed>(?P<rest>.*)$")
 MOST_DIGITS = 19

@@ -224,10 +224,9 @@ WAY_KEYS = tuple(field.name for field in fields(Way))
 def _known(table: dict[str, Any], keys: tuple[str, ...], place: str) -> None:
     for key in table:
         if key not in keys:
-            key = key[:LONGEST]
-            near = difflib.get_close_matches(key, keys, n=1)
+            near = difflib.get_close_matches(key[:LONGEST], keys, n=1)
             hint = f'did you mean "{near[0]}"?' if near else f"known: {', '.join(keys)}"
-            raise ProfileError(f'{place}{key}: there is no key "{key}"; {hint}')
+            raise ProfileError(f'{place}{key[:LONGEST]}: there is no key "{key[:LONGEST]}"; {hint}')
 
 
 def _way(table: dict[str, Any], where: str) -> Way:

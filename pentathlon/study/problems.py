@@ -62,9 +62,9 @@ def show_path(path: Sequence[str | int]) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
             continue
-        part = part if len(part) <= LONGEST else f"{part[:LONGEST]}..."
-        bare = part.replace("-", "").replace("_", "").isalnum() and part.isascii()
-        text += ("." if text else "") + (part if bare else f'"{part}"')
+        name = part if len(part) <= LONGEST else f"{part[:LONGEST]}..."
+        bare = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
+        text += ("." if text else "") + (name if bare else f'"{name}"')
     return text
 
 

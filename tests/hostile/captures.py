@@ -1,4 +1,4 @@
-"""Captures of file tasks and recordings of strace, damaged in the file, in frames or in messages."""
+"""Captures of file tasks and recordings of strace with damage: of file, frames or messages."""
 
 from __future__ import annotations
 
@@ -68,12 +68,13 @@ def capture(talk: list[tuple[str, bytes, bytes]], random: Random | None = None) 
     up = down = 1001
     now = 60.0
     for place, (_, question, answer) in enumerate(talk):
+        both = (question, answer)
         if random is not None and random.random() < 0.5:
-            question, answer = _either(question, answer, random)
-        line.put(now, True, up, down, ACK, 1000, question)
-        up += len(question)
-        line.put(now + 50, False, down, up, ACK, 1000, answer)
-        down += len(answer)
+            both = _either(question, answer, random)
+        line.put(now, True, up, down, ACK, 1000, both[0])
+        up += len(both[0])
+        line.put(now + 50, False, down, up, ACK, 1000, both[1])
+        down += len(both[1])
         if place == len(talk) - 1:
             line.put(now + 51, False, down, up, ACK | FIN, 1000)
         now += 60

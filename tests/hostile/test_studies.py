@@ -14,6 +14,7 @@ from pentathlon.link.profile import ProfileError, load_profile
 from pentathlon.reading import DEEPEST, TomlError, parse_toml
 from pentathlon.study import limits
 from pentathlon.study.catalog import Catalog, parse_catalog
+from pentathlon.study.check import value_problem
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import MOST_SHOWN, StudyError
@@ -190,8 +191,6 @@ class Counted(int):
 
 
 def test_values_named_twice_are_found_without_comparing_all_with_all(catalog: Catalog) -> None:
-    from pentathlon.study.check import value_problem
-
     workload = catalog.workload("memory.read")
     parameter = next(p for p in workload.parameters if p.name == "block_bytes")  # type: ignore[union-attr]
     values = [Counted(4096 + n) for n in range(2000)]
