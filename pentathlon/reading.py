@@ -163,7 +163,8 @@ def _syntax(error: tomllib.TOMLDecodeError) -> TomlError:
 
 def _depth(document: dict[str, Any]) -> int:
     """Nesting of tables and lists, found without recursion."""
-    deepest, pending = 0, [(1, document)]
+    deepest = 0
+    pending: list[tuple[int, Any]] = [(1, document)]
     while pending:
         depth, value = pending.pop()
         deepest = max(deepest, depth)

@@ -10,6 +10,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pentathlon import escaping
 from pentathlon.escaping import csv_field, json_document, markdown
 from pentathlon.evaluate.display import interval_text, scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
@@ -244,7 +245,7 @@ def to_latex(evaluation: Evaluation) -> str:
     short = posthoc.short(evaluation)
     marked = f" ({posthoc.MARK}: {short})" if short else ""
     unfinished = f" ({study.unfinished})" if study.unfinished else ""
-    said = [rf"\noindent\textbf{{{latex.escape(text)}}}\par" for text in warnings(evaluation)]
+    said = [rf"\noindent\textbf{{{escaping.latex(text)}}}\par" for text in warnings(evaluation)]
     tables = [
         latex.table(
             caption=f"{study.title}: {area}{unfinished}{marked}",
@@ -261,7 +262,7 @@ def to_latex(evaluation: Evaluation) -> str:
             caption=f"{emulated.TITLE}{marked}", label="tab:links", header=emulated.HEADINGS,
             left=emulated.alignment(), rows=[line.cells() for line in links],
         )  # fmt: skip
-        tables.append(f"{made}\n\\par\\footnotesize {latex.escape(emulated.CAPTION)}")
+        tables.append(f"{made}\n\\par\\footnotesize {escaping.latex(emulated.CAPTION)}")
     head = f"{evaluation.study.plan_hash}{marked}"
     return latex.document_part(head, [*said, *tables])
 
@@ -276,7 +277,7 @@ def _paper(filled: Filled, marked: str) -> str:
         left=[not numeric for numeric in made.numeric],
         rows=[[cell.text for cell in row] for row in made.rows],
     )
-    return "\n".join([text, *(rf"\par\footnotesize {latex.escape(note)}" for note in made.notes)])
+    return "\n".join([text, *(rf"\par\footnotesize {escaping.latex(note)}" for note in made.notes)])
 
 
 _MAKERS: dict[str, Callable[[Evaluation], str]] = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pentathlon.escaping import latex as escape
-from pentathlon.escaping import latex_comment, latex_label, latex_row
+from pentathlon.escaping import latex, latex_comment, latex_label, latex_row
 
 
 def table(
@@ -18,10 +17,10 @@ def table(
 ) -> str:
     """A longtable with a caption and a repeated header."""
     columns = "".join("l" if one else "r" for one in left)
-    head = latex_row([escape(cell) for cell in header])
+    head = latex_row([latex(cell) for cell in header])
     lines = [
         rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
-        rf"\caption{{{escape(caption)}}}\label{{{latex_label(label)}}}\\",
+        rf"\caption{{{latex(caption)}}}\label{{{latex_label(label)}}}\\",
         r"\toprule",
         head,
         r"\midrule",
@@ -32,7 +31,7 @@ def table(
         r"\endhead",
         r"\bottomrule",
         r"\endfoot",
-        *(latex_row([escape(cell) for cell in cells]) for cells in rows),
+        *(latex_row([latex(cell) for cell in cells]) for cells in rows),
         r"\end{longtable}",
     ]
     return "\n".join(lines)

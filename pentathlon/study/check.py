@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
@@ -305,8 +306,7 @@ def value_problem(parameter: Parameter, value: Any) -> str | None:
     )
     if complaint:
         return complaint
-    seen: set[Any] = set()
-    repeated = next((item for item in value if item in seen or seen.add(item)), None)
+    repeated = next((item for item, count in Counter(value).items() if count > 1), None)
     if repeated is not None:
         return f"{_toml(repeated)} is named twice; each value makes one case"
     return None

@@ -23,7 +23,7 @@ MOST_CASES = 100_000
 MOST_STEPS = 1_000_000
 """Of all boots of all blocks."""
 
-_OWN = {("system",): MOST_SYSTEMS, ("suite",): MOST_SUITES}
+_OWN: dict[TomlPath, int] = {("system",): MOST_SYSTEMS, ("suite",): MOST_SUITES}
 
 
 def oversized(document: dict[str, Any]) -> Iterator[Problem]:
