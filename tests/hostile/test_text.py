@@ -20,6 +20,7 @@ from pentathlon.published import formats
 from pentathlon.published.grid import Grid, GridCell
 from pentathlon.report import export, html, terminal
 from pentathlon.store import schema
+from pentathlon.traffic import export as packets
 
 ACTS = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u2028"
 LATEX = r"\input{/etc/passwd}\write18{id}$x$%\\[1pt]^^M"
@@ -120,6 +121,13 @@ def test_no_field_of_csv_is_a_formula_and_numbers_stay_numbers(
     lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
     slower = [float(one["difference_percent"]) for one in lines if one["difference_percent"]]
     assert len(slower) == len(FORMULAS) and all(one < 0 for one in slower)
+
+
+def test_packets_of_a_foreign_table_hold_no_formula() -> None:
+    table = pl.DataFrame({"=flow": list(FORMULAS), "late_ns": [-1] * len(FORMULAS)})
+    head, *lines = fields(packets.csv(table))
+    assert head == ["'=flow", "late_ns"]
+    assert all(one.startswith("'") and number == "-1" for one, number in lines)
 
 
 COMMANDS = {
