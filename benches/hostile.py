@@ -59,7 +59,7 @@ def part(kind: str, seed: int) -> tuple[str, int, Counter[str], str]:
         return kind, seed, make(PART, seed), ""
     except Exception as error:
         notes = "; ".join(getattr(error, "__notes__", []))
-        return kind, seed, Counter(), f"{type(error).__name__}: {error} ({notes})"
+        return kind, seed, Counter(), f"{type(error).__name__}: {str(error)[:300]} ({notes})"
 
 
 def parts(asked: list[str], seed: int) -> Iterator[tuple[str, int]]:

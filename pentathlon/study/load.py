@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -197,7 +198,8 @@ def _check_study(study: Study, directory: Path | None) -> list[Problem]:
     for index, system in enumerate(study.systems):
         problems += _check_target(system, ("system", index))
     fallback = None if directory is None or study.fallback is None else directory / study.fallback
-    if fallback is not None and not fallback.is_file():
+    # `Path.is_file` raises where a name is too long to be one.
+    if fallback is not None and not os.path.isfile(fallback):  # noqa: PTH113
         text = f'"{study.fallback}" is no file beside this study; name one, or leave the key out'
         problems.append(Problem(("fallback",), text))
     return problems

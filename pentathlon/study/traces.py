@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -98,7 +99,7 @@ def _expanded(text: str, directory: Path, known: Mapping[str, str]) -> str:
     def numbers(found: re.Match[str]) -> str:
         name = found[1].strip()
         file = directory / name
-        if name in known and not file.exists():
+        if name in known and not os.path.exists(file):  # noqa: PTH110
             return known[name]
         return read(name, file)
 

@@ -83,6 +83,14 @@ def test_what_is_as_deep_as_allowed_is_read() -> None:
     parse_toml('[a]\nb.c = 1\n# 1.2.3 ...................................\nt = "a b. c"\n')
 
 
+def test_names_that_are_too_long_for_files_are_refused(tmp_path: Path) -> None:
+    long = "x" * 5000
+    assert "is no file beside this study" in refused(tmp_path, f'fallback = "{long}"\n{GOOD}')
+    flow = f'{{ id = "network.traffic", parameters = {{ gap = "trace @{long}" }} }}'
+    said = refused(tmp_path, GOOD.replace("workloads = [", f"workloads = [{flow}, "))
+    assert "the trace file" in said and len(said) < 1200
+
+
 def test_a_number_of_too_many_digits_is_refused(tmp_path: Path) -> None:
     assert "too many digits" in refused(tmp_path, f"seed = {'9' * 5000}\n" + GOOD)
 
