@@ -47,9 +47,10 @@ MOST_SHOWN = 1000
 
 
 def complaint(text: str) -> str:
-    """A sentence that quotes what others wrote: on one line, cut where it is very long."""
+    """A sentence that quotes what others wrote: on one line, without its middle if it is long."""
     shown = one_line(text)
-    return shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}..."
+    half = MOST_SHOWN // 2
+    return shown if len(shown) <= MOST_SHOWN else f"{shown[:half]}...{shown[-half:]}"
 
 
 def terminal(character: str) -> str:
