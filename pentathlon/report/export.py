@@ -235,7 +235,7 @@ def to_markdown(evaluation: Evaluation) -> str:
         lines.append("")
     marked = f", {posthoc.MARK}" if study.post_hoc else ""
     blocks = count_text(study.blocks, "block")
-    lines.append(f"Plan {markdown(study.plan_hash)}, seed {study.seed}, {blocks}{marked}.")
+    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {blocks}{marked}.")
     return "\n".join(lines) + "\n"
 
 
