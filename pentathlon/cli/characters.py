@@ -22,6 +22,8 @@ from rich.table import Table
 from rich.text import Span, Text
 from rich.tree import Tree
 
+from pentathlon import escaping
+
 ERRORS = "pentathlon-ascii"
 """Name of the error handler of codecs."""
 
@@ -96,13 +98,9 @@ def spelling(encoding: str) -> Callable[[str], str]:
 
 @lru_cache(maxsize=4096)
 def _spelled(character: str, encoding: str) -> str:
-    if "\N{DELETE}" > character >= " " or character in "\n\t":
-        return character
-    if unicodedata.category(character) == "Cc":
-        return f"\\x{ord(character):02x}"
-    if "\udc80" <= character <= "\udcff":
-        # A byte of a file name that is no UTF-8 (PEP 383).
-        return f"\\x{ord(character) - 0xDC00:02x}"
+    shown = escaping.terminal(character)
+    if shown != character:
+        return shown
     try:
         character.encode(encoding)
     except UnicodeEncodeError:

@@ -13,6 +13,7 @@ from rich.text import Text
 from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.screen import err, seconds
 from pentathlon.cli.session import Listen, Listener
+from pentathlon.escaping import one_line
 from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.procedure.records import (
     AgentEvent,
@@ -168,7 +169,7 @@ class Bars:
         self._progress.reset(
             self._boot,
             total=len(record.steps),
-            description=f"{record.system}{again}",
+            description=one_line(f"{record.system}{again}"),
             visible=True,
         )
         self._progress.update(self._boot, note="boots")
@@ -185,7 +186,7 @@ class Bars:
             case = event.get("case") or {}
             text = ", ".join(f"{value}" for value in case.values())
             note = str(event.get("workload", "")) + (f" ({text})" if text else "")
-            self._progress.update(self._boot, completed=index, note=note)
+            self._progress.update(self._boot, completed=index, note=one_line(note))
 
     def _update_block(self, block: int, going_on: int = 0) -> None:
         """Steps of the block that are done; those of the boot going on are given."""

@@ -15,6 +15,7 @@ from rich.text import Text
 from pentathlon.cli import preparationview
 from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import err, out
+from pentathlon.escaping import one_line
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text
@@ -139,9 +140,9 @@ def _show(result: Result) -> None:
     study = result.study
     if result.unfinished:
         out.print(f"! {result.unfinished}", style="magenta", soft_wrap=True)
-    out.print(study.title or study.name, style="bold")
+    out.print(one_line(study.title or study.name), style="bold")
     if study.question:
-        out.print(study.question, style="italic")
+        out.print(one_line(study.question), style="italic")
     for note in result.notes():
         out.print(note, style="yellow")
     grid = Table.grid(padding=(0, 2))

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pentathlon.cli.characters import ERRORS, showable
+from pentathlon.escaping import json_document
 
 PLAIN_WIDTH = 120
 """Columns where there is no terminal that says how wide it is."""
@@ -68,7 +69,7 @@ def silence(stream: IO[str]) -> None:
 def document(data: Any) -> str:
     """A JSON document as standard output can take it: characters that its encoding lacks are
     escaped, which loses nothing (RFC 8259, section 7)."""
-    text = dumps(data, indent=2, ensure_ascii=False)
+    text = json_document(dumps(data, indent=2, ensure_ascii=False))
     try:
         text.encode(out.encoding)
     except UnicodeEncodeError:
@@ -82,6 +83,7 @@ def write_json(text: str) -> None:
         text.encode(out.encoding)
     except UnicodeEncodeError:
         text = dumps(loads(text), indent=1)
+    text = json_document(text)
     print(text, end="" if text.endswith("\n") else "\n")
 
 

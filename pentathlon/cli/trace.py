@@ -12,6 +12,7 @@ from pentathlon.cli.screen import out
 from pentathlon.exchange.disk_trace import Trace
 from pentathlon.exchange.strace import StraceError
 from pentathlon.exchange.strace_import import Imported, import_strace
+from pentathlon.reading import ReadError, read_lines
 
 HELP = "Recordings of file input and output, for the workload disk.trace."
 
@@ -50,10 +51,12 @@ def import_(
         if path.resolve() == recording.resolve():
             raise InputError(f"{recording} would be overwritten; name another file with --out")
         try:
-            with recording.open(encoding="utf-8", errors="replace") as lines:
-                imported = import_strace(lines, name or recording.stem)
+            imported = import_strace(read_lines(recording), name or recording.stem)
         except StraceError as error:
             raise InputError(f"{recording}: {error}") from error
+        except ReadError as error:
+            place = f"{recording}:{error.line}:" if error.line else str(recording)
+            raise InputError(f"{place} {error}") from error
         path.write_text(imported.trace.text(), encoding="utf-8")
         out.print(summary(imported), markup=False, highlight=False, soft_wrap=True)
         out.print(f"written: {path}", markup=False, highlight=False, soft_wrap=True)

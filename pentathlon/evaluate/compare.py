@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from pentathlon.evaluate.effects import Tested, contradiction, holds_zero, singl
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
+from pentathlon.evaluate.failures import FirstFailures
 from pentathlon.evaluate.families import discovery, family
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
 from pentathlon.evaluate.planning.spending import Levels
@@ -69,6 +71,14 @@ class Judge:
     reference: SystemFacts
     failures: Sequence[Failure]
     rule: Rule
+
+    @cached_property
+    def _known(self) -> FirstFailures:
+        return FirstFailures(self.failures, (self.system.name, self.reference.name))
+
+    @cached_property
+    def _whole_objection(self) -> str | None:
+        return comparability.pair_objection(self.system, self.reference)
 
     def judge(self, pairs: Sequence[Pair]) -> Judged:
         """The verdict of every row."""
@@ -157,13 +167,11 @@ class Judge:
         return next(self._objections(pair), None)
 
     def _objections(self, pair: Pair) -> Iterator[str]:
-        whole = comparability.pair_objection(self.system, self.reference)
-        if whole is not None:
-            yield whole
-        for failure in self.failures:
-            names = (self.system.name, self.reference.name)
-            if failure.kind == "invalid" and _concerns(failure, pair, names):
-                yield f"{failure.system} reported an invalid run: {failure.reason}"
+        if self._whole_objection is not None:
+            yield self._whole_objection
+        invalid = self._known.invalid(pair.workload, pair.key)
+        if invalid is not None:
+            yield f"{invalid.system} reported an invalid run: {invalid.reason}"
         own, other = pair.system, pair.reference
         if own is None or other is None:
             return
@@ -241,11 +249,11 @@ class Judge:
             (self.system.name, pair.system),
         ):
             if side is None:
-                known = [one for one in self.failures if _concerns(one, pair, (name,))]
+                known = self._known.first(name, pair.workload, pair.key)
                 said.append(
-                    f"{name}: {known[0].kind}, {known[0].reason}"
-                    if known
-                    else f"{name} has no counted sample"
+                    f"{name} has no counted sample"
+                    if known is None
+                    else f"{name}: {known.kind}, {known.reason}"
                 )
         return "; ".join(said)
 
@@ -258,16 +266,6 @@ def counts(comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> dict[V
 
 def _complete(pair: Pair) -> bool:
     return pair.system is not None and pair.reference is not None
-
-
-def _concerns(failure: Failure, pair: Pair, systems: Sequence[str]) -> bool:
-    """Whether a failure touches the row: same workload, and its case or the workload as a whole."""
-    return (
-        not failure.resolved
-        and failure.system in systems
-        and failure.workload == pair.workload
-        and (not failure.case or pair.key.endswith(f"[{failure.case}]"))
-    )
 
 
 def _paired(pair: Pair) -> Paired:

@@ -328,6 +328,9 @@ def _pair(
     rows: Sequence[Row],
     areas: Sequence[str],
 ) -> PairSummary:
+    of_areas: dict[str, list[str]] = {area: [] for area in areas}
+    for row in rows:
+        of_areas[row.area].append(row.key)
     return PairSummary(
         system=system.name,
         rows=result.tested,
@@ -337,7 +340,7 @@ def _pair(
         areas=tuple(
             AreaCount(
                 area=area,
-                verdicts=counts(result.comparisons, [r.key for r in rows if r.area == area]),
+                verdicts=counts(result.comparisons, of_areas[area]),
             )
             for area in areas
         ),

@@ -6,6 +6,8 @@ Percentages are of the reference; ratios are ratios of speed, so + is better for
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic import Field
@@ -329,6 +331,29 @@ class Starved(Frozen):
     """Share of one CPU in the worst of these blocks."""
 
 
+@dataclass(frozen=True)
+class RowIndex:
+    """Where rows are, so that none is looked for among all of them.
+
+    Attributes:
+        rows: the rows.
+        places: key -> number of the row.
+        areas: area -> its rows.
+    """
+
+    rows: tuple[Row, ...]
+    places: dict[str, int]
+    areas: dict[str, list[Row]]
+
+    @classmethod
+    def of(cls, rows: tuple[Row, ...]) -> RowIndex:
+        """The index of some rows."""
+        areas: dict[str, list[Row]] = {}
+        for row in rows:
+            areas.setdefault(row.area, []).append(row)
+        return cls(rows, {row.key: place for place, row in enumerate(rows)}, areas)
+
+
 class Evaluation(Frozen):
     """Everything that is judged about one result."""
 
@@ -386,7 +411,25 @@ class Evaluation(Frozen):
         Raises:
             KeyError: no row has the key.
         """
-        for row in self.rows:
-            if row.key == key:
-                return row
-        raise KeyError(key)
+        return self.rows[self.place(key)]
+
+    def place(self, key: str) -> int:
+        """The number of the row of that key, from 0.
+
+        Raises:
+            KeyError: no row has the key.
+        """
+        return self._found().places[key]
+
+    def rows_of(self, area: str) -> list[Row]:
+        """The rows of an area, in their order."""
+        return self._found().areas.get(area, [])
+
+    def _found(self) -> RowIndex:
+        # A copy with other rows has taken the index of the original along.
+        return found if (found := self.index).rows is self.rows else RowIndex.of(self.rows)
+
+    @cached_property
+    def index(self) -> RowIndex:
+        """Where each row is; made once."""
+        return RowIndex.of(self.rows)

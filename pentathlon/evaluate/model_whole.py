@@ -21,6 +21,11 @@ class Member(Frozen):
     """Mean log-ratio of the part."""
 
 
+def below_floor(mean: float, floor_percent: float | None) -> bool:
+    """Whether a mean log-ratio is no larger than its noise floor, if there is one."""
+    return floor_percent is not None and abs(mean) <= math.log1p(floor_percent / 100)
+
+
 class Mean(Frozen):
     """The weighted geometric mean of the ratios of speed over some rows."""
 
@@ -46,9 +51,7 @@ class Mean(Frozen):
     @property
     def below_floor(self) -> bool:
         """Whether the machine makes up as much between two names of one system."""
-        return self.floor_percent is not None and abs(self.mean) <= math.log1p(
-            self.floor_percent / 100
-        )
+        return below_floor(self.mean, self.floor_percent)
 
 
 class LeftOut(Frozen):

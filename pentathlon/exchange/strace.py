@@ -11,11 +11,16 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_LINE = re.compile(r"^(?:\[pid +)?(?:(?P<pid>\d+)\]? +)?(?P<time>\d+\.\d+) (?P<rest>.*)$")
+_LINE = re.compile(
+    r"^(?:\[pid +)?(?:(?P<pid>\d{1,10})\]? +)?(?P<time>\d{1,12}\.\d{1,9}) (?P<rest>.*)$"
+)
 _CALL = re.compile(
-    r"^(?P<name>\w+)\((?P<arguments>.*)\) += (?P<result>-?\d+|\?|0x[0-9a-f]+)(?P<tail>.*)$"
+    r"^(?P<name>\w+)\((?P<arguments>.*)\) += "
+    r"(?P<result>-?(?:0|[1-9]\d{0,18})|\?|0x[0-9a-f]{1,16})\b(?P<tail>.*)$"
 )
 _RESUMED = re.compile(r"^<\.\.\. \w+ resumed>(?P<rest>.*)$")
+MOST_DIGITS = 19
+"""Of a number that a file position can be."""
 _UNFINISHED = "<unfinished ...>"
 
 
@@ -42,6 +47,10 @@ class Call:
     result_path: str | None
     """The path of the descriptor that it returned, where strace told it (-y)."""
 
+    def argument(self, at: int) -> str:
+        """The argument at that place; "" where the line has fewer."""
+        return self.arguments[at] if at < len(self.arguments) else ""
+
 
 def read_calls(lines: Iterable[str]) -> Iterator[Call]:
     """Yields every finished call in the order of their beginnings' lines.
@@ -56,7 +65,7 @@ def read_calls(lines: Iterable[str]) -> Iterator[Call]:
         match = _LINE.match(text)
         if match is None:
             raise StraceError(
-                f"line {number} is no line of strace -f -ttt: {text[:60]!r}; record with"
+                f"line {number} is no line of strace -f -ttt; record with"
                 " strace -f -ttt -T -y -e trace=file,desc,process -o FILE PROGRAM"
             )
         pid, time_s, rest = int(match["pid"] or 0), float(match["time"]), match["rest"]
@@ -115,7 +124,7 @@ def split_arguments(text: str) -> list[str]:
 
 def descriptor(argument: str) -> int | None:
     """The number of a descriptor argument such as `3` or `3</etc/hosts>`."""
-    match = re.match(r"^(\d+)(?:<|$)", argument)
+    match = re.match(r"^(\d{1,10})(?:<|$)", argument)
     return int(match[1]) if match else None
 
 
@@ -133,16 +142,17 @@ def string(argument: str) -> str | None:
 
 
 def number(argument: str) -> int | None:
-    """A whole number."""
+    """A whole number from 0 to 2^63 - 1, such as a position in a file."""
     try:
-        return int(argument, 0)
+        found = int(argument[:MOST_DIGITS], 0)
     except ValueError:
         return None
+    return found if len(argument) <= MOST_DIGITS and 0 <= found < 1 << 63 else None
 
 
 def size_of_regular_file(text: str) -> int | None:
     """The size in a printed `struct stat` of a regular file."""
     if "S_IFREG" not in text:
         return None
-    match = re.search(r"st_size=(\d+)", text) or re.search(r"stx_size=(\d+)", text)
+    match = re.search(r"stx?_size=(\d{1,18})\b", text)
     return int(match[1]) if match else None

@@ -161,7 +161,7 @@ class _Importer:
         self.learn_directory(call)
         name = call.name
         if name in _LEFT_OUT:
-            if self.handle(call, call.arguments[0]):
+            if self.handle(call, call.argument(0)):
                 self.left_out(_LEFT_OUT[name])
         elif action := _ACTIONS.get(name):
             action(self, call)
@@ -173,7 +173,7 @@ class _Importer:
         self.move(call, "write")
 
     def close(self, call: Call) -> None:
-        descriptor = strace.descriptor(call.arguments[0])
+        descriptor = strace.descriptor(call.argument(0))
         if descriptor is None:
             return
         if handle := self.table(call.pid).pop(descriptor, None):
@@ -188,19 +188,19 @@ class _Importer:
             self.released(call, handle)
 
     def seek(self, call: Call) -> None:
-        if handle := self.handle(call, call.arguments[0]):
+        if handle := self.handle(call, call.argument(0)):
             handle.position = call.result
 
     def duplicate(self, call: Call) -> None:
-        if call.name == "fcntl" and "F_DUPFD" not in call.arguments[1]:
+        if call.name == "fcntl" and "F_DUPFD" not in call.argument(1):
             return
-        handle = self.handle(call, call.arguments[0])
+        handle = self.handle(call, call.argument(0))
         if handle and self.table(call.pid).get(call.result) is not handle:
             handle.references += 1
             self.put(call, call.result, handle)
 
     def sync(self, call: Call) -> None:
-        if handle := self.handle(call, call.arguments[0]):
+        if handle := self.handle(call, call.argument(0)):
             self.step(call, "fsync", handle.file)
 
     def learn_directory(self, call: Call) -> None:
@@ -231,7 +231,7 @@ class _Importer:
     def path(self, call: Call, at: int) -> str | None:
         """The path at argument `at`, after the descriptor of its directory if there is one."""
         arguments = call.arguments
-        directory = arguments[at - 1] if at > 0 else ""
+        directory = call.argument(at - 1) if at > 0 else ""
         path = strace.string(arguments[at]) if at < len(arguments) else None
         if path is None or path == "":
             return strace.descriptor_path(directory)
@@ -262,7 +262,7 @@ class _Importer:
         self.put(call, call.result, handle)
 
     def move(self, call: Call, operation: str) -> None:
-        handle = self.handle(call, call.arguments[0])
+        handle = self.handle(call, call.argument(0))
         if handle is None or call.result == 0:
             return
         state, size = self.states[handle.file], call.result
@@ -291,7 +291,7 @@ class _Importer:
         if size is None:
             return
         if call.name == "fstat" or "AT_EMPTY_PATH" in " ".join(call.arguments):
-            if handle := self.handle(call, call.arguments[0]):
+            if handle := self.handle(call, call.argument(0)):
                 self.learn_size(handle.file, size)
             return
         path = self.path(call, 1 if call.name in ("newfstatat", "statx") else 0)
@@ -323,12 +323,14 @@ class _Importer:
         if old is None or new is None or old not in self.numbers:
             self.left_out("renaming of a file that was not met before")
             return
+        if old == new:
+            return
         if new in self.numbers:
             self.remove(call, self.numbers.pop(new))
         self.numbers[new] = self.numbers.pop(old)
 
     def mmap(self, call: Call) -> None:
-        if len(call.arguments) > 4 and self.handle(call, call.arguments[4]):
+        if len(call.arguments) > 4 and self.handle(call, call.argument(4)):
             self.left_out("access through a mapping")
 
     def finish(self) -> None:

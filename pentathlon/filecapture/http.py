@@ -13,6 +13,8 @@ from pentathlon.filecapture.streams import Conversation, Stream
 
 CONTENT: Final = {"GET", "PUT", "POST"}
 """Methods that carry the content of files."""
+MOST_DIGITS: Final = 18
+"""A length of more digits is that of no body."""
 BODILESS: Final = {"204", "304"}
 CHUNK: Final = re.compile(rb"([0-9A-Fa-f]+)[^\r\n]*\r\n")
 
@@ -70,6 +72,8 @@ def _body(head: str, data: bytes, start: int, whole: bool) -> int | None:
     told = re.search(r"(?im)^content-length:[ \t]*(\d+)", head)
     if told is None:
         return len(data) - start if whole else 0
+    if len(told.group(1)) > MOST_DIGITS:
+        return None
     length = int(told.group(1))
     return length if start + length <= len(data) else None
 

@@ -14,6 +14,9 @@ ENHANCED_PACKET: Final = 6
 
 ETHERNET: Final = 1
 
+LEAST: Final = {INTERFACE: 8, STATISTICS: 12, ENHANCED_PACKET: 20}
+"""Bytes of the fixed part of a block's body."""
+
 
 class CaptureError(Exception):
     """The file is no capture that this version reads; one sentence."""
@@ -59,6 +62,8 @@ def read(data: bytes) -> Capture:
     for order, kind, body in _blocks(data):
         if kind == SECTION:
             resolutions = []
+        elif kind in LEAST and len(body) < LEAST[kind]:
+            raise CaptureError("a block of the capture is shorter than its kind allows")
         elif kind == INTERFACE:
             link = struct.unpack_from(order + "H", body)[0]
             if link != ETHERNET:
@@ -110,7 +115,7 @@ def _options(body: bytes, at: int, order: str) -> dict[int, bytes]:
 
 def _resolution(options: dict[int, bytes]) -> int:
     """Femtoseconds of a unit of time (if_tsresol); 1 µs if the file does not say."""
-    told = options.get(9, b"\x06")[0]
+    told = int.from_bytes(options.get(9, b"\x06")[:1] or b"\x06", "big")
     if told & 0x80:
         return 10**15 >> (told & 0x7F)
     if told > 15:

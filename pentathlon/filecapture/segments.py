@@ -16,6 +16,9 @@ ACK: Final = 16
 TCP: Final = 6
 UDP: Final = 17
 
+MOST_SCALE: Final = 14
+"""A greater window scale is taken for this one (RFC 7323, section 2.3)."""
+
 Connection = tuple[int, int]
 """The client's port and the server's."""
 
@@ -140,7 +143,7 @@ def _options(data: bytes) -> tuple[int | None, int | None, int | None]:
         if length < 2 or at + length > len(data):
             break
         if data[at] == 3 and length == 3:
-            scale = data[at + 2]
+            scale = min(data[at + 2], MOST_SCALE)
         elif data[at] == 8 and length == 10:
             stamp, echo = struct.unpack_from(">II", data, at + 2)
         at += length

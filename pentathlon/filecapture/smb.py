@@ -84,6 +84,8 @@ def _packet(data: memoryview, start: int, end: int) -> Iterator[Message]:
         status, command = struct.unpack_from("<IH", data, start + 8)
         flags, following, number = struct.unpack_from("<IIQ", data, start + 16)
         name = SMB2_COMMANDS[command] if command < len(SMB2_COMMANDS) else f"0x{command:02X}"
+        if start + following > end:
+            return  # The next message would begin behind the packet.
         last = start + following - 1 if following else end - 1
         yield Message(2, name, number, bool(flags & 1), status, first, last)
         if not following:
@@ -136,7 +138,10 @@ def dialect(conversation: Conversation) -> str | None:
             continue
         if message.generation == 1:
             return "NT LM 0.12"
-        revision = struct.unpack_from("<H", conversation.down.data, message.first + 4 + 64 + 4)[0]
+        at = message.first + 4 + 64 + 4
+        if at + 2 > message.last + 1:
+            continue  # Shorter than any answer to a NEGOTIATE.
+        revision = struct.unpack_from("<H", conversation.down.data, at)[0]
         if revision != 0x02FF:  # "2.???": the client is to ask again in SMB 2.
             chosen = {0x0202: "2.0.2", 0x0210: "2.1", 0x0300: "3.0", 0x0302: "3.0.2"}.get(
                 revision, "3.1.1" if revision == 0x0311 else f"0x{revision:04X}"

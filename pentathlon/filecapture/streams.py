@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from pentathlon.filecapture.segments import ACK, FIN, RST, SYN, Connection, Segment
 
@@ -57,6 +58,8 @@ class Stream:
     _first: int | None = None
     _high: int = 0
     _waiting: dict[int, tuple[bytes, int]] = field(default_factory=dict)
+    _order: list[int] = field(default_factory=list)
+    """Heap of the keys of `_waiting`."""
     _holes: list[_Hole] = field(default_factory=list)
     _counted: dict[int, Segment] = field(default_factory=dict)
 
@@ -95,6 +98,8 @@ class Stream:
                 self._counted[offset] = segment
         self._high = max(self._high, offset + len(payload))
         known = self._waiting.get(offset)
+        if known is None:
+            heappush(self._order, offset)
         if known is None or len(known[0]) < len(payload):
             self._waiting[offset] = (payload, segment.time_ns)
         self._join(segment.time_ns)
@@ -124,10 +129,8 @@ class Stream:
     def _join(self, time_ns: int) -> None:
         """Move what now follows without a hole into the stream."""
         before = len(self.data)
-        while self._waiting:
-            offset = min(self._waiting)
-            if offset > len(self.data):
-                break
+        while self._order and self._order[0] <= len(self.data):
+            offset = heappop(self._order)
             payload, _ = self._waiting.pop(offset)
             self.data += payload[len(self.data) - offset :]
         if len(self.data) > before:

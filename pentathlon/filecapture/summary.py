@@ -96,7 +96,7 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
         family: "smb", "http", or another one, whose exchanges are hidden.
 
     Raises:
-        CaptureError: the kernel dropped frames, or there are none.
+        CaptureError: the kernel dropped frames, or there are none, or they took no time.
     """
     if capture.dropped:
         raise CaptureError(
@@ -117,6 +117,8 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
         asked = [one for one in asked if one.asked_ns >= mapped and one.name not in LEAVING]
         since = min((one.asked_ns for one in asked), default=mapped)
         until = max((one.ended_ns for one in asked), default=until)
+    if until <= since:
+        raise CaptureError("the packets of the capture took no time, as no task does")
     packets = [one for one in whole if since <= one.time_ns <= until]
     trips = [talk.handshake_ns for talk in talks if talk.handshake_ns is not None]
     shortest = [ns for talk in talks if (ns := shortest_ns(talk)) is not None]

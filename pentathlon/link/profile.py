@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import difflib
 import math
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from pentathlon.escaping import complaint
+from pentathlon.reading import ReadError, TomlError, parse_toml, read_text
 from pentathlon.traffic import models
 
 PROFILES = Path(__file__).parent / "profiles"
 ENDING = ".toml"
+MOST_BYTES = 1 << 20
+"""Of a profile: quantiles are its longest part."""
+MOST = 1e15
+"""Of any number of a profile, in its unit."""
+LONGEST = 60
+"""Characters of a key that are shown."""
 HEADER_BYTES = 14
 """Ethernet header, which counts on the line and not in the MTU."""
 
@@ -28,6 +35,9 @@ DIRECTIONS: tuple[Direction, Direction] = ("up", "down")
 
 class ProfileError(ValueError):
     """A profile that cannot be used; one sentence that says what would be right."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(complaint(text))
 
 
 @dataclass(frozen=True)
@@ -165,10 +175,10 @@ def load_profile(name: str, base: Path | None = None) -> Profile:
                 f'there is no link profile "{name}"; {hint} A file of yours needs the ending .toml'
             )
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ProfileError(f"the link profile {path} cannot be read: {reason}") from error
+        text = read_text(path, MOST_BYTES)
+    except ReadError as error:
+        place = f", line {error.line}," if error.line else ""
+        raise ProfileError(f"the link profile {path}{place} {error}") from error
     try:
         return parse_profile(text, path.stem)
     except ProfileError as error:
@@ -182,9 +192,10 @@ def parse_profile(text: str, name: str) -> Profile:
         ProfileError: something in it is not right.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"it is no TOML: {error}") from error
+        document = parse_toml(text)
+    except TomlError as error:
+        place = f"line {error.line} " if error.line else "it "
+        raise ProfileError(f"{place}{error}") from error
     _known(document, TOP, "")
     ways = {}
     for direction in DIRECTIONS:
@@ -213,9 +224,9 @@ WAY_KEYS = tuple(field.name for field in fields(Way))
 def _known(table: dict[str, Any], keys: tuple[str, ...], place: str) -> None:
     for key in table:
         if key not in keys:
-            near = difflib.get_close_matches(key, keys, n=1)
+            near = difflib.get_close_matches(key[:LONGEST], keys, n=1)
             hint = f'did you mean "{near[0]}"?' if near else f"known: {', '.join(keys)}"
-            raise ProfileError(f'{place}{key}: there is no key "{key}"; {hint}')
+            raise ProfileError(f'{place}{key[:LONGEST]}: there is no key "{key[:LONGEST]}"; {hint}')
 
 
 def _way(table: dict[str, Any], where: str) -> Way:
@@ -249,8 +260,10 @@ def _way(table: dict[str, Any], where: str) -> Way:
 
 
 def _number(value: Any, place: str, least: float = -math.inf, above: float = -math.inf) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ProfileError(f"{place} must be a number")
+    if not abs(value) <= MOST:
+        raise ProfileError(f"{place} must be a number of at most {MOST:g}")
     if value < least:
         raise ProfileError(f"{place} is {value:g}, it must be at least {least:g}")
     if value <= above:
@@ -263,6 +276,8 @@ def _whole(value: Any, place: str, least: int) -> int:
         raise ProfileError(f"{place} must be a whole number")
     if value < least:
         raise ProfileError(f"{place} is {value}, it must be at least {least}")
+    if value > MOST:
+        raise ProfileError(f"{place} must be at most {MOST:g}")
     return value
 
 
@@ -308,7 +323,7 @@ def jitter_model(text: str) -> dict[str, Any]:
 
 def _loss(value: Any, place: str) -> Loss:
     form = f'{place} must be "random SHARE" or "gilbert P R LOSS_BAD LOSS_GOOD", each from 0 to 1'
-    word, *rest = value.split() if isinstance(value, str) and value else [""]
+    word, *rest = (value.split() if isinstance(value, str) else []) or [""]
     try:
         numbers = [float(part) for part in rest]
     except ValueError:

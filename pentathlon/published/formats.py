@@ -10,24 +10,11 @@ import re
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from pentathlon import escaping
 from pentathlon.published.grid import Grid, GridCell
 
 SYMBOL = re.compile(r"^([vtcpW])_([A-Za-z0-9]+)")
 DAGGER = "†"
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "†": r"\textdagger{}",
-    "−": r"$-$",
-}
 
 
 def marked(cell: GridCell) -> str:
@@ -55,9 +42,9 @@ def to_csv(grid: Grid) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(full_headings(grid))
+    writer.writerow([escaping.csv_field(one) for one in full_headings(grid)])
     for row in grid.rows:
-        writer.writerow(_data(cell) for cell in row)
+        writer.writerow([escaping.csv_field(_data(cell)) for cell in row])
     return out.getvalue()
 
 
@@ -70,9 +57,11 @@ def _data(cell: GridCell) -> str:
 def to_markdown(grid: Grid) -> str:
     """A pipe table with its notes as a list."""
     rule = [":--" if not numeric else "--:" for numeric in grid.numeric]
-    lines = [f"**{grid.title}**", "", _pipe(full_headings(grid)), _pipe(rule)]
-    lines += [_pipe([marked(cell).replace("|", r"\|") for cell in row]) for row in grid.rows]
-    lines += ["", *(f"- {note}" for note in grid.notes)]
+    escape = escaping.markdown
+    headings = [escape(one) for one in full_headings(grid)]
+    lines = [f"**{escape(grid.title)}**", "", _pipe(headings), _pipe(rule)]
+    lines += [_pipe([escape(marked(cell)) for cell in row]) for row in grid.rows]
+    lines += ["", *(f"- {escape(note)}" for note in grid.notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -86,9 +75,9 @@ def to_latex(grid: Grid) -> str:
     ]
     lines += [r"\toprule"]
     if any(grid.groups):
-        lines.append(" & ".join(latex(group) for group in _once(grid.groups)) + r" \\")
-    lines += [" & ".join(latex(one) for one in grid.headings) + r" \\", r"\midrule"]
-    lines += [" & ".join(latex(marked(cell)) for cell in row) + r" \\" for row in grid.rows]
+        lines.append(escaping.latex_row([latex(group) for group in _once(grid.groups)]))
+    lines += [escaping.latex_row([latex(one) for one in grid.headings]), r"\midrule"]
+    lines += [escaping.latex_row([latex(marked(cell)) for cell in row]) for row in grid.rows]
     lines += [r"\bottomrule", r"\end{tabular}"]
     lines += [rf"\par\footnotesize {latex(note)}" for note in grid.notes]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
@@ -119,7 +108,7 @@ def latex(text: str) -> str:
     match = SYMBOL.match(text)
     if match is not None:
         return rf"${match[1]}_{{\mathrm{{{match[2]}}}}}$" + latex(text[match.end() :])
-    return "".join(_LATEX.get(character, character) for character in text)
+    return escaping.latex(text)
 
 
 def html_text(text: str) -> str:

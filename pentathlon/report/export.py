@@ -10,6 +10,8 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from pentathlon import escaping
+from pentathlon.escaping import csv_field, json_document, markdown
 from pentathlon.evaluate.display import interval_text, scale, signed_percent, significant
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
@@ -139,7 +141,7 @@ def to_csv(evaluation: Evaluation) -> str:
     for row in evaluation.rows:
         for system in evaluation.systems:
             values = _values(evaluation, row, system.name)
-            writer.writerow(["" if values.get(name) is None else values[name] for name in COLUMNS])
+            writer.writerow([csv_field(values.get(name)) for name in COLUMNS])
     return text.getvalue()
 
 
@@ -187,7 +189,7 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
 
 def to_json(evaluation: Evaluation) -> str:
     """The whole evaluation as JSON, in full precision; `Evaluation` reads it back."""
-    return evaluation.model_dump_json(indent=1) + "\n"
+    return json_document(evaluation.model_dump_json(indent=1)) + "\n"
 
 
 def to_markdown(evaluation: Evaluation) -> str:
@@ -195,28 +197,28 @@ def to_markdown(evaluation: Evaluation) -> str:
     study = evaluation.study
     lines = []
     if study.unfinished:
-        lines += [f"> **{_plain(sentence(study.unfinished))}**", ""]
-    lines += [f"# {_plain(study.title)}", ""]
+        lines += [f"> **{markdown(sentence(study.unfinished))}**", ""]
+    lines += [f"# {markdown(study.title)}", ""]
     if study.question:
-        lines += [_plain(study.question), ""]
+        lines += [markdown(study.question), ""]
     if marked := posthoc.words(evaluation):
-        lines += [f"> {_plain(marked)}", ""]
-    lines += [f"> **{_plain(text)}**\n" for text in warnings(evaluation)]
+        lines += [f"> {markdown(marked)}", ""]
+    lines += [f"> **{markdown(text)}**\n" for text in warnings(evaluation)]
     for answer in answers(evaluation):
-        lines += [f"**{_plain(answer.headline)}**", ""]
-        lines += [f"> {_plain(sentence(caution))}\n" for caution in answer.cautions]
+        lines += [f"**{markdown(answer.headline)}**", ""]
+        lines += [f"> {markdown(sentence(caution))}\n" for caution in answer.cautions]
         for finding in answer.findings:
             place = f", {finding.place}" if finding.place else ""
             interval = f" ({finding.interval})" if finding.interval else ""
-            lines.append(f"- {_plain(finding.title)}{place}: {finding.size}{interval}")
-        lines += ["", _plain(answer.sureness), ""]
+            lines.append(f"- {markdown(f'{finding.title}{place}: {finding.size}{interval}')}")
+        lines += ["", markdown(answer.sureness), ""]
     for area in evaluation.areas:
-        lines += [f"## {area.capitalize()}", ""]
+        lines += [f"## {markdown(area.capitalize())}", ""]
         header = headings(evaluation)
-        lines.append(f"| {' | '.join(_plain(cell) for cell in header)} |")
+        lines.append(f"| {' | '.join(markdown(cell) for cell in header)} |")
         lines.append(f"|{'|'.join('---' if left else '---:' for left in alignment(evaluation))}|")
         for cells in body(evaluation, area):
-            lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
+            lines.append(f"| {' | '.join(markdown(cell) for cell in cells)} |")
         lines.append("")
     filled = fill(evaluation)
     if filled:
@@ -226,14 +228,14 @@ def to_markdown(evaluation: Evaluation) -> str:
     if links:
         lines += [f"## {emulated.TITLE}", "", f"| {' | '.join(emulated.HEADINGS)} |"]
         lines.append(f"|{'|'.join('---' if left else '---:' for left in emulated.alignment())}|")
-        lines += [f"| {' | '.join(map(_plain, line.cells()))} |" for line in links]
+        lines += [f"| {' | '.join(map(markdown, line.cells()))} |" for line in links]
         lines += ["", emulated.CAPTION, ""]
     if evaluation.failures:
         lines += ["## Not measured", ""]
         for failure in evaluation.failures:
             what = f"{failure.workload}[{failure.case}]" if failure.case else failure.workload
             text = f"{failure.system}: {what or 'boot'}: {failure.kind}, {failure.reason}"
-            lines.append(f"- {_plain(text)}")
+            lines.append(f"- {markdown(text)}")
         lines.append("")
     marked = f", {posthoc.MARK}" if study.post_hoc else ""
     blocks = count_text(study.blocks, "block")
@@ -249,7 +251,8 @@ def to_latex(evaluation: Evaluation) -> str:
     unfinished = f" ({study.unfinished})" if study.unfinished else ""
     first = [sentence(study.unfinished)] if study.unfinished else []
     said = [
-        rf"\noindent\textbf{{{latex.escape(text)}}}\par" for text in (*first, *warnings(evaluation))
+        rf"\noindent\textbf{{{escaping.latex(text)}}}\par"
+        for text in (*first, *warnings(evaluation))
     ]
     tables = [
         latex.table(
@@ -267,7 +270,7 @@ def to_latex(evaluation: Evaluation) -> str:
             caption=f"{emulated.TITLE}{marked}", label="tab:links", header=emulated.HEADINGS,
             left=emulated.alignment(), rows=[line.cells() for line in links],
         )  # fmt: skip
-        tables.append(f"{made}\n\\par\\footnotesize {latex.escape(emulated.CAPTION)}")
+        tables.append(f"{made}\n\\par\\footnotesize {escaping.latex(emulated.CAPTION)}")
     head = f"{evaluation.study.plan_hash}{marked}"
     return latex.document_part(head, [*said, *tables])
 
@@ -282,7 +285,7 @@ def _paper(filled: Filled, marked: str) -> str:
         left=[not numeric for numeric in made.numeric],
         rows=[[cell.text for cell in row] for row in made.rows],
     )
-    return "\n".join([text, *(rf"\par\footnotesize {latex.escape(note)}" for note in made.notes)])
+    return "\n".join([text, *(rf"\par\footnotesize {escaping.latex(note)}" for note in made.notes)])
 
 
 _MAKERS: dict[str, Callable[[Evaluation], str]] = {
@@ -311,9 +314,8 @@ def alignment(evaluation: Evaluation) -> list[bool]:
 def body(evaluation: Evaluation, area: str) -> Iterator[list[str]]:
     """Rows of the tables for reading."""
     names = [system.name for system in evaluation.systems]
-    for row in evaluation.rows:
-        if row.area == area:
-            yield _reading(row, names)
+    for row in evaluation.rows_of(area):
+        yield _reading(row, names)
 
 
 def _reading(row: Row, names: Sequence[str]) -> list[str]:
@@ -344,11 +346,3 @@ def _judgement(one: Comparison | None) -> list[str]:
     raw = "–" if one.difference_percent is None else signed_percent(one.difference_percent)
     said = "; ".join(text for text in (one.words, one.reason, *one.cautions) if text)
     return [raw, speed, said]
-
-
-def _plain(text: str) -> str:
-    """Text that Markdown takes as it is: characters with a meaning are escaped (CommonMark 2.4)."""
-    flat = " ".join(text.split("\n"))
-    for mark in ("\\", "|", "*", "_", "`", "<", ">", "[", "]", "#"):
-        flat = flat.replace(mark, f"\\{mark}")
-    return flat

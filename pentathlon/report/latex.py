@@ -4,33 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\N{NO-BREAK SPACE}": "~",
-    "−": r"$-$",
-    "–": "--",
-    "δ": r"$\delta$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "µ": r"\textmu{}",
-    "…": r"\dots{}",
-    "∞": r"$\infty$",
-    "²": r"$^2$",
-}
-
-
-def escape(text: str) -> str:
-    """Text with every character that LaTeX would interpret, or cannot set, replaced."""
-    return "".join(ESCAPES.get(character, character) for character in text)
+from pentathlon.escaping import latex, latex_comment, latex_label, latex_row
 
 
 def table(
@@ -43,10 +17,10 @@ def table(
 ) -> str:
     """A longtable with a caption and a repeated header."""
     columns = "".join("l" if one else "r" for one in left)
-    head = " & ".join(escape(cell) for cell in header) + r" \\"
+    head = latex_row([latex(cell) for cell in header])
     lines = [
         rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
-        rf"\caption{{{escape(caption)}}}\label{{{label}}}\\",
+        rf"\caption{{{latex(caption)}}}\label{{{latex_label(label)}}}\\",
         r"\toprule",
         head,
         r"\midrule",
@@ -57,7 +31,7 @@ def table(
         r"\endhead",
         r"\bottomrule",
         r"\endfoot",
-        *(" & ".join(escape(cell) for cell in cells) + r" \\" for cells in rows),
+        *(latex_row([latex(cell) for cell in cells]) for cells in rows),
         r"\end{longtable}",
     ]
     return "\n".join(lines)
@@ -67,6 +41,6 @@ def document_part(plan_hash: str, tables: Sequence[str]) -> str:
     """The tables with what a document must load for them."""
     head = (
         "% Needs \\usepackage{booktabs,longtable,textcomp} and UTF-8 input.\n"
-        f"% Plan {plan_hash}\n"
+        f"% Plan {latex_comment(plan_hash)}\n"
     )
     return head + "\n\n".join(tables) + "\n"

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pentathlon.escaping import one_line
 from pentathlon.evaluate.beneath.answered import WORDS
 from pentathlon.evaluate.beneath.opposed import OPPOSED, opposed
 from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
@@ -56,13 +57,13 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     console.print()
     if study.unfinished:
         console.print(Text(f"! {sentence(study.unfinished)}", style="bold magenta"))
-    console.print(Text(study.title, style="bold"))
+    console.print(Text(one_line(study.title), style="bold"))
     if study.question:
-        console.print(Text(study.question, style="italic"))
+        console.print(Text(one_line(study.question), style="italic"))
     if marked := posthoc.words(evaluation):
         console.print(Text(marked, style="bold magenta"))
     for text in warnings(evaluation):
-        console.print(Text(f"! {text}", style="bold magenta"))
+        console.print(Text(one_line(f"! {text}"), style="bold magenta"))
     for decision in decisions(evaluation):
         _decision(decision, console)
     best = best_words(evaluation)
@@ -73,7 +74,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     if not evaluation.rows:
         console.print("\nNothing was measured: no finished step has a sample.")
     for area in evaluation.areas:
-        rows = [row for row in evaluation.rows if row.area == area]
+        rows = evaluation.rows_of(area)
         others: list[str | None] = [system.name for system in evaluation.systems[1:]]
         for other in others or [None]:
             narrow = console.width < WIDE and not full
@@ -138,7 +139,7 @@ def _answer(answer: Answer, console: Console) -> None:
     for finding in answer.findings[:MOST_FINDINGS]:
         place = f", {finding.place}" if finding.place else ""
         text = Text(f"  {SIGNS[finding.sign]} ", style=STYLES[finding.sign])
-        text.append(f"{finding.title}{place}: ", style="default not bold")
+        text.append(one_line(f"{finding.title}{place}: "), style="default not bold")
         text.append(finding.size)
         if finding.interval:
             text.append(f" ({finding.interval})", style="dim not bold")
@@ -468,7 +469,7 @@ def _failures(evaluation: Evaluation, console: Console) -> None:
         times = "" if failure.count == 1 else f" ({trim(failure.count)} times)"
         later = ", made good later" if failure.resolved else ""
         console.print(
-            Text(f"  {failure.system}: {what}: ")
+            Text(one_line(f"  {failure.system}: {what}: "))
             .append(failure.kind, style="magenta")
-            .append(f", {failure.reason}{times}{later}")
+            .append(one_line(f", {failure.reason}{times}{later}"))
         )

@@ -171,7 +171,7 @@ def areas(evaluation: Evaluation) -> tuple[Area, ...]:
     return tuple(
         Area(name, tallies(evaluation, rows), _parts(evaluation, name, rows))
         for name in evaluation.areas
-        if (rows := [row for row in evaluation.rows if row.area == name])
+        if (rows := evaluation.rows_of(name))
     )
 
 
@@ -366,7 +366,7 @@ def _line(
     }
     return Line(
         key=row.key,
-        anchor=f"row-{evaluation.rows.index(row)}",
+        anchor=f"row-{evaluation.place(row.key)}",
         title=row.case_text if alike else row.title,
         case="" if alike else row.case_text,
         unit=unit,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
 from pentathlon.link.profile import ProfileError, load_profile
 from pentathlon.study.catalog import Catalog, Parameter, Workload
+from pentathlon.study.limits import too_many_cases
 from pentathlon.study.model import KERNELS, Peer, Study, System, WorkloadChoice
 from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
@@ -273,6 +275,11 @@ def _check_parameters(
             complaint = next((c for link in value if (c := _link_problem(link))), None)
         if complaint:
             yield Problem((*path, name), complaint)
+    for workload in workloads:
+        named = {k: v for k, v in parameters.items() if workload.parameter(k) is not None}
+        if many := too_many_cases(workload.defaults() | named):
+            yield Problem(path, f"{workload.id}: {many}")
+            return
 
 
 def _link_problem(link: str) -> str | None:
@@ -294,10 +301,15 @@ def value_problem(parameter: Parameter, value: Any) -> str | None:
         return f"{value!r} is no list; write [{_toml(value)}]"
     if not value:
         return "the list is empty; name at least one value"
-    repeated = next((item for index, item in enumerate(value) if item in value[:index]), None)
+    complaint = next(
+        (c for item in value if (c := _scalar_problem(parameter, element, item))), None
+    )
+    if complaint:
+        return complaint
+    repeated = next((item for item, count in Counter(value).items() if count > 1), None)
     if repeated is not None:
         return f"{_toml(repeated)} is named twice; each value makes one case"
-    return next((c for item in value if (c := _scalar_problem(parameter, element, item))), None)
+    return None
 
 
 def _scalar_problem(parameter: Parameter, kind: str, value: Any) -> str | None:

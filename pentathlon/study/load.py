@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import re
-import tomllib
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,15 +13,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from pentathlon.reading import ReadError, TomlError, parse_toml, read_text
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
+from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
 from pentathlon.study.model import KERNELS, LOCAL_TARGETS, Study, System, parse_scheduler
 from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
 from pentathlon.study.traces import expand
-
-MAX_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,12 @@ def parse_study(
         StudyError: as `load_study`.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(file, [_syntax(error)]) from error
+        document = parse_toml(text)
+    except TomlError as error:
+        raise StudyError(file, [Problem((), str(error), error.line)]) from error
+    if large := list(oversized(document)):
+        locator = Locator(text)
+        raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in large])
     missing = list(expand(document, file.parent, traces or {}))
     study, problems = _validate(document)
     problems += missing
@@ -106,25 +108,9 @@ def parse_study(
 
 def _read(file: Path) -> str:
     try:
-        if file.stat().st_size > MAX_BYTES:
-            raise StudyError(file, [Problem((), "is larger than 4 MiB and no study file")])
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StudyError(file, [Problem((), f"cannot be read: {reason}")]) from error
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        text = "is not UTF-8 text; save the file as UTF-8"
-        raise StudyError(file, [Problem((), text, line)]) from error
-
-
-def _syntax(error: tomllib.TOMLDecodeError) -> Problem:
-    message = str(error)
-    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
-    text = re.sub(r"\s*\(at .*\)$", "", message)
-    if place is None:
-        return Problem((), f"is no valid TOML: {text}")
-    return Problem((), f"is no valid TOML at column {place[2]}: {text}", int(place[1]))
+        return read_text(file, MOST_BYTES)
+    except ReadError as error:
+        raise StudyError(file, [Problem((), str(error), error.line)]) from error
 
 
 def _validate(document: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
@@ -212,19 +198,22 @@ def _check_study(study: Study, directory: Path | None) -> list[Problem]:
     for index, system in enumerate(study.systems):
         problems += _check_target(system, ("system", index))
     fallback = None if directory is None or study.fallback is None else directory / study.fallback
-    if fallback is not None and not fallback.is_file():
+    # `Path.is_file` raises where a name is too long to be one.
+    if fallback is not None and not os.path.isfile(fallback):  # noqa: PTH113
         text = f'"{study.fallback}" is no file beside this study; name one, or leave the key out'
         problems.append(Problem(("fallback",), text))
     return problems
 
 
 def _duplicates(table: str, names: list[str]) -> list[Problem]:
-    counts = Counter(names)
-    return [
-        Problem((table, index, "name"), f'"{name}" is used twice; every {table} needs its own name')
-        for index, name in enumerate(names)
-        if counts[name] > 1 and names.index(name) != index
-    ]
+    counts: Counter[str] = Counter()
+    problems = []
+    for index, name in enumerate(names):
+        if counts[name]:
+            text = f'"{name}" is used twice; every {table} needs its own name'
+            problems.append(Problem((table, index, "name"), text))
+        counts[name] += 1
+    return problems
 
 
 KEY_TARGETS: dict[str, tuple[str, ...]] = {

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
+from pentathlon.study.limits import check_steps
 from pentathlon.study.model import Procedure, Study, Suite, System, WorkloadChoice
 from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
 
@@ -175,11 +176,12 @@ def make_plan(
         blocks: number of blocks instead of the study's, or the most of its stopping rule.
 
     Raises:
-        ValueError: the stopping rule cannot work with so few blocks.
+        ValueError: the stopping rule cannot work with so few blocks, or there are too many steps.
     """
     if blocks is not None:
         study = study.model_copy(update={"procedure": study.procedure.with_blocks(blocks)})
     steps = {system.name: _steps(study, system, catalog) for system in study.systems}
+    check_steps(study.procedure.blocks, steps)
     return Plan(
         study=study,
         agent={

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from pentathlon.escaping import complaint, one_line
+
 TomlPath: TypeAlias = tuple[str | int, ...]
 """Keys and list indices from the top of a document, such as ("system", 0, "cpus", 1)."""
 
@@ -30,7 +32,7 @@ class Problem:
         """`FILE:LINE: PLACE: TEXT`, as compilers write it."""
         place = show_path(self.path)
         where = f"{file}:{self.line}" if self.line else str(file)
-        return f"{where}: {place}: {self.text}" if place else f"{where}: {self.text}"
+        return one_line(where) + complaint(f": {place}: {self.text}" if place else f": {self.text}")
 
 
 class StudyError(Exception):
@@ -39,7 +41,18 @@ class StudyError(Exception):
     def __init__(self, file: Path, problems: Iterable[Problem]) -> None:
         self.file = file
         self.problems = sorted(problems, key=lambda problem: problem.line or 0)
-        super().__init__("\n".join(problem.located(file) for problem in self.problems))
+        lines = [problem.located(file) for problem in self.problems[:MOST_SHOWN]]
+        if more := len(self.problems) - MOST_SHOWN:
+            lines += [f"{file}: and {more} problems more"] if more > 0 else []
+        super().__init__("\n".join(lines))
+
+
+MOST_SHOWN = 100
+"""Problems of one file that are listed."""
+
+
+LONGEST = 60
+"""Characters of a key that are shown."""
 
 
 def show_path(path: Sequence[str | int]) -> str:
@@ -49,8 +62,9 @@ def show_path(path: Sequence[str | int]) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
             continue
-        bare = part.replace("-", "").replace("_", "").isalnum() and part.isascii()
-        text += ("." if text else "") + (part if bare else f'"{part}"')
+        name = part if len(part) <= LONGEST else f"{part[:LONGEST]}..."
+        bare = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
+        text += ("." if text else "") + (name if bare else f'"{name}"')
     return text
 
 
@@ -78,6 +92,7 @@ def did_you_mean(word: str, known: Iterable[str], lists: str = "") -> str:
         lists: the command or the page that lists them, told where they are too many.
     """
     words = list(known)
+    word = word[:LONGEST]  # To compare takes the product of the lengths.
     many = bool(lists) and len(words) > FEW
     like = sorted(((likeness(word, one), one) for one in words), key=lambda pair: -pair[0])
     best = like[0][0] if like else 0.0

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from pentathlon.reading import ReadError, read_bytes
 from pentathlon.study.model import Study
 from pentathlon.study.problems import Problem, TomlPath
 
@@ -97,7 +99,7 @@ def _expanded(text: str, directory: Path, known: Mapping[str, str]) -> str:
     def numbers(found: re.Match[str]) -> str:
         name = found[1].strip()
         file = directory / name
-        if name in known and not file.exists():
+        if name in known and not os.path.exists(file):  # noqa: PTH110
             return known[name]
         return read(name, file)
 
@@ -113,23 +115,20 @@ def read(name: str, file: Path) -> str:
     if not name:
         raise TraceError('"trace @" needs the path of a file, such as "trace @lengths.txt"')
     try:
-        with file.open("rb") as opened:
-            data = opened.read(MAX_BYTES + 1)
-        lines = data.decode("utf-8").splitlines()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise TraceError(f'the trace file "{name}" cannot be read: {reason}') from error
+        data = read_bytes(file, MAX_BYTES)
+        lines = data.decode("utf-8-sig").splitlines()
+    except ReadError as error:
+        raise TraceError(f'the trace file "{name}" {error}') from error
     except UnicodeDecodeError as error:
         raise TraceError(f'the trace file "{name}" is no text in UTF-8') from error
-    if len(data) > MAX_BYTES:
-        raise TraceError(f'the trace file "{name}" is larger than {MAX_BYTES >> 20} MiB')
     words = []
     for line, text in enumerate(lines, start=1):
         for word in text.split():
             if not _is_number(word):
+                # Whoever made the study need not be allowed to read the file: none of it is shown.
                 raise TraceError(
-                    f'line {line} of the trace file "{name}" holds "{word[:40]}", which is no '
-                    "number; write one number a line, or numbers with blanks between them"
+                    f'line {line} of the trace file "{name}" holds something that is no number; '
+                    "write one number a line, or numbers with blanks between them"
                 )
             words.append(word)
     if not words:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 from hdrh.histogram import HdrHistogram
 
+from pentathlon.escaping import csv_field
 from pentathlon.traffic import pcapng
 
 DIGITS = 3
@@ -19,7 +20,9 @@ LONGEST_NS = 3_600_000_000_000
 
 def csv(table: pl.DataFrame) -> str:
     """The table as CSV with a header; what is unknown is empty (RFC 4180)."""
-    return table.write_csv(line_terminator="\r\n")
+    texts = pl.col(pl.String).map_elements(csv_field, return_dtype=pl.String)
+    names = {name: str(csv_field(name)) for name in table.columns}
+    return table.with_columns(texts).rename(names).write_csv(line_terminator="\r\n")
 
 
 def pcapng_blocks(

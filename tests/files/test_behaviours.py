@@ -48,7 +48,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ("[mine]\nreceive_buffer = [1, 2]\n", "three sizes"),
         ("[mine]\nmost = 'smb9'\n", "most must be one of smb1"),
         ("mine = 3\n", "exactly one table"),
-        ("[mine\n", "no TOML"),
+        ("[mine\n", "no valid TOML"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, text: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from heapq import heappush
 
 import pytest
 
@@ -10,8 +11,8 @@ from pentathlon.filecapture import http, http2, smb
 from pentathlon.filecapture.exchanges import Exchange, turns
 from pentathlon.filecapture.pcapng import CaptureError, read
 from pentathlon.filecapture.rounds import round_trips, shortest_ns
-from pentathlon.filecapture.segments import segments
-from pentathlon.filecapture.streams import Conversation, conversations
+from pentathlon.filecapture.segments import Segment, segments
+from pentathlon.filecapture.streams import Conversation, Reordered, Stream, conversations
 from pentathlon.filecapture.summary import summarise
 from tests.files.packets import ACK, CLIENT, FIN, SERVER, Line, pcapng
 
@@ -248,3 +249,31 @@ def test_the_task_on_a_mapped_drive_begins_after_its_share_is_connected() -> Non
     assert [one.name for one in found.exchanges or []] == ["CREATE", "READ", "CLOSE"]
     assert (found.task_s, found.round_trips, found.turns) == (0.152, 3, 3)
     assert found.metadata == 2 and found.packets == 6
+
+
+class Counted(int):
+    """A number that counts how often it is compared."""
+
+    compared = 0
+
+    def __lt__(self, other: int) -> bool:
+        Counted.compared += 1
+        return int(self) < int(other)
+
+    def __gt__(self, other: int) -> bool:
+        Counted.compared += 1
+        return int(self) > int(other)
+
+
+def test_what_waits_behind_a_hole_is_not_looked_through_for_each_segment() -> None:
+    stream = Stream()
+    waiting = 500
+    for number in range(waiting):
+        offset = Counted(10 + 10 * number)
+        stream.take(Segment(number, False, (1, 2), 0, 0, ACK, 0, b"", 60), Reordered())
+        stream._waiting[offset] = (b"x" * 10, number)
+        heappush(stream._order, offset)
+        stream._join(number)
+    assert Counted.compared < 20 * waiting
+    stream.take(Segment(waiting, False, (1, 2), 0, 0, ACK, 0, b"y" * 10, 60), Reordered())
+    assert bytes(stream.data) == b"y" * 10 + b"x" * 10 * waiting

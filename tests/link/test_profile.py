@@ -73,7 +73,7 @@ def test_the_time_on_the_line_counts_all_headers() -> None:
         ("[both]\ncodel_target_ms = 5\n", "codel_interval_ms"),
         ("mtu_bytes = 20\n", "at least 68"),
         ("mtu_bytes = 20.5\n", "whole number"),
-        ("[both\n", "no TOML"),
+        ("[both\n", "no valid TOML"),
         ("both = 3\n", "must be a table"),
         ("title = 3\n", "must be text"),
     ],
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_said_in_one_sentence(text: str, said: str) -> None:
 def test_a_name_that_is_not_there_is_answered_with_a_near_one(tmp_path: Path) -> None:
     with pytest.raises(ProfileError, match='did you mean "wan-10m-50ms"'):
         load_profile("wan-10m-50")
-    with pytest.raises(ProfileError, match="No such file"):
+    with pytest.raises(ProfileError, match="no such file"):
         load_profile("mine.toml", tmp_path)
     (tmp_path / "mine.toml").write_text("[both]\ndelay_ms = 7\n")
     assert load_profile("mine.toml", tmp_path).round_trip_ms == 14

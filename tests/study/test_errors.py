@@ -128,7 +128,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_directory(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="cannot be read: is a directory"):
+    with pytest.raises(StudyError, match="is a directory and no regular file"):
         load_study(tmp_path)
 
 

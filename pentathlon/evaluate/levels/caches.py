@@ -29,6 +29,8 @@ SMALLEST_RISE = 0.15
 MOST_LEVELS = 5
 WILKS_95 = 3.84
 FEWEST_POINTS = 6
+MOST_POINTS = 2000
+"""The fit takes time and memory by the square of the points."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.levels.caches import (
     FEWEST_POINTS,
+    MOST_POINTS,
     Step,
     Values,
     find_steps,
@@ -119,7 +120,7 @@ def _steps(
     for (workload, indicator, name), members in groups.items():
         for system in systems:
             sizes, cost, noise = _curve(members, system)
-            if len(sizes) < FEWEST_POINTS:
+            if not FEWEST_POINTS <= len(sizes) <= MOST_POINTS:
                 continue  # It could show no step, which is not the same as having none.
             rate = members[0].direction == "higher"
             steps = find_steps(sizes, cost, noise, overhead=rate)

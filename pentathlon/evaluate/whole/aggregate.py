@@ -29,8 +29,10 @@ from pentathlon.evaluate.model_whole import (
     Member,
     Whole,
     Without,
+    below_floor,
 )
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.whole.leave_one_out import without_each
 from pentathlon.evaluate.whole.sensitivity import sensitivity
 from pentathlon.evaluate.whole.weighed import (
     Values,
@@ -88,16 +90,22 @@ class Means:
                 )
                 for part, own in parts_of(kept, by).items()
             ),
-            floor_percent=self._floor(kept),
+            floor_percent=self._floor_percent(self._floor(kept)),
         )
 
-    def _floor(self, kept: Sequence[Weighed]) -> float | None:
-        """The larger end of the interval of this mean between two names of one system."""
+    def _floor(self, kept: Sequence[Weighed]) -> Values | None:
+        """This mean in each block of two names of one system; None where a row has no floor."""
         if not all(one.row.key in self.floors for one in kept):
             return None
         grid = np.array([self.floors[one.row.key] for one in kept])
         weights = np.array([one.weight for one in kept])
-        low, high = ratio.t_interval(weights @ grid / weights.sum(), self.rate)
+        return np.asarray(weights @ grid / weights.sum(), dtype=np.float64)
+
+    def _floor_percent(self, floor: Values | None) -> float | None:
+        """The larger end of the interval of a mean between two names of one system."""
+        if floor is None:
+            return None
+        low, high = ratio.t_interval(floor, self.rate)
         return ratio.percent(max(abs(low), abs(high)))
 
     def _interval(self, sample: Values) -> tuple[float | None, float | None]:
@@ -108,21 +116,24 @@ class Means:
 
     def without(self, kind: str, everything: Mean) -> Iterator[Without]:
         """The mean over everything without each part in turn."""
-        names = dict.fromkeys(getattr(one.row, kind) for one in self.rows if one.weight > 0)
-        if len(names) < 2:
+        used = [one for one in self.rows if one.weight > 0]
+        names = [getattr(one.row, kind) for one in used]
+        if len({*names}) < 2:
             return
-        for name in names:
-            rest = [one for one in self.rows if getattr(one.row, kind) != name]
-            left = self.mean("all", "", rest, "area")
-            if left is not None:
-                yield Without(
-                    kind=kind,
-                    name=name,
-                    percent=left.percent,
-                    low_percent=left.low_percent,
-                    high_percent=left.high_percent,
-                    changes=direction(left) != direction(everything),
-                )
+        whole = direction(everything)
+        for rest in without_each(used, names, self.floors):
+            sample = units(rest.means, rest.blocks, rest.installs)
+            mean = float(sample.mean())
+            low, high = self._interval(sample)
+            found = signed(mean, low, high, self._floor_percent(rest.floors))
+            yield Without(
+                kind=kind,
+                name=rest.name,
+                percent=ratio.percent(mean),
+                low_percent=low,
+                high_percent=high,
+                changes=found != whole,
+            )
 
     def dominance(self) -> Dominance | None:
         """Intersection-union test of "not slower by δ or more in any row", and of the reverse.
@@ -172,9 +183,16 @@ def direction(mean: Mean) -> int:
 
     0 too where the difference is not above the noise floor of this machine.
     """
-    if mean.low_percent is None or mean.high_percent is None or mean.below_floor:
+    return signed(mean.mean, mean.low_percent, mean.high_percent, mean.floor_percent)
+
+
+def signed(
+    mean: float, low_percent: float | None, high_percent: float | None, floor_percent: float | None
+) -> int:
+    """`direction`, of a mean log-ratio with its interval and its noise floor."""
+    if low_percent is None or high_percent is None or below_floor(mean, floor_percent):
         return 0
-    return 1 if mean.low_percent > 0 else -1 if mean.high_percent < 0 else 0
+    return 1 if low_percent > 0 else -1 if high_percent < 0 else 0
 
 
 def find_whole(
@@ -230,18 +248,13 @@ def find_whole(
     ]
     everything = means.mean("all", "", weighed, "area")
     found_means = [] if everything is None else [everything]
-    for kind, names in (
-        ("area", dict.fromkeys(one.row.area for one in weighed)),
-        ("suite", dict.fromkeys(suites.get(one.row.workload, "") for one in weighed)),
-    ):
-        if kind == "suite" and len(names) < 2:
+    of_suites: dict[str, list[Weighed]] = {}
+    for one in weighed:
+        of_suites.setdefault(suites.get(one.row.workload, ""), []).append(one)
+    for kind, groups in (("area", parts_of(weighed, "area")), ("suite", of_suites)):
+        if kind == "suite" and len(groups) < 2:
             continue
-        for name in names:
-            own = [
-                one
-                for one in weighed
-                if (one.row.area if kind == "area" else suites.get(one.row.workload, "")) == name
-            ]
+        for name, own in groups.items():
             part = means.mean(kind, name, own, "workload")
             if part is not None:
                 found_means.append(part)

@@ -11,17 +11,21 @@ from pentathlon.evaluate.model_whole import Member, Sensitivity, Share, Turn, Wh
 from pentathlon.evaluate.whole import simplex
 from pentathlon.evaluate.whole.weighed import Values, Weighed, block_means, parts_of, units
 
+MOST_PARTS = 1000
+"""More parts have no sensitivity: every set of weights of so many parts says nearly the same."""
+
 
 def sensitivity(kept: Sequence[Weighed], blocks: Sequence[int], rate: float) -> Sensitivity | None:
     """Shares of all weights that favour each side, and the nearest weights that change the winner.
 
-    The parts are the areas; the workloads where there is one area. None with a single part.
+    The parts are the areas; the workloads where there is one area. None with a single part, and
+    with more than `MOST_PARTS`.
     """
     kind = "area"
     parts = parts_of(kept, "area")
     if len(parts) < 2:
         kind, parts = "workload", parts_of(kept, "workload")
-    if len(parts) < 2:
+    if not 2 <= len(parts) <= MOST_PARTS:
         return None
     names = list(parts)
     total = sum(one.weight for one in kept)
@@ -64,20 +68,21 @@ def _shown(grid: Values, rate: float) -> tuple[float, float]:
 def best_shares(wholes: Sequence[Whole], reference: str) -> tuple[Share, ...]:
     """Of all weights of the areas: how often each system, the reference too, has the best mean.
 
-    Only the areas that every comparison has count; () with fewer than two systems or areas.
+    Only the areas that every comparison has count; () with fewer than two systems or areas, and
+    with more than `MOST_PARTS` of these.
     """
     if len(wholes) < 2:
         return ()
+    of_areas = [{m.name: m.mean for m in one.means if m.kind == "area"} for one in wholes]
     shared = [
         mean.name
         for mean in wholes[0].means
-        if mean.kind == "area" and all(one.mean("area", mean.name) for one in wholes)
+        if mean.kind == "area" and all(mean.name in own for own in of_areas)
     ]
-    if len(shared) < 2:
+    if not 2 <= len(shared) <= MOST_PARTS:
         return ()
     scores = [[0.0] * len(shared)]
-    for whole in wholes:
-        scores.append([m.mean for name in shared if (m := whole.mean("area", name)) is not None])
+    scores += [[own[name] for name in shared] for own in of_areas]
     best = np.argmax(simplex.points(len(shared)) @ np.array(scores).T, axis=1)
     names = [reference, *(whole.system for whole in wholes)]
     return tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,18 @@ class Weighed:
     """Block -> the pair of installs that it booted, where there are several."""
 
 
+WORTH_MORE = 1 + 1e-9
+"""Blocks must be worth more than others by this factor, which rounding does not make."""
+
+
+def worth_of(weight: Any, blocks: Any) -> Any:
+    """What blocks are worth: the weight of the rows that have them, times degrees of freedom.
+
+    A single block is worth a little: it has a mean, though no interval.
+    """
+    return weight * (blocks - 0.9)
+
+
 def complete(chosen: Sequence[Weighed]) -> tuple[list[Weighed], list[int]]:
     """The rows and the blocks that a mean is taken over: every row is there in every block.
 
@@ -34,11 +47,10 @@ def complete(chosen: Sequence[Weighed]) -> tuple[list[Weighed], list[int]]:
     best: tuple[float, list[Weighed], list[int]] = (-1.0, [], [])
     sets = dict.fromkeys(frozenset(one.ratios) for one in chosen)
     common = frozenset.intersection(*sets) if sets else frozenset()
-    for blocks in (*sets, common):
+    for blocks in dict.fromkeys((*sets, common)):
         kept = [one for one in chosen if blocks <= one.ratios.keys()]
-        # A single block is worth a little: it has a mean, though no interval.
-        worth = sum(one.weight for one in kept) * (len(blocks) - 0.9)
-        if blocks and worth > best[0]:
+        worth = worth_of(sum(one.weight for one in kept), len(blocks))
+        if blocks and worth > best[0] * WORTH_MORE:
             best = (worth, kept, sorted(blocks))
     return best[1], best[2]
 

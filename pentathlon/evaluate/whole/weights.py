@@ -32,6 +32,7 @@ def row_weights(places: Sequence[Place], stated: Mapping[str, float]) -> dict[st
     for one in places:
         workloads.setdefault(one.area, {})[one.workload] = stated.get(one.workload, 1.0)
     areas = {area: stated.get(area, 1.0) for area, own in workloads.items() if sum(own.values())}
+    sums = {area: sum(own.values()) for area, own in workloads.items()}
     whole = sum(areas.values())
     indicators: dict[str, set[str]] = {}
     for one in places:
@@ -44,7 +45,7 @@ def row_weights(places: Sequence[Place], stated: Mapping[str, float]) -> dict[st
             found[one.key] = 0.0
             continue
         of_area = areas[one.area] / whole
-        of_workload = own[one.workload] / sum(own.values())
+        of_workload = own[one.workload] / sums[one.area]
         found[one.key] = (
             of_area
             * of_workload

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from pentathlon.reading import ReadError, parse_toml, read_text
 from pentathlon.target.contract import TargetError
 
 OWN: Final = "own"
@@ -16,6 +17,8 @@ GENERATIONS: Final = ("smb1", "smb2.0", "smb2.1", "smb3.1.1")
 """SMB by its generations, oldest first ([MS-SMB2] 1.7)."""
 
 KNOWN = Path(__file__).with_name("behaviours.toml")
+MOST_BYTES = 1 << 20
+"""Of a file with a behaviour."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,10 @@ def _known() -> dict[str, Behaviour]:
 
 def _of_file(path: Path) -> Behaviour:
     try:
-        tables = tomllib.loads(path.read_text())
-    except OSError as error:
-        raise TargetError(f"the behaviour {path} cannot be read: {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise TargetError(f"the behaviour {path} is no TOML: {error}") from error
+        tables = parse_toml(read_text(path, MOST_BYTES))
+    except ReadError as error:
+        place = f", line {error.line}," if error.line else ""
+        raise TargetError(f"the behaviour {path}{place} {error}") from error
     if len(tables) != 1 or not isinstance(next(iter(tables.values())), dict):
         raise TargetError(f"the behaviour {path} must hold exactly one table, such as [mine]")
     name, table = next(iter(tables.items()))

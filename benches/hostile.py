@@ -1,0 +1,103 @@
+"""Damaged input in large numbers: how each piece ended, counted.
+
+Run: python benches/hostile.py --count 1000000 --seed 1 --jobs 1
+
+Each kind of input is one that tests/hostile makes, in parts of 1000 with seeds of their own; a part
+that ends in anything but "read" or "refused" is named with its seed, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from pentathlon import agent
+from pentathlon.study.catalog import parse_catalog
+
+PART = 1000
+
+Make = Callable[[int, int], Counter[str]]
+
+
+def kinds() -> list[str]:
+    """The kinds of input that are there: names of functions of tests/hostile."""
+    known = {
+        "captures": ("captures", "recordings"),
+        "studies": ("studies", "profiles"),
+        "events": ("streams",),
+    }
+    found = []
+    for module, names in known.items():
+        try:
+            loaded = importlib.import_module(f"tests.hostile.{module}")
+        except ModuleNotFoundError:
+            continue
+        found += [f"{module}.{name}" for name in names if hasattr(loaded, name)]
+    return found
+
+
+def part(kind: str, seed: int) -> tuple[str, int, Counter[str], str]:
+    """(kind, seed, ends, what went wrong) of one part."""
+    module, _, name = kind.partition(".")
+    make = getattr(importlib.import_module(f"tests.hostile.{module}"), name)
+    try:
+        if kind == "studies.studies":
+            catalog = parse_catalog(agent.catalog(agent.locate()))
+            with tempfile.TemporaryDirectory() as directory:
+                return kind, seed, make(PART, seed, Path(directory), catalog), ""
+        return kind, seed, make(PART, seed), ""
+    except Exception as error:
+        notes = "; ".join(getattr(error, "__notes__", []))
+        return kind, seed, Counter(), f"{type(error).__name__}: {str(error)[:300]} ({notes})"
+
+
+def parts(asked: list[str], seed: int) -> Iterator[tuple[str, int]]:
+    """Kinds and seeds in turn, without an end."""
+    while True:
+        for kind in asked:
+            yield kind, seed
+        seed += 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100_000, help="pieces of all kinds together")
+    parser.add_argument("--seed", type=int, default=1, help="of the first part of each kind")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--kinds", nargs="+", choices=kinds(), default=kinds())
+    asked = parser.parse_args()
+    todo = list(islice(parts(asked.kinds, asked.seed), -(-asked.count // PART)))
+    ends: dict[str, Counter[str]] = {kind: Counter() for kind in asked.kinds}
+    wrong = 0
+    start = time.monotonic()
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for kind, seed, found, fault in pool.map(part, *zip(*todo, strict=True), chunksize=1):
+            ends[kind] += found
+            if fault:
+                wrong += 1
+                print(f"{kind}, seed {seed}: {fault}", flush=True)
+    for kind, found in ends.items():
+        told = ", ".join(f"{count:,} {name}" for name, count in sorted(found.items()))
+        print(f"{kind:24}{told}")
+    largest = max(getrusage(who).ru_maxrss for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
+    print(
+        f"{sum(sum(one.values()) for one in ends.values()):,} pieces in "
+        f"{time.monotonic() - start:.0f} s, {wrong} parts ended otherwise, "
+        f"at most {largest >> 10} MiB of memory"
+    )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
