@@ -87,7 +87,9 @@ def calibrate(
         with Claims() as claims:
             ready = _ready(study, system, blocks, claims, Consent(yes))
             planview.show(err, ready)
-            directory = session.start(ready, out_directory, None, listener(None), calibrated=False)
+            directory = session.start(
+                ready, out_directory, None, listener(None), calibrated=False, claims=claims
+            )
         _keep(session.finished_result(directory))
 
 

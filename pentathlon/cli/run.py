@@ -65,7 +65,8 @@ def run(
         bool, typer.Option("--no-pilot", help="Do not boot once to estimate the time.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for other runs on the same CPUs to end.")
+        bool,
+        typer.Option("--wait", help="Wait for other runs on the same CPUs or settings to end."),
     ] = False,
     yes: Annotated[
         bool,
@@ -86,6 +87,7 @@ def run(
             ready = get_ready_again(result, consent)
             for note in claim(claims, ready):
                 _say(note)
+            claims.work_in(directory)
             err.print(f"resumed: {directory} (plan {ready.plan.hash()[:12]})", soft_wrap=True)
             session.go_on(directory, ready, listener(None))
         else:
@@ -95,7 +97,9 @@ def run(
             planview.show(err, ready)
             if not yes and not consent.given:
                 _ask(ready)
-            directory = session.start(ready, out_directory, blocks, listener(ready.estimates))
+            directory = session.start(
+                ready, out_directory, blocks, listener(ready.estimates), claims=claims
+            )
         _finish(directory, report=not no_report)
 
 

@@ -24,7 +24,8 @@ from pentathlon.target.claims import Claims
 from pentathlon.target.contract import Target, TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
 from pentathlon.target.quiet import disturbances
-from pentathlon.target.undo import default_state_dir
+from pentathlon.target.undo import default_state_dir, leftovers
+from pentathlon.target.wholemachine import everything
 
 Allow: TypeAlias = Callable[[tuple[Named, ...], dict[str, Target]], None]
 """Is asked before anything is started that a study names: it, and the targets, not prepared yet.
@@ -130,6 +131,8 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     """
     claims.release()
     used = frozenset[str]().union(*(target.occupies() for target in ready.targets.values()))
+    if any(entry.get("change") == "setting" for entry in leftovers(default_state_dir())):
+        used |= everything()  # The first boot puts them back.
     claims.take(ready.plan.study.name, used)
     found = disturbances()
     if not found:
