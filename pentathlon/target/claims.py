@@ -231,11 +231,12 @@ def _holder(file: int) -> _Holder:
     """Who holds a lock. Anybody may have written the file: only plain text is taken."""
     try:
         told = json.loads(os.pread(file, HOLDER_BYTES, 0))
-        words = f'the run of study "{_plain(told["study"], 80)}" (process {int(told["pid"])}'
+        study, process = _plain(told["study"], 80), _plain(int(told["pid"]), 20)
+        words = f'the run of study "{study}" (process {process}'
         if "directory" in told:
             words += f", {_plain(told['directory'], 200)}"
         return _Holder(f"{words})", told.get("whole") is True)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return _Holder()
 
 

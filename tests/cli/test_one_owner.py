@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,9 +136,12 @@ def kernel(shop: Shop) -> Iterator[Machine]:
     """The real setting."""
     if not os.access(SWAPPINESS, os.W_OK):
         pytest.skip("this user may not change the swappiness of this machine")
-    before = SWAPPINESS.read_text()
-    yield from made(shop, SWAPPINESS)
-    SWAPPINESS.write_text(before)
+    # Tests of another checkout may be run on this machine at the same time.
+    with Claims(Path(tempfile.gettempdir()), waiting=print) as claims:
+        claims.take("tests", ["swappiness"])
+        before = SWAPPINESS.read_text()
+        yield from made(shop, SWAPPINESS)
+        SWAPPINESS.write_text(before)
 
 
 def test_the_second_run_is_refused_and_the_first_one_named(machine: Machine) -> None:
