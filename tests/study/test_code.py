@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from pentathlon.study.code import Named, named, rights, visible
 from pentathlon.study.load import load_study
@@ -92,3 +93,17 @@ def test_nothing_is_hidden_from_a_terminal() -> None:
 def test_whose_rights(user: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: user)
     assert rights() == words
+
+
+@pytest.mark.parametrize(
+    "name", ["bench-1", "root@[fe80::1%eth0]:22", "a,b.example.org", "ssh://u@h"]
+)
+def test_names_of_machines_are_taken_as_ssh_takes_them(name: str) -> None:
+    assert found(target="ssh", ssh={"host": "h", "jump": name, "user": r"DOMAIN\me"}) == []
+
+
+@pytest.mark.parametrize("key", ["host", "user", "jump"])
+@pytest.mark.parametrize("name", ["-oX", "$(x)", "a;b", "a'b", 'a"b', "`x`", "a|b", "a&b", "a>b"])
+def test_names_of_machines_hold_nothing_for_a_shell(key: str, name: str) -> None:
+    with pytest.raises(ValidationError):
+        found(target="ssh", ssh={"host": "h", key: name})
