@@ -31,6 +31,9 @@ INSTALL = "pentathlon doctor --install"
 BANNER = re.compile(rb"Linux version (\d[!-~]{0,63}) \(")
 """What every kernel says of itself when it starts (init/version.c), as it lies in its file."""
 
+LARGEST = 4 << 30
+"""No kernel has so many bytes, and a file of a study is read to its end."""
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -142,7 +145,7 @@ def _named(path: Path) -> Kernel | None:
 
 @functools.cache
 def _banner(path: Path, _changed_ns: int, size: int) -> tuple[str, str] | None:
-    if not size or not os.access(path, os.X_OK):
+    if not 0 < size < LARGEST or not os.access(path, os.X_OK):
         return None
     with (
         path.open("rb") as file,
