@@ -11,6 +11,7 @@ from rich.table import Table
 
 from pentathlon import agent
 from pentathlon.cli import planview, session
+from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out
@@ -73,6 +74,9 @@ def calibrate(
             "--result", help="Calibrate from a result that has one system under two names."
         ),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before what the study starts.")
+    ] = False,
 ) -> None:
     with domain_errors():
         if from_result is not None:
@@ -81,13 +85,17 @@ def calibrate(
             _keep(load_result(from_result))
             return
         with Claims() as claims:
-            ready = _ready(study, system, blocks, claims)
+            ready = _ready(study, system, blocks, claims, Consent(yes))
             planview.show(err, ready)
-            directory = session.start(ready, out_directory, None, listener(None), calibrated=False)
+            directory = session.start(
+                ready, out_directory, None, listener(None), calibrated=False, claims=claims
+            )
         _keep(session.finished_result(directory))
 
 
-def _ready(study: Path | None, system: str | None, blocks: int, claims: Claims) -> Ready:
+def _ready(
+    study: Path | None, system: str | None, blocks: int, claims: Claims, consent: Consent
+) -> Ready:
     """The plan of the two names; the study of it lies in the result directory afterwards."""
     text = DEFAULT
     if study is not None:
@@ -102,7 +110,7 @@ def _ready(study: Path | None, system: str | None, blocks: int, claims: Claims) 
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "calibrate.toml"
         file.write_text(to_toml(twins(text, system, blocks)), encoding="utf-8")
-        return get_ready(file, None, with_pilot=False, claims=claims, twins=True)
+        return get_ready(file, None, with_pilot=False, claims=claims, twins=True, allow=consent)
 
 
 def _keep(result: Result) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +20,10 @@ from pentathlon.study.check import CATALOG
 from pentathlon.study.problems import did_you_mean
 from pentathlon.target import doctor as examiner
 from pentathlon.target import quiet
+from pentathlon.target.claims import Busy, Claims
 from pentathlon.target.probes import Finding
 from pentathlon.target.undo import default_state_dir, restore_leftovers
+from pentathlon.target.wholemachine import everything
 
 CATALOG_HELP = """Show the workloads, or one workload with its parameters and indicators.
 
@@ -235,7 +239,8 @@ def doctor(
             _quiet(apply)
             return
         if restore:
-            said = restore_leftovers(default_state_dir(), kept=True)
+            with _alone("put back"):
+                said = restore_leftovers(default_state_dir(), kept=True)
             for sentence in said or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return
@@ -258,10 +263,27 @@ def doctor(
             raise typer.Exit(Exit.UNAVAILABLE)
 
 
+@contextmanager
+def _alone(done: str) -> Iterator[None]:
+    """While no run measures on this machine, whose settings are changed.
+
+    Raises:
+        Busy: one does.
+    """
+    with Claims() as claims:
+        try:
+            claims.take("pentathlon doctor", everything())
+        except Busy as error:
+            raise Busy(f"{error.who}; nothing was {done}, wait for its end") from error
+        yield
+
+
 def _quiet(apply: bool) -> None:
     """What would disturb; with `apply` after the settings have been made."""
     if apply:
-        for sentence in quiet.apply(default_state_dir()):
+        with _alone("changed"):
+            said = quiet.apply(default_state_dir())
+        for sentence in said:
             out.print(sentence, markup=False, soft_wrap=True)
     with err.status("looking for a second"):
         found = quiet.check()

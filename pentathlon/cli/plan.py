@@ -18,6 +18,7 @@ from pentathlon.target.claims import Busy, Claims
 HELP = """Print what a study would do: systems, boots, order, time, privileges, changes.
 
 Every system is booted once, shortly, to estimate the time (the pilot); nothing of that is counted.
+Nothing is started that the study names itself, such as commands and kernel files: these are listed.
 
 Examples:
 
@@ -67,8 +68,9 @@ def plan(
         ready = _ready(study, blocks, with_pilot=not no_pilot)
         if as_json:
             document = {
-                "hash": ready.plan.hash(),
+                "hash": ready.hash,
                 "notes": ready.notes,
+                "starts": [one.text for one in ready.named],
                 "plan": json.loads(ready.plan.canonical()),
             }
             out.print_json(data=document)

@@ -13,6 +13,7 @@ from pentathlon.cli.screen import seconds, size
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate
+from pentathlon.study.code import rights
 from pentathlon.study.counting import count_text
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
@@ -173,8 +174,10 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
     grid.add_row("stopping", plan.study.procedure.stopping.words(len(plan.blocks)))
     grid.add_row("expected time", _time(plan, estimates))
     grid.add_row("written", _written(ready, estimates))
-    grid.add_row("privileges", _privileges(ready.targets))
-    grid.add_row("settings changed", _changes(ready.targets))
+    if ready.named:
+        grid.add_row("starts", Text("\n".join(one.text for one in ready.named), style="yellow"))
+    grid.add_row("privileges", _privileges(ready))
+    grid.add_row("settings changed", "\n".join(changes(ready.targets)) or "none")
     grid.add_row(
         "judged with",
         f"±{plan.study.evaluation.delta_percent:g} % counts as equal, "
@@ -184,7 +187,8 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
         declared = ", ".join(plan.study.evaluation.declared)
         grid.add_row("declared", f"{declared}; everything else is exploratory")
     grid.add_row("agent", f"{plan.agent['version']} (build {plan.agent['build']})")
-    grid.add_row("plan hash", plan.hash())
+    unseen = f"not known before {', '.join(ready.unseen)} has been looked for, which a run does"
+    grid.add_row("plan hash", ready.hash or unseen)
     problems = [
         Text(f'The pilot of "{name}" failed: {estimate.problem}', style="yellow")
         for name, estimate in (estimates or {}).items()
@@ -234,15 +238,17 @@ def _written(ready: Ready, estimates: Estimates | None) -> str:
     return "; ".join(parts)
 
 
-def _privileges(targets: Mapping[str, Target]) -> str:
-    needs = {need: None for target in targets.values() for need in target.privileges()}
+def _privileges(ready: Ready) -> str:
+    needs = {need: None for target in ready.targets.values() for need in target.privileges()}
+    if ready.named:
+        needs[f"every right of {rights()}, for what the study names and starts"] = None
     return "\n".join(needs) or "none beyond an ordinary user"
 
 
-def _changes(targets: Mapping[str, Target]) -> str:
-    lines = [
+def changes(targets: Mapping[str, Target]) -> list[str]:
+    """What is changed on the machine and put back, one line each."""
+    return [
         f"{name}: {change['what']}: {change['from']} → {change['to']}, put back after the boot"
         for name, target in targets.items()
         for change in target.settings_to_change()
     ]
-    return "\n".join(lines) or "none"

@@ -6,20 +6,24 @@ from pathlib import Path
 
 from pentathlon import agent
 from pentathlon.cli.exits import InputError
-from pentathlon.cli.setup import Ready, UnavailableSystem, prepare, targets_of
+from pentathlon.cli.setup import Allow, Ready, UnavailableSystem, prepare, targets_of
 from pentathlon.store.directory import STUDY
 from pentathlon.store.query import Result
 from pentathlon.study.catalog import parse_catalog
+from pentathlon.study.code import named
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.traces import kept
 from pentathlon.target.contract import TargetUnavailable
 
 
-def get_ready_again(result: Result) -> Ready:
+def get_ready_again(result: Result, allow: Allow) -> Ready:
     """Make the plan again from the study file, the agent and the targets as they are now.
 
     The study file is read where it lay; if it is no longer there, the copy in the result is used.
+
+    Args:
+        allow: lets what the study names be started.
 
     Raises:
         InputError: the plan would not be the same; the sentence says what changed.
@@ -46,6 +50,8 @@ def get_ready_again(result: Result) -> Ready:
     source = result.path / STUDY if moved else file
     loaded = load_study(source, catalog, alone=moved, traces=kept(old.study))
     targets = targets_of(loaded.study, agent_path)
+    starts = named(loaded.study)
+    allow(starts, targets)
     try:
         prepare(targets)
     except UnavailableSystem as error:
@@ -54,7 +60,7 @@ def get_ready_again(result: Result) -> Ready:
     plan = make_plan(loaded.study, catalog, descriptions, start.blocks)
     if plan.hash() != old.hash():
         raise InputError(_difference(old, plan, file, result.path))
-    return Ready(loaded, catalog, old, targets, [])
+    return Ready(loaded, catalog, old, targets, [], named=starts)
 
 
 def _difference(old: Plan, new: Plan, file: Path, directory: Path) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pentathlon.cli import planview, session
+from pentathlon.cli.consent import Consent, in_terminal
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
@@ -24,6 +24,9 @@ HELP = """Run a study: boot every system in every block, measure, judge and repo
 The plan is printed first: systems, boots, order, expected time, what is written and changed.
 Everything that is measured is written to the result directory at once; a run that is cut off, by
 Ctrl-C or by a crash, goes on with --resume and loses nothing.
+
+A study is a program. What it names and starts, such as commands, kernel files and ssh
+configurations, is listed, and you are asked; outside of a terminal, --yes is needed.
 
 Examples:
 
@@ -62,10 +65,15 @@ def run(
         bool, typer.Option("--no-pilot", help="Do not boot once to estimate the time.")
     ] = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for other runs on the same CPUs to end.")
+        bool,
+        typer.Option("--wait", help="Wait for other runs on the same CPUs or settings to end."),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changes.")] = False,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask before changes and what the study starts."),
+    ] = False,
 ) -> None:
+    consent = Consent(yes)
     with domain_errors(), Claims(waiting=_say if wait else None) as claims:
         if resume:
             if blocks is not None or out_directory is not None:
@@ -76,19 +84,22 @@ def run(
             result = load_result(directory)
             with Lock(directory):
                 pass  # Another run that writes here is the nearer reason than the CPUs that it has.
-            ready = get_ready_again(result)
+            ready = get_ready_again(result, consent)
             for note in claim(claims, ready):
                 _say(note)
+            claims.work_in(directory)
             err.print(f"resumed: {directory} (plan {ready.plan.hash()[:12]})", soft_wrap=True)
             session.go_on(directory, ready, listener(None))
         else:
             if study is None:
                 raise InputError("name a study file, such as: pentathlon run examples/NAME.toml")
-            ready = get_ready(study, blocks, with_pilot=not no_pilot, claims=claims)
+            ready = get_ready(study, blocks, with_pilot=not no_pilot, claims=claims, allow=consent)
             planview.show(err, ready)
-            if not yes:
+            if not yes and not consent.given:
                 _ask(ready)
-            directory = session.start(ready, out_directory, blocks, listener(ready.estimates))
+            directory = session.start(
+                ready, out_directory, blocks, listener(ready.estimates), claims=claims
+            )
         _finish(directory, report=not no_report)
 
 
@@ -99,7 +110,7 @@ def _say(sentence: str) -> None:
 def _ask(ready: Ready) -> None:
     """Ask before the machine is changed; without a terminal there is nobody to ask."""
     changes = any(target.settings_to_change() for target in ready.targets.values())
-    if changes and sys.stdin.isatty() and err.is_terminal:
+    if changes and in_terminal():
         typer.confirm("The settings above will be changed and put back. Go on?", abort=True)
 
 

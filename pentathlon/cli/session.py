@@ -20,6 +20,7 @@ from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.packets import PacketKeeper
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.plan import Plan
+from pentathlon.target.claims import Claims
 from pentathlon.target.cpus import kept_off
 from pentathlon.target.undo import default_state_dir
 
@@ -48,10 +49,12 @@ def start(
     listen: Listen,
     *,
     calibrated: bool = True,
+    claims: Claims,
 ) -> Path:
     """Make the result directory and run the plan in it.
 
     Args:
+        claims: what the run holds, which then names the directory.
         calibrated: copy the calibrations of this machine into it.
 
     Raises:
@@ -59,6 +62,7 @@ def start(
         Interrupted: the run was stopped; what was measured is in the directory.
     """
     directory = make_directory(out, ready.plan.study.name)
+    claims.work_in(directory)
     first = RunStart(
         plan_hash=ready.plan.hash(),
         study_file=str(ready.loaded.file),

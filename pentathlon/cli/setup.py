@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from rich.text import Text
 
@@ -12,6 +14,7 @@ from pentathlon.cli.exits import InputError, StopSignals
 from pentathlon.cli.screen import err
 from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.study.catalog import Catalog, parse_catalog
+from pentathlon.study.code import Named, named
 from pentathlon.study.load import LoadedStudy, load_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
@@ -21,7 +24,17 @@ from pentathlon.target.claims import Claims
 from pentathlon.target.contract import Target, TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
 from pentathlon.target.quiet import disturbances
-from pentathlon.target.undo import default_state_dir
+from pentathlon.target.undo import default_state_dir, leftovers
+from pentathlon.target.wholemachine import everything
+
+Allow: TypeAlias = Callable[[tuple[Named, ...], dict[str, Target]], None]
+"""Is asked before anything is started that a study names: it, and the targets, not prepared yet.
+Raises where it may not be started."""
+
+NO_PILOT = (
+    "No pilot: a boot would start what the study names, and only a run does; the time is not "
+    "estimated"
+)
 
 
 @dataclass
@@ -30,6 +43,8 @@ class Ready:
 
     Attributes:
         targets: system -> target, prepared.
+        named: what the study starts that it names itself.
+        unseen: systems that were not looked for, because this would start something of these.
         notes: sentences for the reader of the results, such as why a fallback was run.
         estimates: what the pilot found, by system; None if there was none.
     """
@@ -40,6 +55,13 @@ class Ready:
     targets: dict[str, Target]
     notes: list[str] = field(default_factory=list)
     estimates: dict[str, SystemEstimate] | None = None
+    named: tuple[Named, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+    @property
+    def hash(self) -> str | None:
+        """The plan's hash; None as long as a system is unknown that the plan describes."""
+        return None if self.unseen else self.plan.hash()
 
 
 def get_ready(
@@ -49,6 +71,7 @@ def get_ready(
     with_pilot: bool,
     claims: Claims | None = None,
     twins: bool = False,
+    allow: Allow | None = None,
 ) -> Ready:
     """Load a study, prepare its targets, make the plan, and try every system once.
 
@@ -56,6 +79,8 @@ def get_ready(
 
     Args:
         twins: two systems that are the same are what is asked for.
+        allow: lets what the study names be started; None: nothing of it is started. What would
+            need it is left out: the look for a system, and the pilot.
         claims: takes what the systems are measured on, before the pilot.
 
     Raises:
@@ -70,11 +95,14 @@ def get_ready(
         loaded = load_study(file, catalog)
         seen.add(loaded.file)
         try:
-            ready = _ready(loaded, catalog, agent_path, blocks)
+            ready = _ready(loaded, catalog, agent_path, blocks, allow)
             remarks = [] if twins else pointless(ready.plan, catalog, _present)
-            if claims is not None:
+            boots = with_pilot and (allow is not None or not _boots_named(ready))
+            if with_pilot and not boots:
+                remarks.append(NO_PILOT)
+            if claims is not None and (boots or allow is not None):
                 remarks += claim(claims, ready)
-            if with_pilot:
+            if boots:
                 ready.estimates = _pilot(ready)
         except UnavailableSystem as error:
             if loaded.fallback is None or loaded.fallback in seen:
@@ -84,6 +112,10 @@ def get_ready(
             continue
         ready.notes = [*notes, *remarks]
         return ready
+
+
+def _boots_named(ready: Ready) -> bool:
+    return any(one.when != "made anew" for one in ready.named)
 
 
 def _present(setting: str) -> str | None:
@@ -99,6 +131,8 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     """
     claims.release()
     used = frozenset[str]().union(*(target.occupies() for target in ready.targets.values()))
+    if any(entry.get("change") == "setting" for entry in leftovers(default_state_dir())):
+        used |= everything()  # The first boot puts them back.
     claims.take(ready.plan.study.name, used)
     found = disturbances()
     if not found:
@@ -109,16 +143,28 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     ]
 
 
-def _ready(loaded: LoadedStudy, catalog: Catalog, agent_path: Path, blocks: int | None) -> Ready:
+def _ready(
+    loaded: LoadedStudy,
+    catalog: Catalog,
+    agent_path: Path,
+    blocks: int | None,
+    allow: Allow | None,
+) -> Ready:
     targets = targets_of(loaded.study, agent_path)
-    prepare(targets)
+    starts = named(loaded.study)
+    unseen: tuple[str, ...] = ()
+    if allow is not None:
+        allow(starts, targets)
+    else:
+        unseen = tuple(dict.fromkeys(one.system for one in starts if one.when == "looked at"))
+    prepare({name: target for name, target in targets.items() if name not in unseen})
     descriptions = {name: target.describe() for name, target in targets.items()}
     try:
         plan = make_plan(loaded.study, catalog, descriptions, blocks)
     except ValueError as error:
         first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
         raise InputError(first) from error
-    return Ready(loaded, catalog, plan, targets)
+    return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen)
 
 
 def _pilot(ready: Ready) -> dict[str, SystemEstimate]:

@@ -56,9 +56,9 @@ _EXAMPLES = {
 _PATTERNS = {
     "governor": 'use a name such as "performance"',
     "tcp_congestion_control": 'use a name such as "cubic"',
-    "host": "use a name or an address without blanks",
-    "user": "use a name without blanks",
-    "jump": 'use names without blanks, such as "user@gateway"',
+    "host": "use a name or an address without blanks and characters of the shell",
+    "user": "use a name without blanks and characters of the shell",
+    "jump": 'use names without blanks and characters of the shell, such as "user@gateway"',
     "name": "use lower-case letters, digits and hyphens",
     "memory": 'write a whole number with K, M or G, such as "640M"',
 }

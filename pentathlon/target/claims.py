@@ -2,7 +2,8 @@
 
 Two runs on one CPU share it, and each would measure the other. A lock is a file for each CPU in a
 directory that all users share; the kernel gives it back when its holder ends, in whatever way. The
-file names the holder for whoever finds it taken.
+file names the holder for whoever finds it taken. A run that changes settings of the whole machine
+takes all of it (`pentathlon.target.wholemachine`).
 """
 
 from __future__ import annotations
@@ -16,23 +17,46 @@ import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from pentathlon.target.contract import TargetError
+from pentathlon.target.wholemachine import RIGHT
 
 DIRECTORY = "PENTATHLON_LOCK_DIR"
 """Variable that names another directory, for containers that share the CPUs of one machine."""
 
 SHARED = Path("/run/lock")
-HOLDER_BYTES = 512
+HOLDER_BYTES = 8192
 EVERYBODY = 0o666
 """Whoever takes the lock next may be another user, and writes its name there."""
 
 
 class Busy(TargetError):
-    """What a run is to measure on is taken by another run."""
+    """What a run is to measure on is taken by another run.
+
+    Attributes:
+        who: what is taken, and by whom, without advice.
+    """
+
+    def __init__(self, text: str, who: str = "") -> None:
+        super().__init__(text)
+        self.who = who or text
+
+
+@dataclass(frozen=True)
+class _Holder:
+    """Who holds a lock.
+
+    Attributes:
+        words: for people.
+        whole: whether it may change settings of the whole machine.
+    """
+
+    words: str = "another run"
+    whole: bool = False
 
 
 class Claims:
@@ -49,6 +73,7 @@ class Claims:
         self._waiting = waiting
         self._directory = directory or lock_directory()
         self._held: dict[str, int] = {}
+        self._study = ""
 
     def take(self, study: str, names: Iterable[str]) -> None:
         """Take what is not held yet, such as "CPU 1"; all of it or nothing.
@@ -60,19 +85,28 @@ class Claims:
             Busy: something is taken by another run, which the sentence names.
             TargetError: the lock cannot be taken at all.
         """
-        # One order for all: two runs that wait for each other would wait for ever.
-        wanted = sorted(set(names) - self._held.keys())
+        # One order for all: two runs that wait for each other would wait for ever. CPUs come last,
+        # because what else is taken says more.
+        wanted = sorted(set(names) - self._held.keys(), key=lambda n: (n.startswith("CPU "), n))
+        whole = RIGHT in wanted or RIGHT in self._held
         taken: dict[str, int] = {}
         try:
             for name in wanted:
-                taken[name] = self._take(name, study)
+                taken[name] = self._take(name, whole)
+                _write(taken[name], _own_name(study, whole))
         except BaseException:
             for file in taken.values():
                 os.close(file)
             raise
         self._held |= taken
+        self._study = study
 
-    def _take(self, name: str, study: str) -> int:
+    def work_in(self, directory: Path) -> None:
+        """Add the directory of the result to what the others are told."""
+        for file in self._held.values():
+            _write(file, _own_name(self._study, RIGHT in self._held, directory))
+
+    def _take(self, name: str, whole: bool) -> int:
         path = self._directory / _file_name(name)
         try:
             file = _open(path)
@@ -85,18 +119,12 @@ class Claims:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                sentence = f"{name} is taken by {_holder(file)}"
+                holder = _holder(file)
+                sentence = f"{name} is taken by {holder.words}"
                 if self._waiting is None:
-                    raise Busy(
-                        f"{sentence}; two runs there would measure each other. Wait for its end "
-                        "(run --wait does), or choose other CPUs"
-                    ) from None
+                    raise Busy(f"{sentence}; {_advice(whole, holder)}", sentence) from None
                 self._waiting(f"{sentence}; waiting for its end")
                 fcntl.flock(file, fcntl.LOCK_EX)
-            # A file of another user that only he may write keeps the name of an earlier holder.
-            with contextlib.suppress(OSError):
-                os.ftruncate(file, 0)
-                os.pwrite(file, _own_name(study), 0)
         except BaseException:
             os.close(file)
             raise
@@ -170,15 +198,47 @@ def _open(path: Path) -> int:
     raise OSError(0, "it comes and goes")
 
 
-def _own_name(study: str) -> bytes:
-    return json.dumps({"study": study, "pid": os.getpid()}).encode()
+def _write(file: int, text: bytes) -> None:
+    # A file of another user that only he may write keeps the name of an earlier holder.
+    with contextlib.suppress(OSError):
+        os.ftruncate(file, 0)
+        os.pwrite(file, text, 0)
 
 
-def _holder(file: int) -> str:
-    """Who holds a lock, in words. Anybody may have written the file: only plain text is taken."""
+def _own_name(study: str, whole: bool, directory: Path | None = None) -> bytes:
+    told: dict[str, Any] = {"study": study, "pid": os.getpid()}
+    if whole:
+        told["whole"] = True
+    if directory is not None:
+        told["directory"] = os.fsencode(directory.absolute()).decode(errors="replace")
+    return json.dumps(told).encode()
+
+
+def _advice(whole: bool, holder: _Holder) -> str:
+    if whole or holder.whole:
+        who = "that run" if holder.whole else "this run"
+        return (
+            f"{who} may change settings of the whole machine, which then is for it alone. Wait for "
+            "the other's end (run --wait does)"
+        )
+    return (
+        "two runs there would measure each other. Wait for its end (run --wait does), or choose "
+        "other CPUs"
+    )
+
+
+def _holder(file: int) -> _Holder:
+    """Who holds a lock. Anybody may have written the file: only plain text is taken."""
     try:
         told = json.loads(os.pread(file, HOLDER_BYTES, 0))
-        study = "".join(c for c in str(told["study"]) if c.isprintable())[:80]
-        return f'the run of study "{study}" (process {int(told["pid"])})'
-    except (OSError, ValueError, KeyError, TypeError):
-        return "another run"
+        study, process = _plain(told["study"], 80), _plain(int(told["pid"]), 20)
+        words = f'the run of study "{study}" (process {process}'
+        if "directory" in told:
+            words += f", {_plain(told['directory'], 200)}"
+        return _Holder(f"{words})", told.get("whole") is True)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return _Holder()
+
+
+def _plain(text: Any, longest: int) -> str:
+    return "".join(c for c in str(text) if c.isprintable())[:longest]

@@ -17,6 +17,7 @@ from pentathlon.target.contract import (
 from pentathlon.target.session import Launch, ProcessSession
 from pentathlon.target.settings import MachineSettings
 from pentathlon.target.undo import UndoJournal
+from pentathlon.target.wholemachine import everything
 
 
 class LocalTarget(Target):
@@ -42,6 +43,10 @@ class LocalTarget(Target):
     def notes(self) -> list[str]:
         """What a reader of the results has to know about this kind of target."""
         return ["runs on the machine itself; one boot is one start of the agent"]
+
+    def occupies(self) -> frozenset[str]:
+        own = super().occupies()
+        return own | everything() if self.settings.whole_machine else own
 
     def privileges(self) -> list[str]:
         return self.settings.privileges()

@@ -119,6 +119,11 @@ class MachineSettings:
         return [key for key in knobs.KNOWN if key in self._values and key not in own]
 
     @property
+    def whole_machine(self) -> bool:
+        """Whether a setting is named that holds for everything that runs on this machine."""
+        return bool(self._knobs())
+
+    @property
     def congestion_control(self) -> str | None:
         """TCP's congestion control of the system's own network namespace, if it has one."""
         value = self._values.get("tcp_congestion_control")

@@ -82,7 +82,7 @@ def test_two_restarts_into_one_kernel_are_called_so(shop: Shop, machine: Machine
         first=f"touch {machine.asked}",
         second=f"touch {machine.asked} # boots another kernel",
     )
-    done = shop.call("run", shop.write(text), "--no-pilot")
+    done = shop.call("run", shop.write(text), "--yes", "--no-pilot")
     assert done.code == 6, done.err
     said = "b and a booted the identical kernel ("
     assert said in done.out

@@ -46,6 +46,7 @@ def test_the_good_file_is_good(study: Study) -> None:
         ("cpus = [0, 1]", 'ssh = { host = "x" }', 12, ['for target "ssh"']),
         ("cpus = [0, 1]", "ssh = { port = 22 }", 12, ["ssh.host", "is missing", 'host = "NAME"']),
         ("cpus = [0, 1]", 'ssh = { host = "-oX" }', 12, ["without blanks"]),
+        ("cpus = [0, 1]", "ssh = { host = \"h';touch${IFS}x;'\" }", 12, ["of the shell"]),
         ('target = "local"\ncpus = [0, 1]', 'target = "ssh"', 9, ["ssh", "is missing"]),
         ("cpus = [0, 1]", 'scratch = "tmp"', 12, ["absolute path"]),
         ("cpus = [0, 1]", "settings = { nize = 1 }", 12, ["settings.nize", '"nice"']),

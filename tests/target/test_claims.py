@@ -16,6 +16,8 @@ from pentathlon.study.model import System
 from pentathlon.target import TargetError, make_target
 from pentathlon.target.claims import DIRECTORY, Busy, Claims, lock_directory
 from pentathlon.target.cpus import AVAILABLE
+from pentathlon.target.wholemachine import RIGHT
+from pentathlon.target.wholemachine import everything as wholemachine
 
 HOLD = """
 import sys
@@ -150,6 +152,30 @@ def test_names_that_read_alike_are_locked_apart(locks: Path) -> None:
     assert len(list(locks.iterdir())) == 4
 
 
+def test_the_holder_of_the_whole_machine_is_named_with_its_directory(locks: Path) -> None:
+    with Claims(locks) as claims:
+        claims.take("owner", [RIGHT, "CPU 0"])
+        claims.work_in(Path("/results") / "x\x1b[2J\nyz")
+        with pytest.raises(Busy) as caught:
+            Claims(locks).take("b", ["CPU 0"])
+        assert f'by the run of study "owner" (process {os.getpid()}, /results/x[2Jyz); ' in str(
+            caught.value
+        )
+        assert "that run may change settings of the whole machine" in str(caught.value)
+        with pytest.raises(Busy, match=r"^the right to change this machine's settings is taken"):
+            Claims(locks).take("b", ["CPU 0", RIGHT])
+
+
+@pytest.mark.parametrize("pid", ["Infinity", "1e400", '"x"', "1" * 5000, "[" * 4000])
+def test_a_lock_file_that_cannot_be_a_holder(locks: Path, pid: str) -> None:
+    with Claims(locks) as claims:
+        claims.take("a", ["CPU 0"])
+        [file] = locks.iterdir()
+        file.write_text(f'{{"study": "x", "pid": {pid}}}')
+        with pytest.raises(Busy, match="CPU 0 is taken by another run; "):
+            Claims(locks).take("b", ["CPU 0"])
+
+
 def test_the_directory_is_one_for_all_users(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(DIRECTORY)
     monkeypatch.setenv("TMPDIR", "/nowhere")
@@ -169,3 +195,12 @@ def test_what_targets_occupy(tmp_path: Path) -> None:
     assert occupied(target="ssh", ssh=ssh, cpus=(0,)) == {"the machine bench:2222"}
     assert occupied(target="netns", cpus=(0,), peer={"cpus": [0]}) == {"CPU 0"}
     assert occupied(target="netns", cpus=(0,), peer={}) == everything
+    for setting in ({"swappiness": 10}, {"aslr": 0}, {"tcp_congestion_control": "cubic"}):
+        assert occupied(cpus=(0,), settings=setting) == {*everything, RIGHT} | wholemachine()
+    own = {"tcp_congestion_control": "cubic", "nice": 1, "scheduler": "batch"}
+    assert occupied(target="netns", cpus=(0,), settings=own) == {"CPU 0"}
+    assert occupied(cpus=(0,), settings={"cpu_quota_percent": 50.0}) == {"CPU 0"}
+    cable = {"interfaces": ["eth7"], "joined_to": ["eth0"], "link": "wan-10m-50ms", "cpus": [0]}
+    far = {"target": "ssh", "ssh": {"host": "bench"}, **cable}
+    lent = {"CPU 0", "the machine bench", "the interface eth7"}
+    assert occupied(target="netns", cpus=(0,), peer=far) == lent

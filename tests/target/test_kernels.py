@@ -1,6 +1,7 @@
 """Which kernel a study means, and what is read from files."""
 
 import ctypes
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -85,6 +86,46 @@ def test_the_hosts_c_library_is_the_one_that_runs_here() -> None:
 def test_a_program_that_is_no_kernel_is_none(tmp_path: Path) -> None:
     assert kernels.version_of(Path("/bin/false")) is None
     assert kernels.version_of(tmp_path / "missing") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "version"),
+    [
+        (b"\0Linux version 6.1.176 (user@host) (gcc) #1\0", "6.1.176"),
+        (b"Linux version %s (\0Linux version 7.2.7-rt2 (x@y)", "7.2.7-rt2"),
+        (b"Linux version 6.1\x1b[2K (x@y)", None),
+        (b"#!/bin/sh\necho 6.1\n", None),
+        (b"", None),
+    ],
+)
+def test_the_version_of_a_file_is_read_and_the_file_not_started(
+    tmp_path: Path, content: bytes, version: str | None
+) -> None:
+    file = tmp_path / "linux"
+    file.write_bytes(content)
+    file.chmod(0o755)
+    if version is None:
+        with pytest.raises(TargetUnavailable, match="is not a kernel of user-mode Linux"):
+            kernels.resolve(str(file))
+        return
+    found = kernels.resolve(str(file))
+    assert (found.version, found.sha256) == (version, hashlib.sha256(content).hexdigest())
+    with pytest.raises(TargetUnavailable, match="is not a kernel of user-mode Linux that starts"):
+        kernels.check(found)
+
+
+def test_a_file_says_what_its_kernel_says() -> None:
+    for kernel in kernels.available():
+        assert kernels.resolve(str(kernel.path)).version == kernel.version
+
+
+def test_a_file_without_an_end_is_no_kernel(tmp_path: Path) -> None:
+    file = tmp_path / "linux"
+    with file.open("wb") as made:
+        made.truncate(1 << 40)
+    file.chmod(0o755)
+    with pytest.raises(TargetUnavailable, match="is not a kernel of user-mode Linux"):
+        kernels.resolve(str(file))
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,8 @@ class PairTarget(Target):
         # What drives the traffic runs on all CPUs where the study names none for the peer.
         own = cpu_names(AVAILABLE if self._peer_cpus is None else self._peer_cpus)
         ends = (target.occupies() for target in dict.fromkeys(self.ends.targets))
-        return own.union(self.inner.occupies(), *ends)
+        lent = {f"the interface {cable.own}" for cable in self.ends.cables if cable}
+        return own.union(lent, self.inner.occupies(), *ends)
 
     @property
     def restarts(self) -> bool:

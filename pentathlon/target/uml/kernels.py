@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import mmap
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,12 @@ INSTALLED = "linux.uml"
 """Name of the kernel in the installed Debian package."""
 
 INSTALL = "pentathlon doctor --install"
+
+BANNER = re.compile(rb"Linux version (\d[!-~]{0,63}) \(")
+"""What every kernel says of itself when it starts (init/version.c), as it lies in its file."""
+
+LARGEST = 4 << 30
+"""No kernel has so many bytes, and a file of a study is read to its end."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +94,14 @@ def available() -> list[Kernel]:
 def resolve(wanted: str) -> Kernel:
     """The kernel that a study means: a version prefix such as "6.1", "newest", or a file.
 
+    A file is only read, and not started: whoever asks may only want to know what a study would do.
+
     Raises:
         TargetUnavailable: there is none; the remedy fetches it.
     """
     if "/" in wanted:
         path = Path(wanted)
-        kernel = _read(path) if path.is_file() else None
+        kernel = _named(path) if path.is_file() else None
         if kernel is None:
             raise TargetUnavailable(f"{wanted} is not a kernel of user-mode Linux that starts here")
         return kernel
@@ -113,6 +123,36 @@ def version_of(path: Path) -> str | None:
     """What the kernel answers to --version, or None if it does not start."""
     text = version_said(path)
     return text if text and number(text) else None
+
+
+def check(kernel: Kernel) -> None:
+    """Start a kernel once, as far as its version.
+
+    Raises:
+        TargetUnavailable: it does not start here.
+    """
+    if _read(kernel.path) is None:
+        raise TargetUnavailable(
+            f"{kernel.path} is not a kernel of user-mode Linux that starts here"
+        )
+
+
+def _named(path: Path) -> Kernel | None:
+    state = path.stat()
+    found = _banner(path, state.st_mtime_ns, state.st_size)
+    return None if found is None else Kernel(found[0], path, found[1])
+
+
+@functools.cache
+def _banner(path: Path, _changed_ns: int, size: int) -> tuple[str, str] | None:
+    if not 0 < size < LARGEST or not os.access(path, os.X_OK):
+        return None
+    with (
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        found = BANNER.search(content)
+        return None if found is None else (found[1].decode(), sha256(path))
 
 
 def _read(path: Path) -> Kernel | None:

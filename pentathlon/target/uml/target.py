@@ -188,6 +188,7 @@ class UmlTarget(KeepingTarget):
             TargetError: as for `boot`.
         """
         kernel = self._prepared()
+        kernels.check(kernel)
         journal = UndoJournal(self.state_dir)
         session: ProcessSession | None = None
         try:

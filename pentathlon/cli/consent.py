@@ -1,0 +1,61 @@
+"""A study is a program: what it names and starts is listed, and somebody has to agree."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import typer
+
+from pentathlon.cli.exits import InputError
+from pentathlon.cli.planview import changes
+from pentathlon.cli.screen import err
+from pentathlon.study.code import Named, rights
+from pentathlon.target.contract import Target
+
+
+@dataclass
+class Consent:
+    """Lists what a study names and starts, and asks once.
+
+    Attributes:
+        yes: whoever called has agreed already.
+        given: for the study asked about last, there was a list and it was agreed to.
+    """
+
+    yes: bool
+    given: bool = False
+
+    def __call__(self, named: tuple[Named, ...], targets: dict[str, Target]) -> None:
+        """Ask, if there is something to ask for.
+
+        Raises:
+            InputError: there is nobody to ask.
+            typer.Abort: the answer is no.
+        """
+        self.given = False
+        if not named:
+            return
+        if not self.yes and not in_terminal():
+            rest = f" (and {len(named) - 1} more)" if len(named) > 1 else ""
+            raise InputError(
+                f"with every right of {rights()} this study starts {named[0].text}{rest}; nobody "
+                'can be asked here, so read what "pentathlon plan" lists, and add --yes'
+            )
+        _say(f"With every right of {rights()} this study starts:")
+        for one in named:
+            _say(f"  {one.text}")
+        if not self.yes:
+            for line in changes(targets):
+                _say(f"It changes {line}")
+            typer.confirm("Go on?", abort=True, err=True)
+        self.given = True
+
+
+def in_terminal() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin.isatty() and err.is_terminal
+
+
+def _say(sentence: str) -> None:
+    err.print(sentence, style="yellow", markup=False, highlight=False, soft_wrap=True)

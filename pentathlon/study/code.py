@@ -1,0 +1,106 @@
+"""What a study starts that it names itself: shell commands, kernels, programs, ssh(1) with a
+configuration of its own. Such a study is a program, with every right of whoever runs it.
+
+A kernel by its version, or a host that the user's own ssh_config(5) knows, is not the study's:
+these are what this machine has.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pentathlon.study.model import Peer, Study, System
+from pentathlon.study.preparation import GUESTS
+from pentathlon.study.reach import Ssh
+
+When: TypeAlias = Literal["looked at", "booted", "made anew"]
+"""When it is started: whenever the system is looked for, in every boot, or by the step `fresh`."""
+
+HARMLESS_WORD = re.compile(r"seccomp=(on|off|auto)")
+"""Words of the command line of user-mode Linux that start and open nothing of the host. Others do:
+`xterm=` and `eth0=slirp` name programs, `ubd0=` names files."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """One thing that a study names and starts.
+
+    Attributes:
+        system: for which system, by its name.
+        what: the thing itself, on one line without control characters.
+    """
+
+    system: str
+    what: str
+    when: When
+
+    @property
+    def text(self) -> str:
+        """The whole, for a list."""
+        when = {
+            "looked at": "to look for the system, and in every boot",
+            "booted": "in every boot",
+            "made anew": "when the system is made anew",
+        }
+        return f"{self.system}: {self.what}, {when[self.when]}"
+
+
+def named(study: Study) -> tuple[Named, ...]:
+    """Everything that a study names and starts, in the order of its systems."""
+    found = (one for system in study.systems for one in _of(study, system))
+    return tuple(dict.fromkeys(found))
+
+
+def rights() -> str:
+    """Whose rights it has, in words."""
+    return "root" if os.geteuid() == 0 else "this user"
+
+
+def _of(study: Study, system: System) -> Iterator[Named]:
+    hosts: list[System | Peer] = [system, *([system.peer] if system.peer else [])]
+    for host in hosts:
+        if host.ssh is not None:
+            yield from _ssh(system.name, host.ssh)
+        if "/" in (host.kernel or ""):
+            yield Named(system.name, f"the kernel {visible(host.kernel or '')}", "booted")
+    for word in system.uml_args:
+        if not HARMLESS_WORD.fullmatch(word):
+            what = f"user-mode Linux with the argument {visible(word)}"
+            yield Named(system.name, what, "booted")
+    if system.agent is not None:
+        what = f"the program {visible(system.agent)}, with the library beside it that Wine may need"
+        yield Named(system.name, what, "booted")
+    steps = study.procedure.steps if system.steps is None else system.steps
+    for step in steps:
+        if step.command is not None:
+            for place in _lasting(system):
+                what = f"the command `{visible(step.command)}` on {place}"
+                yield Named(system.name, what, "made anew")
+
+
+def _lasting(system: System) -> Iterator[str]:
+    """Where a command that makes a system anew is run: guests are made anew by their targets."""
+    for host in (system, system.peer):
+        if host is not None and (kind := host.target or system.target) not in GUESTS:
+            ssh = (host.ssh or system.ssh) if kind == "ssh" else None
+            yield "this machine" if ssh is None else visible(ssh.host)
+
+
+def _ssh(system: str, ssh: Ssh) -> Iterator[Named]:
+    if ssh.config is not None:
+        what = f"ssh to {visible(ssh.host)} with the configuration {visible(ssh.config)}"
+        yield Named(system, what, "looked at")
+    if ssh.reboot_command is not None and ssh.reboot:
+        what = f"the command `{visible(ssh.reboot_command)}` on {visible(ssh.host)}"
+        yield Named(system, what, "booted")
+    elif ssh.reboot:
+        yield Named(system, f"a restart of {visible(ssh.host)}", "booted")
+
+
+def visible(text: str) -> str:
+    """A text of a study on one line: what a terminal does not show, or obeys, is written out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
