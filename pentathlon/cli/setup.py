@@ -24,7 +24,7 @@ from pentathlon.target.claims import Claims
 from pentathlon.target.contract import Target, TargetError, TargetUnavailable
 from pentathlon.target.factory import make_target
 from pentathlon.target.quiet import disturbances
-from pentathlon.target.undo import default_state_dir, leftovers
+from pentathlon.target.undo import damaged, default_state_dir, leftovers
 from pentathlon.target.wholemachine import everything
 
 Allow: TypeAlias = Callable[[tuple[Named, ...], dict[str, Target]], None]
@@ -134,12 +134,14 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     if any(entry.get("change") == "setting" for entry in leftovers(default_state_dir())):
         used |= everything()  # The first boot puts them back.
     claims.take(ready.plan.study.name, used)
+    said = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
     found = disturbances()
     if not found:
-        return []
+        return said
     return [
+        *said,
         f"This machine is not quiet ({'; '.join(found)}): what is measured now may be slower and "
-        "vary more than the systems do. See: pentathlon doctor --quiet-check"
+        "vary more than the systems do. See: pentathlon doctor --quiet-check",
     ]
 
 

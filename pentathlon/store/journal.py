@@ -33,8 +33,8 @@ from pentathlon.procedure.records import (
     from_json,
     to_json,
 )
+from pentathlon.seal import SealError, parsed, sealed, unsealed
 from pentathlon.store.files import open_regular
-from pentathlon.store.seal import SealError, parsed, sealed, unsealed
 
 JOURNAL = "journal.jsonl"
 TORN = "journal.torn"

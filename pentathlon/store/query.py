@@ -15,6 +15,7 @@ import polars as pl
 
 from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
+from pentathlon.seal import SealError, sealed, unsealed
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots
@@ -23,7 +24,6 @@ from pentathlon.store.files import open_regular, read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, StoreError, is_locked, read_journal
 from pentathlon.store.packets import kept_trials
 from pentathlon.store.schema import TABLES
-from pentathlon.store.seal import SealError, sealed, unsealed
 from pentathlon.store.tables import TableBuilder, read_table, write_tables
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text

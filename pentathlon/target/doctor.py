@@ -228,6 +228,8 @@ def _file_services() -> Iterator[Finding]:
 
 
 def _leftovers(state: Path) -> Iterator[Finding]:
+    for sentence in undo.damaged(state):
+        yield Finding("leftover", "undo journal", False, sentence, "pentathlon doctor --restore")
     left = undo.leftovers(state)
     if not left:
         yield Finding("leftover", "settings", True, "no crashed run has left anything changed")

@@ -11,11 +11,13 @@ from pentathlon.target.contract import TargetError
 def user_dir(variable: str, *below_home: str) -> Path:
     """$VARIABLE/pentathlon, or pentathlon in a directory below the home directory.
 
+    A relative path in the variable is ignored, as the specification asks.
+
     Raises:
         TargetError: there is neither, as in a container whose user has no entry in passwd(5).
     """
     named = os.environ.get(variable)
-    if named:
+    if named and Path(named).is_absolute():
         return Path(named) / "pentathlon"
     try:
         home = Path.home()

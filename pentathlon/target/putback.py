@@ -27,7 +27,17 @@ GRO = 0x2C
 CARD_S = 5.0
 """How long the kernel may take to give a card back whose namespace is gone, in seconds."""
 
+KERNEL_FILES = (Path("/proc/sys"), Path("/sys"), Path("/proc/irq"))
+"""Where the settings lie that are put back; a journal that names another file is not ours."""
+
 Entry = dict[str, Any]
+
+
+class NotOurs(OSError):
+    """An entry that this program cannot have written; `strerror` is a clause."""
+
+    def __init__(self, clause: str) -> None:
+        super().__init__(errno.EPERM, clause)
 
 
 def setting(path: Path, old: str, new: str) -> Entry:
@@ -78,6 +88,36 @@ def current(path: Path) -> str:
     return value
 
 
+def check(entry: Entry) -> None:
+    """That an entry that was read from a file is one of this program.
+
+    Raises:
+        NotOurs: it is none.
+    """
+    kinds: dict[object, dict[str, type]] = {
+        "setting": {"path": str, "from": str, "to": str},
+        "processes": {"leader": int, "start": int},
+        "cgroup": {"path": str},
+        "card": {"path": str, "pid": int, "state": dict},
+        "interface": {},
+        "directory": {"path": str},
+    }
+    keys = kinds.get(entry.get("change"))
+    if keys is None:
+        raise NotOurs("it names no kind of change that this version knows")
+    for key, kind in keys.items():
+        if not isinstance(entry.get(key), kind):
+            raise NotOurs(f'its "{key}" is missing or of the wrong kind')
+    if entry["change"] == "setting":
+        path = Path(entry["path"])
+        # What the path really is: a link or ".." may lead elsewhere.
+        real = Path(os.path.realpath(path))
+        if not path.is_absolute() or not any(real.is_relative_to(root) for root in KERNEL_FILES):
+            raise NotOurs(f"{path} is no setting of the kernel")
+    elif entry["change"] in {"cgroup", "directory"}:
+        _own(entry["path"])
+
+
 def put_back(entry: Entry, token: str, same_boot: bool) -> str | None:
     """Put one change back.
 
@@ -88,10 +128,11 @@ def put_back(entry: Entry, token: str, same_boot: bool) -> str | None:
             memory is gone otherwise.
 
     Returns:
-        A sentence, if somebody else has changed the value since and it was left as it is.
+        A sentence, if somebody else has changed the value since and it was left as it is, or if
+        what was changed is gone.
 
     Raises:
-        OSError: it could not be put back.
+        OSError: it could not be put back, or is not this program's (`NotOurs`).
     """
     match entry["change"]:
         case "setting" if same_boot:
@@ -115,13 +156,16 @@ def put_back(entry: Entry, token: str, same_boot: bool) -> str | None:
 
 def _own(path: str) -> Path:
     own = Path(path)
-    if not own.is_absolute() or not own.name.startswith(PREFIX):
-        raise OSError(errno.EPERM, f"{path} is not a directory of this program")
+    if not own.is_absolute() or ".." in own.parts or not own.name.startswith(PREFIX):
+        raise NotOurs(f"{path} is not a directory of this program")
     return own
 
 
 def _setting(path: Path, old: str, new: str) -> str | None:
-    now = current(path)
+    try:
+        now = current(path)
+    except FileNotFoundError:
+        return f"{path} is gone, so it was not put back"
     if now == new and now != old:
         path.write_text(old)
         now = current(path)

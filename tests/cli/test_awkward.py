@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.store.seal import sealed, unsealed
+from pentathlon.seal import sealed, unsealed
 
 from .conftest import STUDY, Shop
 

@@ -28,12 +28,12 @@ from pentathlon.cli.main import app
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.seal import sealed, unsealed
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, LOCK, TORN, JournalWriter, Lock, StoreError
 from pentathlon.store.packets import KeptTrial
 from pentathlon.store.query import FRESH, load_result
-from pentathlon.store.seal import sealed, unsealed
 from pentathlon.study.load import LoadedStudy
 
 SEED = 20260717

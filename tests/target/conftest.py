@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pentathlon import agent
-from pentathlon.target import processes
+from pentathlon.target import processes, putback
 from pentathlon.target.local import LocalTarget
 from pentathlon.target.undo import leftovers
 
@@ -171,3 +171,9 @@ def _parent(pid: int) -> int:
 
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture(autouse=True)
+def kernel_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of a test stand for the kernel's: what crashed tests left is put back in them too."""
+    monkeypatch.setattr(putback, "KERNEL_FILES", (*putback.KERNEL_FILES, tmp_path.resolve()))

@@ -152,12 +152,13 @@ def test_only_own_directories_are_removed(state: Path, tmp_path: Path) -> None:
 
 
 def test_a_failure_keeps_the_journal_and_a_second_try_works(state: Path, tmp_path: Path) -> None:
-    value = tmp_path / "away" / "value"
+    value = tmp_path / "value"
+    value.mkdir()
     journal = UndoJournal(state)
     journal.note(putback.setting(value, "old", "new"))
     with pytest.raises(TargetError, match="could not put back"):
         journal.undo()
-    value.parent.mkdir()
+    value.rmdir()
     value.write_text("new")
     journal.undo()
     assert value.read_text() == "old"
