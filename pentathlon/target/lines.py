@@ -16,7 +16,7 @@ RECORDS = "records"
 """The event that is followed by as many bytes as its `bytes` says; they become its `data`."""
 
 MOST_RECORDS = 1 << 30
-"""Bytes of one such event: the records of some 30 million packets. They are held in memory."""
+"""Bytes of one such event: the records of some 60 million packets. They are held in memory."""
 
 EVENT_START = '{"event":'
 
