@@ -56,7 +56,7 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fill_directory(directory, loaded, plan, scripted.catalog(), first)
     journal = JournalWriter(directory)
     targets = {"a": ScriptedTarget("a", well), "b": ScriptedTarget("b", well)}
-    Runner(plan, targets, journal.append, state=RunState(plan)).run()
+    Runner(plan, targets, journal.append, catalog=scripted.catalog(), state=RunState(plan)).run()
     journal.close()
     load_result(directory).refresh()
     return directory
