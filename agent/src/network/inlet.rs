@@ -71,7 +71,7 @@ impl Inlet {
         Ok(match flow.protocol {
             Protocol::Udp => Self::Datagram(socket.into()),
             _ => {
-                socket.listen(16)?;
+                socket.listen(128)?;
                 Self::Listener(socket.into())
             }
         })

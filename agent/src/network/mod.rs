@@ -2,6 +2,7 @@
 //! and what is written down of it. Nothing is averaged here: both ends keep one record a packet,
 //! which are joined by sequence afterwards.
 
+mod accept;
 pub mod batch;
 pub mod echoes;
 pub mod exchange;

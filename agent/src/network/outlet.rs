@@ -17,6 +17,11 @@ use super::rings::XskOutlet;
 use super::transport;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
+
+/// How long a connection may take: a few lost packets of its handshake, which are sent again after
+/// 1, 3, 7 and 15 seconds. Systems wait for two minutes.
+const CONNECTING: Duration = Duration::from_secs(30);
 
 /// A connected way to the receiver.
 pub enum Outlet {
@@ -261,7 +266,11 @@ fn connect(flow: &SendFlow) -> io::Result<socket2::Socket> {
         socket.connect(&peer.into()).map_err(transport::no_way)?;
         return Ok(socket);
     }
-    socket.connect(&peer.into()).map_err(|e| refused(e, flow))?;
+    let connected = match flow.protocol {
+        Protocol::Udp | Protocol::Icmp => socket.connect(&peer.into()),
+        _ => socket.connect_timeout(&peer.into(), CONNECTING),
+    };
+    connected.map_err(|e| refused(e, flow))?;
     Ok(socket)
 }
 

@@ -1,6 +1,7 @@
 //! The receiver of one flow: every packet of the session is written down as it comes; what is
 //! foreign is counted and dropped.
 
+use super::accept::accept;
 #[cfg(target_os = "linux")]
 use super::flow::Reader;
 use super::flow::{Protocol, ReceiveFlow, Role, Rung};
@@ -180,42 +181,32 @@ impl Receiver {
         listener: &TcpListener,
         over: &AtomicBool,
     ) -> io::Result<()> {
-        listener.set_nonblocking(true)?;
-        while !over.load(Ordering::Relaxed) {
-            match listener.accept() {
-                // A stream that does not speak our language is foreign: the next one may come.
-                Ok((stream, _)) => {
-                    if self.stream(flow, stream, over)? {
-                        return Ok(());
-                    }
-                }
-                Err(error) if is_quiet(&error) => std::thread::sleep(Duration::from_millis(1)),
-                Err(error) => return Err(error),
-            }
+        let foreign = &mut self.received.foreign;
+        match accept(listener, self.id, flow.spinning, foreign, over)? {
+            Some(stream) => self.stream(flow, stream, over),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Reads one connection to its end; false if it was foreign.
+    /// Reads the flow's connection to its end.
     fn stream(
         &mut self,
         flow: &ReceiveFlow,
         mut stream: TcpStream,
         over: &AtomicBool,
-    ) -> io::Result<bool> {
+    ) -> io::Result<()> {
         stream.set_nonblocking(flow.spinning)?;
         transport::send_at_once(flow.protocol, &socket2::SockRef::from(&stream))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut messages = Messages::new();
         let mut back = Vec::new();
-        let mut ours = false;
         loop {
             match stream.read(messages.room()) {
-                Ok(0) => return Ok(ours),
+                Ok(0) => return Ok(()),
                 Ok(bytes) => messages.filled(bytes),
                 Err(error) if is_quiet(&error) => {
                     if over.load(Ordering::Relaxed) {
-                        return Ok(true);
+                        return Ok(());
                     }
                     continue;
                 }
@@ -226,19 +217,16 @@ impl Receiver {
                 match messages.next() {
                     Ok(Some((_, message))) => {
                         let now = self.timer.now_ns();
-                        if self.take(now, message) {
-                            ours = true;
-                            if flow.role == Role::Echo {
-                                back.extend_from_slice(message);
-                                let start = back.len() - message.len();
-                                mark_as_echo(&mut back[start..]);
-                            }
+                        if self.take(now, message) && flow.role == Role::Echo {
+                            back.extend_from_slice(message);
+                            let start = back.len() - message.len();
+                            mark_as_echo(&mut back[start..]);
                         }
                     }
                     Ok(None) => break,
                     Err(_) => {
                         self.received.foreign += 1;
-                        return Ok(ours);
+                        return Ok(());
                     }
                 }
             }

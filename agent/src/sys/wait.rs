@@ -6,11 +6,24 @@ use std::time::Duration;
 
 /// Whether one of the files can be read before the time is over. A signal ends the wait too.
 pub fn readable<const N: usize>(files: [BorrowedFd<'_>; N], limit: Duration) -> io::Result<bool> {
-    let mut files = files.map(|file| libc::pollfd {
+    wait(&mut files.map(pollfd), limit)
+}
+
+/// As [`readable`], of any number of files.
+pub fn any_readable(files: &[BorrowedFd<'_>], limit: Duration) -> io::Result<bool> {
+    let mut files: Vec<_> = files.iter().copied().map(pollfd).collect();
+    wait(&mut files, limit)
+}
+
+fn pollfd(file: BorrowedFd<'_>) -> libc::pollfd {
+    libc::pollfd {
         fd: file.as_raw_fd(),
         events: libc::POLLIN,
         revents: 0,
-    });
+    }
+}
+
+fn wait(files: &mut [libc::pollfd], limit: Duration) -> io::Result<bool> {
     let limit = libc::timespec {
         tv_sec: limit.as_secs() as libc::time_t,
         tv_nsec: limit.subsec_nanos() as libc::c_long,
@@ -19,7 +32,7 @@ pub fn readable<const N: usize>(files: [BorrowedFd<'_>; N], limit: Duration) -> 
     let ready = unsafe {
         libc::ppoll(
             files.as_mut_ptr(),
-            N as libc::nfds_t,
+            files.len() as libc::nfds_t,
             &limit,
             std::ptr::null(),
         )
