@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +28,21 @@ def locked(directory: Path) -> Iterator[None]:
     with (directory / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def is_recorded(path: Path) -> bool:
+    """Whether a fetched file is still the one whose digest stands in the record beside it."""
+    try:
+        record = json.loads((path.parent / RECORD).read_text())
+        state = path.stat()
+        return bool(record["sha256"] == _sha256(path, state.st_mtime_ns, state.st_size))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+@functools.cache
+def _sha256(path: Path, _changed_ns: int, _size: int) -> str:
+    return sha256(path)
 
 
 def sha256(path: Path) -> str:

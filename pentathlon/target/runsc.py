@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.target.cache import RECORD, cache_dir, locked, sha256
+from pentathlon.target.cache import RECORD, cache_dir, is_recorded, locked, sha256
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.packages import ScratchApt, unpack
 from pentathlon.target.tools import on_path, version_said
@@ -48,9 +48,15 @@ def find() -> Runsc:
     Raises:
         TargetUnavailable: there is none.
     """
-    for path in (directory() / "current" / PACKAGE, on_path(PACKAGE)):
+    fetched = directory() / "current" / PACKAGE
+    changed = fetched.exists() and not is_recorded(fetched)
+    for path in (None if changed else fetched, on_path(PACKAGE)):
         if path is not None and path.is_file() and (version := _version(path)) is not None:
             return Runsc(path, version, sha256(path))
+    if changed:
+        raise TargetUnavailable(
+            f"{fetched} is not the file that was fetched: its record has another SHA-256", INSTALL
+        )
     raise TargetUnavailable("gVisor's program runsc is not on this machine", INSTALL)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pentathlon.target.cache import RECORD, cache_dir, locked, sha256
+from pentathlon.target.cache import RECORD, cache_dir, is_recorded, locked, sha256
 from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.packages import ScratchApt, unpack
 from pentathlon.target.qemu import modules
@@ -73,14 +73,14 @@ def directory(name: str) -> Path:
 
 
 def present(name: str) -> Kernel | None:
-    """The fetched kernel of a name, if it is here."""
+    """The fetched kernel of a name, if it is here and is the one that was fetched."""
     place = directory(name)
     try:
         record = json.loads((place / RECORD).read_text())
         kernel = Kernel(str(record["release"]), place / "vmlinuz", place / "modules", record)
     except (OSError, ValueError, KeyError):
         return None
-    return kernel if kernel.path.is_file() else None
+    return kernel if is_recorded(kernel.path) else None
 
 
 def lacks(kernel: Kernel, wanted: Iterable[str]) -> bool:
@@ -109,7 +109,13 @@ def resolve(wanted: str) -> Kernel:
         )
     kernel = present(wanted)
     if kernel is None:
-        raise TargetUnavailable(f"the kernel {wanted} has not been fetched", remedy(wanted))
+        changed = directory(wanted) / "vmlinuz"
+        why = (
+            f"{changed} is not the file that was fetched: its record has another SHA-256"
+            if changed.exists()
+            else f"the kernel {wanted} has not been fetched"
+        )
+        raise TargetUnavailable(why, remedy(wanted))
     return kernel
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pentathlon.target.cache import RECORD, cache_dir, sha256
+from pentathlon.target.cache import RECORD, cache_dir, is_recorded, sha256
 from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.tools import on_path, version_said
 
@@ -81,7 +81,10 @@ def directory() -> Path:
 
 
 def available() -> list[Kernel]:
-    """Every kernel that starts here, the oldest first; the fetched one of two equal ones."""
+    """Every kernel that starts here, the oldest first; the fetched one of two equal ones.
+
+    A fetched one that is not the file of its record is left out, and not started.
+    """
     found: dict[str, Kernel] = {}
     if (installed := on_path(INSTALLED)) and (kernel := _read(installed)):
         found[kernel.version] = kernel
@@ -113,6 +116,9 @@ def resolve(wanted: str) -> Kernel:
     last = max(number(known) for known in SUITES)
     fetched = wanted in SUITES or prefix > last or (prefix and prefix[:2] in map(number, SUITES))
     have = ", ".join(kernel.version for kernel in kernels) or "none"
+    changed = [path for path in sorted(directory().glob("uml-*/linux")) if not is_recorded(path)]
+    if changed:
+        have += f"; {changed[0]} is not the file that was fetched: its record has another SHA-256"
     raise TargetUnavailable(
         f"there is no UML kernel {wanted} here (found: {have})",
         INSTALL if fetched else None,
@@ -171,9 +177,12 @@ def _identify(path: Path, _changed_ns: int, _size: int) -> tuple[str, str] | Non
 
 
 def _fetched(record: Path) -> Kernel | None:
+    path = record.parent / "linux"
+    if not is_recorded(path):
+        return None
     try:
         data = json.loads(record.read_text())
-        kernel = _read(record.parent / "linux")
+        kernel = _read(path)
     except (OSError, ValueError):
         return None
     if kernel is None:

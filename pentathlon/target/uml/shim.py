@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pentathlon.target.cache import cache_dir, locked
+from pentathlon.target.cache import cache_dir, locked, sha256
 from pentathlon.target.contract import TargetUnavailable
 from pentathlon.target.tools import on_path
 from pentathlon.target.uml.kernels import Kernel
@@ -36,13 +36,16 @@ def has_amx(cpuinfo: str | None = None) -> bool:
 def build() -> Path:
     """The wrapper as a shared library; it is compiled once and kept in the cache.
 
+    One that differs from its record there is compiled again.
+
     Raises:
         TargetUnavailable: there is no C compiler, or it cannot compile the wrapper.
     """
     name = f"ptrace-shim-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}.so"
     directory = cache_dir() / "shim"
     library = directory / name
-    if library.exists():
+    record = library.with_suffix(".sha256")
+    if _is_recorded(library, record):
         return library
     compiler = on_path("cc")
     if compiler is None:
@@ -61,5 +64,15 @@ def build() -> Path:
                 f"the wrapper of ptrace() does not compile: {said[0] if said else 'no reason'}",
                 "sudo apt-get install gcc libc6-dev",
             )
+        noted = Path(scratch) / "sha256"
+        noted.write_text(sha256(fresh))
         fresh.rename(library)
+        noted.rename(record)
     return library
+
+
+def _is_recorded(library: Path, record: Path) -> bool:
+    try:
+        return record.read_text() == sha256(library)
+    except (OSError, ValueError):
+        return False
