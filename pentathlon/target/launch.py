@@ -75,6 +75,39 @@ def need(program: str, package: str) -> Path:
     return found
 
 
+def check_scratch(base: str | None) -> None:
+    """That the agent can be given a scratch directory below `base` (as for `scratch_directory`).
+
+    Raises:
+        TargetUnavailable: its path is no UTF-8, as every request is (RFC 8259, section 8.1).
+    """
+    root = base or tempfile.gettempdir()
+    try:
+        root.encode()
+    except UnicodeEncodeError as error:
+        raise TargetUnavailable(
+            f"the path of the directory for temporary files, {root}, is no UTF-8; set TMPDIR to "
+            "another one"
+        ) from error
+
+
+def check_plain(reader: str) -> None:
+    """That the path of the directory for temporary files has no blanks and no double quotes.
+
+    Args:
+        reader: what could not take them.
+
+    Raises:
+        TargetUnavailable: it has some.
+    """
+    root = tempfile.gettempdir()
+    if any(mark.isspace() or mark == '"' for mark in root):
+        raise TargetUnavailable(
+            f"the path of the directory for temporary files, {root!r}, has blanks or quotes, which "
+            f"{reader} cannot have; set TMPDIR to another one"
+        )
+
+
 def scratch_directory(base: str | None, journal: UndoJournal) -> Path:
     """A new private directory for a session's files; the journal removes it again.
 

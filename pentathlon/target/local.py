@@ -57,6 +57,7 @@ class LocalTarget(Target):
     def prepare(self) -> None:
         if not os.access(self.agent_path, os.X_OK):
             raise TargetUnavailable(f"the agent {self.agent_path} cannot be executed")
+        launch.check_scratch(self.system.scratch)
         self.settings.check()
 
     def command(self) -> list[str]:

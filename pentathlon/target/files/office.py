@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pentathlon.target import launch
-from pentathlon.target.contract import TargetError
+from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.files.behaviours import Behaviour
 from pentathlon.target.files.disk import sentence
 from pentathlon.target.files.driver import run_link
@@ -56,6 +56,9 @@ class OfficeInUse:
         """Every event of a task. A link that is refused is tried once more after the others."""
         try:
             scratch = self._scratch()
+        except TargetUnavailable as error:
+            yield task.error("unsupported", error.reason)
+            return
         except OSError as error:
             yield task.error("failed", sentence(error, Path(tempfile.gettempdir())))
             return
@@ -78,6 +81,7 @@ class OfficeInUse:
 
     def _scratch(self) -> Path:
         if self._files is None:
+            launch.check_plain("the configurations of file servers")
             journal = UndoJournal(self.office.state_dir)
             try:
                 self._files = journal, launch.scratch_directory(None, journal)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pentathlon.target.contract import TargetError
+from pentathlon.target.contract import TargetError, TargetUnavailable
 from pentathlon.target.files.asked import Setup
 from pentathlon.target.files.server import Server
 
@@ -18,6 +20,10 @@ DIALECTS: Final = {"smb1": "NT1", "smb2.0": "SMB2_02", "smb2.1": "SMB2_10", "smb
 KEPT: Final = ("private", "lock", "state", "cache", "pid", "ncalrpc")
 """Directories of the server's state."""
 IN_MEMORY: Final = Path("/run/samba-state")
+LONGEST_SOCKET: Final = "lock/msg.sock/4194304"
+"""Of those that each of its processes makes: it has the process's number, of 7 digits at most."""
+SOCKET_PATH: Final = 108
+"""Room for the path of a socket and the zero behind it, bytes (unix(7))."""
 
 SMB1_LARGE_READ: Final = 64512
 """What libsmbclient reads at a time by SMB 1 where the server lets it: 63 KiB."""
@@ -82,11 +88,13 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
     """Start smbd on the server with one share and one user; ready when it listens.
 
     Raises:
-        TargetError: a program is missing, or it does not start.
+        TargetUnavailable: a program is missing, or the paths of its sockets would be too long.
+        TargetError: it does not start.
     """
     place = setup.server
     host, programs = place.host, place.programs
     state = _state(setup)
+    check_length(state)
     kept = [str(state / name) for name in KEPT]
     host.perform(["rm", "-rf", *kept], 30.0 * host.slow)
     made = host.perform(["mkdir", "-p", "-m", "755", *kept], 30.0 * host.slow)
@@ -102,6 +110,21 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
     smbd = programs.need("smbd", "samba")
     command = [smbd, "--foreground", "--no-process-group", f"--configfile={file}"]
     return Server.start(place, "smbd", command, PORT, log="log.smbd")
+
+
+def check_length(state: Path) -> None:
+    """That the sockets of a server with this directory have paths that are short enough.
+
+    Raises:
+        TargetUnavailable: they have not.
+    """
+    longest = os.fsencode(state / LONGEST_SOCKET)
+    if len(longest) >= SOCKET_PATH:
+        raise TargetUnavailable(
+            f"the sockets of smbd would have paths of {len(longest)} bytes, and the system allows "
+            f"{SOCKET_PATH - 1} (unix(7)); set TMPDIR to a shorter directory than "
+            f"{tempfile.gettempdir()}"
+        )
 
 
 def _state(setup: Setup) -> Path:

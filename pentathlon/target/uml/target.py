@@ -124,6 +124,8 @@ class UmlTarget(KeepingTarget):
         guest.check_agent(self.agent_path)
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
+        # The kernel cuts its command line at blanks, and its own options know no quotes.
+        launch.check_plain("the command line of user-mode Linux")
         self._memory_directory()
         if shim.needed(kernel):
             shim.build()
