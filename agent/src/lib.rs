@@ -21,5 +21,6 @@ pub mod network;
 pub mod prepare;
 pub mod protocol;
 pub mod session;
+#[allow(unsafe_code)]
 pub mod sys;
 pub mod workloads;
