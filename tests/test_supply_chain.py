@@ -1,6 +1,10 @@
-"""What is fetched to build and install has exact versions and hashes (docs/supply-chain.md)."""
+"""What is fetched to build and install has exact versions and hashes, and what is linked has its
+licence (docs/supply-chain.md)."""
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -83,3 +87,48 @@ def test_the_check_of_the_set_up_sees_an_isolated_build() -> None:
     assert unchecked_installations("python -m pip install --require-hashes \\\n -r a.lock\n")
     assert unchecked_installations("python -m pip install --no-deps .\n")
     assert unchecked_installations("python -m pip install --no-build-isolation .\n")
+
+
+CARGO_LOCKS = [ROOT / "Cargo.lock", ROOT / "graphics" / "Cargo.lock"]
+
+
+def unmentioned(lock: str, notices: str) -> list[str]:
+    """The packages of a Cargo.lock that a notice file names neither inside nor outside."""
+    mentioned = set(re.findall(r"^[\w-]+ \d[\w.+-]*$", notices, re.MULTILINE))
+    return [
+        f"{package['name']} {package['version']}"
+        for package in tomllib.loads(lock)["package"]
+        if "source" in package and f"{package['name']} {package['version']}" not in mentioned
+    ]
+
+
+@pytest.mark.parametrize("lock", CARGO_LOCKS, ids=["agent", "graphics"])
+def test_the_notices_name_every_locked_package(lock: Path) -> None:
+    assert not unmentioned(lock.read_text(), (ROOT / "NOTICES.txt").read_text())
+
+
+def test_the_check_of_notices_sees_a_package_and_a_version() -> None:
+    lock = '[[package]]\nname = "a-b"\nversion = "1.0.0"\nsource = "registry"\n'
+    assert unmentioned(lock, "a-b 1.0.1\nLicence of a-b 1.0.0\n") == ["a-b 1.0.0"]
+    assert unmentioned(lock, "a-b 1.0.0\n    MIT\n") == []
+
+
+def test_the_notices_are_those_of_what_is_linked() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not in the search path")
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "notices", "--check"],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "licences").iterdir()), ids=lambda file: file.stem)
+def test_the_notices_hold_the_licences_of_the_run_time_libraries(file: Path) -> None:
+    notices = (ROOT / "NOTICES.txt").read_text().split()
+    assert " ".join(file.read_text().split()) in " ".join(notices)
+
+
+def test_the_notices_are_installed_beside_the_agent() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {"LICENSE", "NOTICES.txt"} <= set(project["license-files"])
