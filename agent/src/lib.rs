@@ -12,6 +12,8 @@ pub mod clock;
 pub mod counters;
 #[cfg(feature = "workloads")]
 pub mod endpoint;
+#[cfg(all(test, feature = "workloads"))]
+mod hostile;
 pub mod inventory;
 #[cfg(feature = "workloads")]
 pub mod link;
