@@ -132,3 +132,41 @@ def test_the_notices_hold_the_licences_of_the_run_time_libraries(file: Path) -> 
 def test_the_notices_are_installed_beside_the_agent() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert {"LICENSE", "NOTICES.txt"} <= set(project["license-files"])
+
+
+def is_allowed(expression: str, allowed: set[str]) -> bool:
+    """Whether a licence expression (SPDX) can be met by allowed licences alone."""
+    words = re.findall(r"\(|\)|\bAND\b|\bOR\b|[\w.-]+(?: WITH [\w.-]+)?", expression)
+    known = {"(": "(", ")": ")", "AND": "and", "OR": "or"}
+    return bool(eval(" ".join(known.get(word) or str(word in allowed) for word in words)))
+
+
+def test_every_package_inside_has_a_licence_that_deny_toml_allows() -> None:
+    licences = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]
+    exceptions = {one["crate"]: set(one["allow"]) for one in licences["exceptions"]}
+    rows = re.findall(
+        r"^([\w-]+) \S+\n    (.*); in pentathlon-", (ROOT / "NOTICES.txt").read_text(), re.MULTILINE
+    )
+    assert len(rows) > 100 and exceptions.keys() <= {name for name, _ in rows}
+    wrong = [
+        f"{name}: {expression}"
+        for name, expression in rows
+        if not is_allowed(expression, set(licences["allow"]) | exceptions.get(name, set()))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("expression", "allowed"),
+    [
+        ("MIT", True),
+        ("MPL-2.0", False),
+        ("MPL-2.0 OR MIT", True),
+        ("MPL-2.0 AND MIT", False),
+        ("(MIT OR Apache-2.0) AND GPL-3.0-or-later", False),
+        ("Apache-2.0 WITH LLVM-exception", False),
+        ("Apache-2.0 WITH LLVM-exception OR MIT", True),
+    ],
+)
+def test_a_licence_expression_is_read_as_it_stands(expression: str, allowed: bool) -> None:
+    assert is_allowed(expression, {"MIT", "Apache-2.0"}) is allowed

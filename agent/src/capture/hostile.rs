@@ -10,7 +10,7 @@ fn blocks(mut file: &[u8]) -> Option<Vec<(u32, &[u8])>> {
     while !file.is_empty() {
         let word = |at: usize| Some(u32::from_le_bytes(file.get(at..at + 4)?.try_into().ok()?));
         let total = word(4)? as usize;
-        if total < 12 || total % 4 != 0 || word(total - 4)? as usize != total {
+        if total < 12 || !total.is_multiple_of(4) || word(total - 4)? as usize != total {
             return None;
         }
         found.push((word(0)?, &file[8..total - 4]));
