@@ -26,6 +26,13 @@ fn checked(
 }
 
 #[test]
+fn a_number_with_17_digits_is_the_same_after_it_was_passed_on() {
+    let text = "3.9223318446744075";
+    let read: f64 = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+}
+
+#[test]
 fn no_damaged_request_is_anything_but_taken_or_refused() {
     let known = workloads::all()
         .into_iter()
