@@ -1,11 +1,15 @@
-"""Each room of the package imports only from rooms to its left (docs/architecture.md)."""
+"""Each room of the package imports only from rooms to its left, and `unsafe` code stays in the
+rooms that may hold it (docs/architecture.md)."""
 
 import ast
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "pentathlon"
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "pentathlon"
 ROOMS = ["study", "target", "procedure", "store", "evaluate", "report"]
 """The stations of the flow, in its direction."""
 
@@ -54,3 +58,108 @@ def test_the_check_sees_a_wrong_import() -> None:
     assert violations("store", "def f():\n    from pentathlon.report import html\n") == {"report"}
     assert violations("store", "import pentathlon.study.plan\n") == set()
     assert violations("study", "from pentathlon import cli\n") == {"cli"}
+
+
+UNSAFE_ROOMS = {
+    "agent/src/lib.rs: pub mod sys;",
+    "agent/src/workloads/arithmetic/mod.rs: pub mod kernels;",
+    "agent/src/workloads/cpu/pi/mod.rs: mod kernels;",
+    "agent/src/workloads/memory/mod.rs: pub mod kernels;",
+    "agent/code/src/lib.rs: the crate",
+    "graphics/src/sys/mod.rs: pub mod x11;",
+    "graphics/src/sys/mod.rs: pub mod win32;",
+}
+"""Where the compiler is told to take `unsafe`; it refuses it everywhere else."""
+
+
+def rust_sources() -> list[Path]:
+    return [
+        path
+        for program in ("agent", "graphics")
+        for path in sorted((ROOT / program).rglob("*.rs"))
+        if "target" not in path.relative_to(ROOT).parts
+    ]
+
+
+def allowances(source: str) -> list[str]:
+    """The items for which a Rust file allows `unsafe`, whole lines."""
+    lines = [line.strip() for line in source.splitlines()]
+    found = []
+    for number, line in enumerate(lines):
+        # Also among other lints, under a condition, and as `warn` or `expect`.
+        if re.search(r"#!?\[.*\b(allow|warn|expect)\b.*\bunsafe_code\b", line):
+            after = (text for text in lines[number + 1 :] if not text.startswith(("#[", "//")))
+            found.append("the crate" if line.startswith("#!") else next(after))
+    return found
+
+
+def unexplained(source: str) -> list[int]:
+    """The lines of a Rust file with an `unsafe` whose comment does not say why it is sound.
+
+    A block or an `impl` wants `// SAFETY:` in the comment above its statement, a function
+    `# Safety` in its documentation; types need none.
+    """
+    lines = [line.strip() for line in source.splitlines()]
+    wrong = []
+    for number, line in enumerate(lines):
+        code = line.split("//")[0]
+        if not re.search(r"\bunsafe\s*(\{|impl\b|(extern\s*\"\w+\"\s*)?fn\s+\w)", code):
+            continue
+        word = "# Safety" if re.search(r"\bfn\s+\w", code) else "SAFETY:"
+        above = number - 1
+        # Up to the comment: over attributes and the beginning of the statement.
+        while above >= 0 and not lines[above].startswith("//"):
+            if lines[above] == "" or lines[above].endswith((";", "}")):
+                break
+            above -= 1
+        comment = []
+        while above >= 0 and lines[above].startswith("//"):
+            comment.append(lines[above])
+            above -= 1
+        if not any(word in text for text in comment):
+            wrong.append(number + 1)
+    return wrong
+
+
+def test_unsafe_code_is_allowed_only_in_its_rooms() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {item}"
+        for path in rust_sources()
+        for item in allowances(path.read_text())
+    }
+    assert found == UNSAFE_ROOMS
+
+
+@pytest.mark.parametrize(
+    "manifest", ["agent/Cargo.toml", "agent/code/Cargo.toml", "graphics/Cargo.toml"]
+)
+def test_the_compiler_refuses_unsafe_code_elsewhere(manifest: str) -> None:
+    lints = tomllib.loads((ROOT / manifest).read_text())["lints"]
+    if lints.get("workspace"):
+        lints = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["lints"]
+    assert lints["rust"]["unsafe_code"] in ("deny", "forbid")
+    assert lints["clippy"]["undocumented_unsafe_blocks"] in ("warn", "deny")
+
+
+def test_unsafe_code_outside_sys_and_kernels_is_explained() -> None:
+    """What agent/code's build script compiles is seen by no linter of cargo's."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in rust_sources()
+        if not path.is_relative_to(ROOT / "agent/src/sys") and "kernels" not in str(path)
+        for line in unexplained(path.read_text())
+    ]
+    assert not wrong
+
+
+def test_the_checks_see_unsafe_code() -> None:
+    assert allowances("#[allow(unsafe_code)]\nmod a;\n") == ["mod a;"]
+    assert allowances("#[allow(dead_code, unsafe_code)]\n#[cfg(unix)]\nfn f() {\n") == ["fn f() {"]
+    assert allowances("#![cfg_attr(unix, allow(unsafe_code))]\n") == ["the crate"]
+    assert unexplained("let a =\n    unsafe { b() };\n") == [2]
+    assert unexplained("// SAFETY: b is.\nlet a =\n    unsafe { b() };\n") == []
+    assert unexplained("// SAFETY: b is.\nb();\nunsafe { b() };\n") == [3]
+    assert unexplained("/// Does it.\n#[inline]\nunsafe fn a() {\n") == [3]
+    assert unexplained("/// # Safety\n/// None.\n#[inline]\nunsafe fn a() {\n") == []
+    assert unexplained("unsafe impl Send for A {}\n") == [1]
+    assert unexplained('call: unsafe extern "C" fn() -> i64,\n') == []

@@ -12,6 +12,8 @@ pub mod clock;
 pub mod counters;
 #[cfg(feature = "workloads")]
 pub mod endpoint;
+#[cfg(all(test, feature = "workloads"))]
+mod hostile;
 pub mod inventory;
 #[cfg(feature = "workloads")]
 pub mod link;
@@ -21,5 +23,6 @@ pub mod network;
 pub mod prepare;
 pub mod protocol;
 pub mod session;
+#[allow(unsafe_code)]
 pub mod sys;
 pub mod workloads;

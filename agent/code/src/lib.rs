@@ -4,6 +4,10 @@
 //! Every function updates four numbers with constants of its own, without a loop or a branch, so
 //! that all of its bytes are fetched and executed once per call. A prefix of a level's functions is
 //! a piece of code of any size; its bytes are taken from the functions' addresses.
+//!
+//! The build script compiles the loops and the functions by themselves, so they are reached through
+//! `unsafe` declarations: all of them are in this crate, beside the loops.
+#![allow(unsafe_code)]
 
 mod constants;
 mod interface;
@@ -124,10 +128,10 @@ impl Level {
     }
 }
 
-/// The loops over calls and operations. What is called must be what its type says, and every name
-/// and number must be one that it takes.
-#[allow(clippy::missing_safety_doc)]
+/// The loops over calls and operations.
 impl Level {
+    /// # Safety
+    /// `call` must be safe to call.
     pub unsafe fn getpid(
         &self,
         operations: u64,
@@ -138,13 +142,15 @@ impl Level {
         unsafe { (self.loops.getpid)(operations, call, expected) }
     }
 
-    /// `bytes` must not be 0.
+    /// # Safety
+    /// `heap` must be a heap, `bytes` not 0.
     pub unsafe fn malloc_free(&self, operations: u64, heap: &Heap, bytes: usize) -> Outcome {
         // SAFETY: see above.
         unsafe { (self.loops.malloc_free)(operations, heap, bytes) }
     }
 
-    /// Both texts must end with NUL.
+    /// # Safety
+    /// `streams` must be those of a C library, `name` and `mode` texts that end with NUL.
     pub unsafe fn fopen_fclose(
         &self,
         operations: u64,
@@ -156,6 +162,8 @@ impl Level {
         unsafe { (self.loops.fopen_fclose)(operations, streams, name, mode) }
     }
 
+    /// # Safety
+    /// `files` must be those of the system, and `name` a name that it takes.
     pub unsafe fn open_close(
         &self,
         operations: u64,
@@ -167,6 +175,8 @@ impl Level {
         unsafe { (self.loops.open_close)(operations, files, name, flags) }
     }
 
+    /// # Safety
+    /// As of [`Level::open_close`].
     pub unsafe fn create_delete(
         &self,
         operations: u64,
@@ -178,23 +188,31 @@ impl Level {
         unsafe { (self.loops.create_delete)(operations, files, name, flags) }
     }
 
-    /// This process must have a single thread.
+    /// # Safety
+    /// `processes` must be those of the system, and this process must have a single thread.
     pub unsafe fn fork_wait(&self, operations: u64, processes: &Processes, status: i32) -> Outcome {
         // SAFETY: see above.
         unsafe { (self.loops.fork_wait)(operations, processes, status) }
     }
 
+    /// # Safety
+    /// `heap` must be a heap.
     pub unsafe fn inline(&self, heap: &Heap, repetitions: u64, size: usize) -> u64 {
         // SAFETY: see above.
         unsafe { (self.loops.inline)(heap, repetitions, size) }
     }
 
+    /// # Safety
+    /// `heap` must be a heap.
     pub unsafe fn function(&self, heap: &Heap, repetitions: u64, size: usize) -> u64 {
         // SAFETY: see above.
         unsafe { (self.loops.function)(heap, repetitions, size) }
     }
 
-    /// The sum and the bytes of stack that the calls took. There must be a repetition.
+    /// The sum and the bytes of stack that the calls took.
+    ///
+    /// # Safety
+    /// `heap` must be a heap, `repetitions` not 0.
     pub unsafe fn recursion(&self, heap: &Heap, repetitions: u64, size: usize) -> (u64, usize) {
         let mut stack = 0;
         // SAFETY: see above.
@@ -202,7 +220,8 @@ impl Level {
         (sum, stack)
     }
 
-    /// This process must have a single thread.
+    /// # Safety
+    /// All must be those of the system, and this process must have a single thread.
     pub unsafe fn forked(
         &self,
         heap: &Heap,
@@ -354,6 +373,8 @@ mod tests {
         Box::into_raw(vec![0u64; bytes.div_ceil(8) + 1].into_boxed_slice()).cast()
     }
 
+    /// # Safety
+    /// `block` must come from `allocate`, for up to eight bytes.
     unsafe extern "C" fn free(block: *mut c_void) {
         // SAFETY: what `allocate` gave; two words hold all that the tests ask for.
         drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(block.cast::<u64>(), 2)) });

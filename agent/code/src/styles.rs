@@ -17,6 +17,9 @@ macro_rules! unknown {
 }
 
 /// One repetition: the loops themselves. Without memory it is 0, which no caller takes for a sum.
+///
+/// # Safety
+/// `heap` must be a heap.
 #[inline(always)]
 unsafe fn repetition(heap: &Heap, i: u64, size: usize) -> u64 {
     // SAFETY: the array has room for `size` integers and is freed once.
@@ -83,6 +86,8 @@ unsafe extern "C" fn function(heap: &Heap, repetitions: u64, size: usize) -> u64
     total
 }
 
+/// # Safety
+/// `heap` must be a heap.
 #[inline(never)]
 unsafe fn called(heap: &Heap, i: u64, size: usize) -> u64 {
     // SAFETY: the caller promises.
@@ -108,6 +113,8 @@ unsafe extern "C" fn recursion(
     total
 }
 
+/// # Safety
+/// `heap` must be a heap.
 #[inline(never)]
 unsafe fn descend(heap: &Heap, i: u64, size: usize, deepest: &mut usize) -> u64 {
     let mut before = 0;

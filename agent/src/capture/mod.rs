@@ -1,5 +1,7 @@
 //! Every frame of an interface, kept with its time as a pcapng file.
 
+#[cfg(test)]
+mod hostile;
 mod pcapng;
 
 use crate::sys::block_ring::{Counted, Ring, RETIRE_LATER_MS};

@@ -1,6 +1,8 @@
 //! Measures resolution, cost and monotonicity of the clocks, and the counter's rate.
 
 use super::{monotonic_ns, Calibration, Source, Tsc};
+#[cfg(target_arch = "x86_64")]
+use crate::sys::tsc;
 
 /// Readings per measurement of cost and resolution.
 const READINGS: usize = 2_000;
@@ -17,7 +19,7 @@ pub fn measure() -> Calibration {
     let tsc = rate(&mut notes);
     #[cfg(target_arch = "x86_64")]
     if let Some(tsc) = tsc {
-        let counter = probe(super::tsc::read, 1e9 / tsc.hz);
+        let counter = probe(tsc::read, 1e9 / tsc.hz);
         if counter.monotonic {
             return Calibration {
                 source: Source::Tsc,
@@ -97,7 +99,7 @@ fn rate(notes: &mut Vec<String>) -> Option<Tsc> {
 /// many; the width of the brackets bounds the error.
 #[cfg(target_arch = "x86_64")]
 fn rate(notes: &mut Vec<String>) -> Option<Tsc> {
-    if !super::tsc::is_invariant() {
+    if !tsc::is_invariant() {
         notes.push("the CPU does not promise an invariant time stamp counter".into());
         return None;
     }
@@ -147,9 +149,9 @@ impl Bracket {
 fn bracket() -> Bracket {
     (0..64)
         .map(|_| {
-            let before = super::tsc::read();
+            let before = tsc::read();
             let ns = monotonic_ns();
-            let after = super::tsc::read().max(before);
+            let after = tsc::read().max(before);
             Bracket { before, ns, after }
         })
         .min_by_key(|b| b.after - b.before)

@@ -6,9 +6,9 @@
 //! are timed alike.
 
 mod calibrate;
-#[cfg(target_arch = "x86_64")]
-mod tsc;
 
+#[cfg(target_arch = "x86_64")]
+use crate::sys::tsc;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 

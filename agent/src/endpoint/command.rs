@@ -121,7 +121,41 @@ impl TryFrom<String> for Network {
     }
 }
 
+/// The longest wait and the longest flow that can be asked for, s.
+const LONGEST_S: f64 = 86_400.0;
+
 impl Command {
+    /// Checks what the types cannot say: no sum of its times overflows, and no wait is without an
+    /// end. The error is one sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let mut times: Vec<(&str, &str, f64)> = Vec::new();
+        match self {
+            Self::Finish { quiet_ms, .. } => times.push(("quiet_ms", "ms", *quiet_ms as f64)),
+            Self::Clock { after_ms, .. } => times.push(("after_ms", "ms", *after_ms as f64)),
+            Self::Send(send) => {
+                times.push(("quiet_ms", "ms", send.quiet_ms as f64));
+                for flow in &send.flows {
+                    times.push(("start_s", "s", flow.start_s));
+                    times.push(("duration_s", "s", flow.duration_s));
+                }
+            }
+            _ => {}
+        }
+        for (name, unit, time) in times {
+            let longest = if unit == "ms" {
+                LONGEST_S * 1e3
+            } else {
+                LONGEST_S
+            };
+            if !(0.0..=longest).contains(&time) {
+                return Err(format!(
+                    "'{name}' is {time} {unit}, it must be from 0 to {longest} {unit}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     pub fn trial(&self) -> &str {
         match self {
             Self::Listen(Listen { trial, .. })

@@ -6,6 +6,8 @@ mod captures;
 mod clock_step;
 mod command;
 mod host;
+#[cfg(all(test, target_os = "linux"))]
+mod hostile;
 mod jobs;
 mod kernel;
 mod link;
@@ -68,7 +70,10 @@ pub fn serve() -> i32 {
         if line.trim().is_empty() {
             continue;
         }
-        let answered = match serde_json::from_str(&line) {
+        let command = serde_json::from_str::<Command>(&line)
+            .map_err(|error| error.to_string())
+            .and_then(|command| command.check().map(|()| command));
+        let answered = match command {
             Ok(Command::Quit {}) => break,
             Ok(Command::Start { job, what }) => out.answer(jobs.start(&job, what)),
             Ok(Command::Order { job, order }) => out.answer(jobs.order(&job, order)),

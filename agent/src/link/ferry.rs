@@ -104,7 +104,7 @@ impl Ferry {
             ends: [open(first, near)?, open(second, far)?],
             directions,
             spare: Vec::new(),
-            spin_ns: request.spin_us * 1000,
+            spin_ns: request.spin_us.saturating_mul(1000),
             lead_ns: request.lead_ns,
             epoch_ns: monotonic_ns(),
             clock_set: 0,

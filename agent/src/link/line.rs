@@ -64,7 +64,7 @@ impl<F> Line<F> {
 
     /// Time that a frame takes on the line.
     pub fn time_ns(&self, length: u32) -> f64 {
-        let bytes = (i64::from(length) + self.overhead).max(0);
+        let bytes = i64::from(length).saturating_add(self.overhead).max(0);
         self.bits_per_ns
             .map_or(0.0, |rate| bytes as f64 * 8.0 / rate)
     }

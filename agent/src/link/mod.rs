@@ -11,6 +11,8 @@ pub mod codel;
 pub mod direction;
 #[cfg(target_os = "linux")]
 pub mod ferry;
+#[cfg(test)]
+mod hostile;
 pub mod line;
 #[cfg(target_os = "linux")]
 pub mod probe;

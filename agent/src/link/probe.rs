@@ -122,8 +122,12 @@ impl Probe {
         while !over.load(Ordering::Relaxed) {
             self.receive(&mut packet)?;
             let due_ns = self.request.send.as_ref().and_then(|send| {
-                (self.sent + self.refused < send.count)
-                    .then(|| start_ns + send.after_ns + (self.sent + self.refused) * send.period_ns)
+                (self.sent + self.refused < send.count).then(|| {
+                    let periods = (self.sent + self.refused).saturating_mul(send.period_ns);
+                    start_ns
+                        .saturating_add(send.after_ns)
+                        .saturating_add(periods)
+                })
             });
             let now_ns = monotonic_ns();
             if due_ns.is_some_and(|due_ns| due_ns <= now_ns) {

@@ -8,6 +8,8 @@ pub mod echoes;
 pub mod exchange;
 pub mod flow;
 pub mod frame;
+#[cfg(test)]
+mod hostile;
 pub mod icmp;
 pub mod inlet;
 pub mod join;

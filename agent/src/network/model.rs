@@ -15,6 +15,10 @@ const IMIX: [(f64, u32); 3] = [(32.0, 7), (548.0, 4), (1472.0, 1)];
 /// No flow is longer: a rate that is zero for so long has no further packet.
 const LONGEST_NS: f64 = 7200e9;
 
+/// Periods with and without packets that one gap may pass; after so many there is no further packet.
+/// Those of a few nanoseconds would be counted for hours.
+const MOST_PERIODS: u32 = 1_000_000;
+
 /// The shortest time for which a rate can hold, s.
 const SHORTEST_HOLD_S: f64 = 1e-3;
 
@@ -275,10 +279,16 @@ impl Schedule {
         if self.next_ns.is_infinite() {
             return due as u64; // A rate of zero: there is no further packet.
         }
+        let mut passed = 0;
         while self.next_ns >= self.on_until_ns {
             let Some((on, off)) = &mut self.periods else {
                 break;
             };
+            passed += 1;
+            if passed > MOST_PERIODS {
+                self.next_ns = f64::INFINITY;
+                break;
+            }
             let pause = off.draw().max(0.0) * 1e9;
             self.next_ns += pause;
             self.on_until_ns += pause + (on.draw() * 1e9).max(1.0);
@@ -507,5 +517,23 @@ mod tests {
         .err()
         .unwrap();
         assert!(error.contains("pareto"), "{error}");
+    }
+
+    #[test]
+    fn a_gap_over_countless_periods_is_the_last() {
+        // Neither an end of the count nor one that a step of 1 ns could reach.
+        for gap_s in [1e5, 1e30] {
+            let nothing = || Some(Model::Constant { value: 0.0 });
+            let gap = Gap {
+                of: Model::Constant { value: gap_s },
+                rate: false,
+                hold_s: None,
+                on: nothing(),
+                off: nothing(),
+            };
+            let mut schedule = Schedule::new(&gap, 1, 0).unwrap();
+            assert_eq!(schedule.next_ns(), 0);
+            assert_eq!(schedule.next_ns(), u64::MAX);
+        }
     }
 }

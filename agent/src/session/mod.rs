@@ -5,6 +5,8 @@ mod background;
 pub mod graphics;
 #[cfg(target_os = "linux")]
 pub mod guest;
+#[cfg(all(test, feature = "workloads"))]
+mod hostile;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(unix)]
@@ -83,9 +85,26 @@ fn read_document<T: for<'de> Deserialize<'de>>(mut input: impl BufRead) -> Resul
             Err(error) if error.is_eof() => {
                 return Err("the request ended before its JSON document was complete".into())
             }
-            Err(error) => return Err(format!("the request is not right: {error}")),
+            Err(error) => {
+                // It may quote a name of the request, which then stands on a terminal.
+                let error = one_line(&error.to_string());
+                return Err(format!("the request is not right: {error}"));
+            }
         }
     }
+}
+
+/// A text with its control characters written out.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 #[cfg(test)]

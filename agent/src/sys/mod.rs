@@ -97,6 +97,8 @@ pub mod time;
 pub mod timer_slack;
 #[cfg(target_os = "linux")]
 pub mod trim;
+#[cfg(target_arch = "x86_64")]
+pub mod tsc;
 #[cfg(target_os = "linux")]
 pub mod wait;
 #[cfg(target_os = "linux")]

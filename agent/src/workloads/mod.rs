@@ -23,6 +23,8 @@ mod test;
 
 use crate::catalog;
 use crate::measure::{Context, Failure};
+#[cfg(all(test, feature = "workloads"))]
+pub(crate) use cpu::random::Random;
 
 /// A measured program with parameters.
 pub trait Workload: Sync {

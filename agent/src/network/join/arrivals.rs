@@ -108,7 +108,7 @@ pub fn arrivals(
                 .wrapping_add(u64::from(number_of(departure))) as i64;
             let came = block.base_ns.wrapping_add(time_of(record)) as i64;
             let apart = clocks.map_or(0.0, |clocks| clocks.at(left));
-            let delay = ((came - left) as f64 - apart) * 1e-9;
+            let delay = (came.wrapping_sub(left) as f64 - apart) * 1e-9;
             let length = length_of(departure);
             found.add(came, sequence, length);
             found.add_delay(delay, before.replace(delay));

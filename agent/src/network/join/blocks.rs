@@ -2,7 +2,7 @@
 
 use crc32fast::Hasher;
 
-const HEADER: usize = 48;
+pub const HEADER: usize = 48;
 
 /// One block: what its header says, and its records as bytes (see [`crate::network::records`]).
 pub struct Block<'a> {

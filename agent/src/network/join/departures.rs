@@ -42,7 +42,10 @@ pub fn departures(blocks: &[Block], shares: &[f64]) -> Result<Departures, String
     let times = |block: &Block, record: Option<&[u8; 16]>| {
         let record = record.expect("blocks without records are left out");
         let intended = block.base_ns.wrapping_add(time_of(record));
-        (intended, intended + u64::from(number_of(record)))
+        (
+            intended,
+            intended.wrapping_add(u64::from(number_of(record))),
+        )
     };
     let ends = first.zip(last).map(|(first, last)| {
         (

@@ -5,6 +5,8 @@
 mod arrivals;
 mod blocks;
 mod departures;
+#[cfg(test)]
+mod hostile;
 mod spread;
 
 use crate::sys::disk::map::{boundary, Map};
@@ -46,7 +48,7 @@ impl Clocks {
     /// The difference at a time of the sender, ns.
     #[inline]
     fn at(&self, sender_ns: i64) -> f64 {
-        self.offset_ns + self.drift * ((sender_ns - self.origin_ns) as f64)
+        self.offset_ns + self.drift * (sender_ns.wrapping_sub(self.origin_ns) as f64)
     }
 }
 
@@ -58,6 +60,10 @@ pub struct Joined {
     /// None where nothing came.
     delays: Option<Spread>,
 }
+
+/// Sequences that are numbered for each record that was written: the others were lost because their
+/// writer was behind. Memory is taken for each, so that a forged number takes no more than this.
+const SEQUENCES_A_RECORD: u64 = 64;
 
 /// Joins two files; the reason if one of them is damaged or cannot be read.
 pub fn join(request: &Request) -> Result<Joined, String> {
@@ -89,6 +95,14 @@ fn joined(sent: &[Block], received: &[Block], request: &Request) -> Result<Joine
     if let Some(last) = sent.last() {
         // Its sequences say how much memory is needed.
         last.check()?;
+        let records: u64 = sent.iter().map(|block| block.records.len() as u64).sum();
+        if last.end() > records.saturating_mul(SEQUENCES_A_RECORD) {
+            return Err(format!(
+                "the sender's {records} records have sequences up to {}, so nearly all of its \
+                 records are missing",
+                last.end()
+            ));
+        }
     }
     let mut delays = Delays::new(sent.last().map_or(0, Block::end));
     let (departures, arrivals) = std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 
 mod body;
 mod chains;
+#[allow(unsafe_code)]
 pub mod kernels;
 mod loops;
 mod operation;

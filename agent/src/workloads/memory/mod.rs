@@ -10,6 +10,7 @@ mod code_plus_data;
 mod code_size;
 mod crew;
 mod faults;
+#[allow(unsafe_code)]
 pub mod kernels;
 mod latency;
 mod levels;

@@ -4,6 +4,7 @@ mod agm;
 mod chudnovsky;
 mod fixed;
 mod integer;
+#[allow(unsafe_code)]
 mod kernels;
 mod transform;
 

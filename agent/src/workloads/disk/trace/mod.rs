@@ -3,6 +3,8 @@
 
 mod format;
 mod generate;
+#[cfg(test)]
+mod hostile;
 mod model;
 mod replay;
 mod workload;
