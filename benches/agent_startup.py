@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 GOAL_MS = 10.0
 GOAL_MIB = 20.0

@@ -30,7 +30,7 @@ import corpus
 import turns
 from turns import Measure, Place, Ratio, number
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 try:
     from zlib_ng import zlib_ng

@@ -39,7 +39,7 @@ import turns
 from disk_pairs import FILE_BYTES, PAIRS, QUANTILES, SECONDS, Fio, Pair, Sysbench, Twin
 from turns import Place, Ratio, number
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 Figures = dict[str, float]
 """`rate`, and the quantiles of the requests' times in ns by their names."""

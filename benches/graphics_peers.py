@@ -25,7 +25,7 @@ from pathlib import Path
 import turns
 from turns import Measure, Ratio
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 Vector = tuple[float, float, float]
 Corner = tuple[Vector, Vector]

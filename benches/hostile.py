@@ -22,7 +22,7 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 from pentathlon.study.catalog import parse_catalog
 
 PART = 1000

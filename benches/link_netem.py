@@ -16,12 +16,12 @@ import statistics
 import sys
 from pathlib import Path
 
-from pentathlon import agent
-from pentathlon.link.probes import delays, rate_kbit
-from pentathlon.link.profile import HEADER_BYTES, load_profile
-from pentathlon.target.link.bed import EngineName, LinkBed, open_link
-from pentathlon.target.link.calibrate import HEADERS, OFFERED, RECEIVER, SENDER, SMALL, exchange
-from pentathlon.target.link.netem_engine import lacking
+from pentathlon.protocol import agent
+from pentathlon.study.link_profile import HEADER_BYTES, load_profile
+from pentathlon.testbed.link.calibrate import HEADERS, OFFERED, RECEIVER, SENDER, SMALL, exchange
+from pentathlon.testbed.link.netem_engine import lacking
+from pentathlon.testbed.link.probes import delays, rate_kbit
+from pentathlon.testbed.link.testbed import EngineName, LinkBed, open_link
 
 PROFILES = ("wan-10m-50ms", "wan-512k-300ms", "lan-100m-5ms")
 ROUNDS = 3

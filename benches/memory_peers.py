@@ -33,7 +33,7 @@ import turns
 from memory_pairs import STREAM_FLAGS, TWIN, Figures, Pair, pairs
 from turns import SAMPLE_MS, TRIES, Place
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 
 def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Figures:

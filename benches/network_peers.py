@@ -37,8 +37,8 @@ from pathlib import Path
 import numpy as np
 from network_tools import Failed, Tool, Turn, bed, segment_before_the_link, tools
 
-from pentathlon.target.contract import TargetError
-from pentathlon.target.pair.endpoint import CommandError
+from pentathlon.machine.errors import TargetError
+from pentathlon.testbed.endpoint import CommandError
 
 STEPS = 6
 """Halvings of the search for the lossless rate."""

@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pentathlon import agent
-from pentathlon.target.local import LocalTarget
-from pentathlon.target.netns import NetnsTarget
-from pentathlon.target.pair import hosts, ladder
-from pentathlon.target.pair.endpoint import Endpoint
-from pentathlon.traffic import records
+from pentathlon.experiments import transmit_backends
+from pentathlon.packets import records
+from pentathlon.protocol import agent
+from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.netns.target import NetnsTarget
+from pentathlon.testbed import hosts
+from pentathlon.testbed.endpoint import Endpoint
 
 SIZE = 64
 """Payload of a packet in every tool, in bytes."""
@@ -46,7 +47,7 @@ RUNGS = (
 def buffer_bytes() -> int:
     """The receivers' buffer, in bytes (SO_RCVBUF)."""
     allowed = int(Path("/proc/sys/net/core/rmem_max").read_text())
-    return min(ladder.BUFFER_BYTES, allowed)
+    return min(transmit_backends.BUFFER_BYTES, allowed)
 
 
 class Failed(Exception):
@@ -149,7 +150,7 @@ def ours(made: Bed, rung: str, receiver: str) -> Tool:
         first, second = made.pair
         common = {"trial": secrets.token_hex(4), "session": secrets.token_hex(8)}
         flow = {"flow": 0, "protocol": "udp"}
-        told = ladder.receiving(rung, receiver) | {"role": "receive"}
+        told = transmit_backends.receiving(rung, receiver) | {"role": "receive"}
         told["buffer_bytes"] = buffer_bytes()
         ready = second.listen(
             common | {"address": made.address, "flows": [flow | {"address": made.address} | told]}

@@ -36,8 +36,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from pentathlon import agent
-from pentathlon.traffic import by_agent, clocks, join, metrics, records
+from pentathlon.packets import by_agent, clocks, join, metrics, records
+from pentathlon.protocol import agent
 
 GAP_NS = 1000
 SEGMENT = 1_000_000

@@ -47,7 +47,7 @@ from process_pairs import (
 )
 from turns import Measure, Place, Ratio, number
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 SHARED = Path("/dev/shm")
 CALLS = tuple(sorted(path.name for path in turns.TWINS.glob("calls*.c")))

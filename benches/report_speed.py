@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
+ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = 10_000
 
 
@@ -31,11 +31,11 @@ def inside(directory: Path) -> None:
     """Time every part in this interpreter."""
     start = time.perf_counter()
     from pentathlon.evaluate import evaluate  # noqa: PLC0415
-    from pentathlon.report import export  # noqa: PLC0415
+    from pentathlon.report.export import files  # noqa: PLC0415
 
     loading = time.perf_counter() - start
-    sys.path.insert(0, str(TESTS))
-    import synthetic  # noqa: PLC0415
+    sys.path.insert(0, str(ROOT))
+    from tests.fakes import synthetic  # noqa: PLC0415
 
     maker = synthetic.Maker()
     maker.chosen = maker.chosen[: -(-SAMPLES // (3 * maker.blocks * (maker.warmup + 5)))]
@@ -47,9 +47,9 @@ def inside(directory: Path) -> None:
     judging = time.perf_counter() - start
     print(f"{'evaluate':22}{judging:8.2f} s")
     writing = 0.0
-    for name in ("html", *export.FORMATS):
+    for name in ("html", *files.FORMATS):
         start = time.perf_counter()
-        (file,) = export.write(evaluation, result, directory, [name])
+        (file,) = files.write(evaluation, result, directory, [name])
         took = time.perf_counter() - start
         writing += took if name == "html" else 0.0
         print(f"{file.name:22}{took:8.2f} s{file.stat().st_size:12,} bytes")

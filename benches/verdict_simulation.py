@@ -18,12 +18,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from simulate import Simulation
 
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.verdict import Verdict
+from tests.fakes.simulate import Simulation
 
 SEED = 20030101
 

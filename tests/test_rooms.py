@@ -1,4 +1,4 @@
-"""Each room of the package imports only from rooms to its left, and `unsafe` code stays in the
+"""Each package imports only what docs/architecture.md lists for it, and `unsafe` code stays in the
 rooms that may hold it (docs/architecture.md)."""
 
 import ast
@@ -10,8 +10,21 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pentathlon"
-ROOMS = ["study", "target", "procedure", "store", "evaluate", "report"]
-"""The stations of the flow, in its direction."""
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
+EVERY = "every package"
+
+
+def allowed_imports() -> dict[str, set[str]]:
+    """The table of packages in docs/architecture.md: what each of them may import."""
+    found: dict[str, set[str]] = {}
+    for line in ARCHITECTURE.read_text().splitlines():
+        row = re.fullmatch(r"\| `(\w+)/` \|[^|]*\|([^|]*)\|", line)
+        if row:
+            found[row[1]] = set(found) if EVERY in row[2] else set(re.findall(r"`(\w+)`", row[2]))
+    return found
+
+
+ALLOWED = allowed_imports()
 
 
 def imported_rooms(source: str) -> set[str]:
@@ -33,25 +46,34 @@ def imported_rooms(source: str) -> set[str]:
 
 
 def violations(room: str, source: str) -> set[str]:
-    right = set(ROOMS[ROOMS.index(room) + 1 :]) | {"cli"}
-    return imported_rooms(source) & right
+    return (imported_rooms(source) & set(ALLOWED)) - ALLOWED[room] - {room}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_imports_only_from_its_left(room: str) -> None:
+def test_every_package_is_in_the_table() -> None:
+    assert set(ALLOWED) == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", "__main__"}
+
+
+def test_packages_stand_on_those_above_them_in_the_table() -> None:
+    lower: set[str] = set()
+    for room, imports in ALLOWED.items():
+        assert imports <= lower, f"{room} imports what stands on it or beside it"
+        lower.add(room)
+
+
+@pytest.mark.parametrize("room", ALLOWED)
+def test_a_package_imports_what_the_table_allows_and_all_of_it(room: str) -> None:
     modules = sorted((PACKAGE / room).rglob("*.py"))
-    assert modules, f"the room {room} is empty"
+    assert modules, f"the package {room} is empty"
     wrong = {
         f"{module.relative_to(PACKAGE)} imports {name}"
         for module in modules
         for name in violations(room, module.read_text())
     }
     assert not wrong
-
-
-def test_evaluate_never_touches_a_target() -> None:
-    for module in (PACKAGE / "evaluate").rglob("*.py"):
-        assert "target" not in imported_rooms(module.read_text()), module
+    if room != "cli":
+        used = set().union(*(imported_rooms(module.read_text()) for module in modules))
+        assert not ALLOWED[room] - used, "the table allows more than is imported"
 
 
 def test_the_check_sees_a_wrong_import() -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy import special
 
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
-from pentathlon.evaluate.planning.spending import Levels, levels_at
+from pentathlon.evaluate.planning.alpha_spending import Levels, levels_at
 from pentathlon.study.stopping import DEFAULT_LOOKS
 
 from .twin import DELTA

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from pentathlon.evaluate.beneath import serial, stability
+from pentathlon.evaluate.diagnostics import serial_correlation, stability
 from pentathlon.evaluate.estimators.ratio import delta_log
-from pentathlon.evaluate.planning.spending import BY_PRECISION, Levels, fixed, levels_at
+from pentathlon.evaluate.planning.alpha_spending import BY_PRECISION, Levels, fixed, levels_at
 
 Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -139,8 +139,8 @@ def unstable(ratios: Values) -> Flags:
         found |= groups & (gap > stability.SMALLEST_GAP) & (gap > stability.GAP_OVER_RANGE * widest)
     if count >= stability.FEWEST_FOR_SPREAD:
         found |= ratios.std(axis=1, ddof=1) > stability.SPREAD
-    if count >= serial.FEWEST_BLOCKS:
+    if count >= serial_correlation.FEWEST_BLOCKS:
         ranks = stats.rankdata(ratios, axis=1)
         moves = np.sum(np.diff(ranks, axis=1) ** 2, axis=1)
-        found |= serial.p_values(moves, count) <= serial.LEVEL
+        found |= serial_correlation.p_values(moves, count) <= serial_correlation.LEVEL
     return found

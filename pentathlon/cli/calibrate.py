@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from pentathlon import agent
 from pentathlon.cli import planview, session
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import InputError, domain_errors
@@ -17,17 +16,18 @@ from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out
 from pentathlon.cli.setup import Ready, get_ready
 from pentathlon.evaluate.display import interval_text, percent_text
+from pentathlon.machine.claims import Claims
+from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import utc_now
+from pentathlon.protocol import agent
 from pentathlon.store import calibration as store
 from pentathlon.store.query import Result, load_result
+from pentathlon.study.aa_study import DEFAULT, twins
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.load import load_study
 from pentathlon.study.problems import did_you_mean
-from pentathlon.study.twins import DEFAULT, twins
 from pentathlon.study.write import to_toml
-from pentathlon.target.claims import Claims
-from pentathlon.target.undo import default_state_dir
 
 if TYPE_CHECKING:
     from pentathlon.evaluate.planning.calibration import Calibration

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Span, Text
 from rich.tree import Tree
 
-from pentathlon import escaping
+from pentathlon.safeio import escaping
 
 ERRORS = "pentathlon-ascii"
 """Name of the error handler of codecs."""

@@ -11,7 +11,7 @@ from pentathlon.cli.exits import InputError
 from pentathlon.cli.planview import changes
 from pentathlon.cli.screen import err
 from pentathlon.study.code import Named, rights
-from pentathlon.target.contract import Target
+from pentathlon.targets.contract import Target
 
 
 @dataclass

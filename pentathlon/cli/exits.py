@@ -14,13 +14,13 @@ from typing import Self
 import typer
 from rich.text import Text
 
-from pentathlon.agent import AgentError
 from pentathlon.cli import start
 from pentathlon.cli.screen import err, silence
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.protocol.agent import AgentError
 from pentathlon.store.journal import StoreError
 from pentathlon.study.catalog import CatalogError
 from pentathlon.study.problems import StudyError
-from pentathlon.target.contract import TargetError, TargetUnavailable
 
 TRACEBACK = "PENTATHLON_TRACEBACK"
 

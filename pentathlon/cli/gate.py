@@ -197,11 +197,7 @@ def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
 
 
 def _show(judged: Gate) -> None:
-    from pentathlon.evaluate.display import (  # noqa: PLC0415
-        interval_text,
-        percent_text,
-        signed_percent,
-    )
+    from pentathlon.evaluate.display import interval_text, percent_text, signed_percent  # noqa: PLC0415
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
     from pentathlon.report.answer import sentence  # noqa: PLC0415
 

@@ -7,15 +7,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from pentathlon import agent
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.link_run import HELP as RUN_HELP
 from pentathlon.cli.link_run import run, said
 from pentathlon.cli.screen import err, out
-from pentathlon.link.profile import DIRECTIONS, ProfileError, load_profile, names
-from pentathlon.target.link.bed import EngineName, open_link
-from pentathlon.target.link.calibrate import ATTEMPTS, Calibration, LinkRefused
-from pentathlon.target.link.calibrate import calibrate as measure
+from pentathlon.protocol import agent
+from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile, names
+from pentathlon.testbed.link.calibrate import ATTEMPTS, Calibration, LinkRefused
+from pentathlon.testbed.link.calibrate import calibrate as measure
+from pentathlon.testbed.link.testbed import EngineName, open_link
 
 HELP = "Emulated links: their profiles, and whether this machine can keep to them."
 

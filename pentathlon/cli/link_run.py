@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from pentathlon import agent
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.screen import err, out, seconds
-from pentathlon.link.lateness import quantile_ns
-from pentathlon.link.profile import DIRECTIONS, ProfileError, Way, load_profile
-from pentathlon.target.link.between import Between, open_between
-from pentathlon.target.link.ends import EndError
+from pentathlon.protocol import agent
+from pentathlon.protocol.lateness import quantile_ns
+from pentathlon.study.link_profile import DIRECTIONS, ProfileError, Way, load_profile
+from pentathlon.testbed.link.interface_ends import EndError
+from pentathlon.testbed.link.interfaces import Between, open_between
 
 HELP = """Emulate a link between two network interfaces of this machine until Ctrl-C.
 

@@ -12,18 +12,18 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from pentathlon import agent
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out
+from pentathlon.doctor import checks as examiner
+from pentathlon.doctor import quiet
+from pentathlon.doctor.probes import Finding
+from pentathlon.machine.claims import Busy, Claims
+from pentathlon.machine.undo_journal import default_state_dir, restore_leftovers
+from pentathlon.machine.whole_machine import everything
+from pentathlon.protocol import agent
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
 from pentathlon.study.problems import did_you_mean
-from pentathlon.target import doctor as examiner
-from pentathlon.target import quiet
-from pentathlon.target.claims import Busy, Claims
-from pentathlon.target.probes import Finding
-from pentathlon.target.undo import default_state_dir, restore_leftovers
-from pentathlon.target.wholemachine import everything
 
 CATALOG_HELP = """Show the workloads, or one workload with its parameters and indicators.
 

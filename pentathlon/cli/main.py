@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from pentathlon import __version__, agent
+from pentathlon import __version__
 from pentathlon.cli import start
 from pentathlon.cli.ondemand import Entry, group
 from pentathlon.cli.screen import out
+from pentathlon.protocol import agent
 
 APP_HELP = """Which operating system, kernel, version or configuration is faster for this machine
 and this work, by how much, and how sure are we?

@@ -12,9 +12,10 @@ from rich.table import Table
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.evaluate.display import significant
+from pentathlon.exchange import packets as export
+from pentathlon.packets import jitter
 from pentathlon.store.packets import KeptTrial, kept_trials
 from pentathlon.study.counting import count_text
-from pentathlon.traffic import export, jitter
 
 HELP = """Show the trials between two hosts, or export the packets of one.
 

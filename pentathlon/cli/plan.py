@@ -12,8 +12,8 @@ from pentathlon.cli import planview
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.machine.claims import Busy, Claims
 from pentathlon.store.query import load_result
-from pentathlon.target.claims import Busy, Claims
 
 HELP = """Print what a study would do: systems, boots, order, time, privileges, changes.
 

@@ -17,7 +17,7 @@ from pentathlon.study.code import rights
 from pentathlon.study.counting import count_text
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
-from pentathlon.target.contract import Target
+from pentathlon.targets.contract import Target
 
 Estimates = Mapping[str, SystemEstimate]
 SHOWN_BLOCKS = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from pentathlon.evaluate.beneath.prepared import find_prepared
+from pentathlon.evaluate.diagnostics.preparation import find_prepared
 from pentathlon.store.query import Result
 
 

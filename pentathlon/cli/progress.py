@@ -13,7 +13,6 @@ from rich.text import Text
 from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.screen import err, seconds
 from pentathlon.cli.session import Listen, Listener
-from pentathlon.escaping import one_line
 from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.procedure.records import (
     AgentEvent,
@@ -25,6 +24,7 @@ from pentathlon.procedure.records import (
     RunEnd,
 )
 from pentathlon.procedure.state import RunState
+from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 
 SHOWN_BLOCKS = 8

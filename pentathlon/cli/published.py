@@ -14,13 +14,13 @@ from rich.text import Text
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import document, out, write_json
-from pentathlon.published import formats
-from pentathlon.published.findings import KINDS, SEVERITIES, Audit, Finding
-from pentathlon.published.grid import Grid, figure_grid, figure_points, table_grid
-from pentathlon.published.load import find_study, load_all
-from pentathlon.published.model import Figure, Study
-from pentathlon.published.problems import PublishedError
-from pentathlon.published.report import counts_grid, findings_grid
+from pentathlon.literature import formats
+from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
+from pentathlon.literature.audit.report import counts_grid, findings_grid
+from pentathlon.literature.grid import Grid, figure_grid, figure_points, table_grid
+from pentathlon.literature.load import find_study, load_all
+from pentathlon.literature.model import Figure, Study
+from pentathlon.literature.problems import PublishedError
 from pentathlon.store.query import load_result
 
 HELP = "The published studies as data: their tables, their audit, a result beside them."
@@ -158,7 +158,7 @@ def audit_command(
     how: FormatOption = Format.TERMINAL,
 ) -> None:
     with _errors():
-        from pentathlon.published.audit import audit  # noqa: PLC0415  loads SciPy
+        from pentathlon.literature.audit.audit import audit  # noqa: PLC0415  loads SciPy
 
         studies = [find_study(study)] if study is not None else list(load_all())
         audits = [audit(one) for one in studies]
@@ -186,9 +186,9 @@ def compare_command(
     with _errors():
         one = find_study(study)
         from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
-        from pentathlon.published.beside import beside, beside_grid  # noqa: PLC0415
-        from pentathlon.report.papertables.load import paper  # noqa: PLC0415
-        from pentathlon.report.papertables.mapped import filled_tables, mapped  # noqa: PLC0415
+        from pentathlon.literature.comparison import beside, beside_grid  # noqa: PLC0415
+        from pentathlon.literature.filled.load import paper  # noqa: PLC0415
+        from pentathlon.literature.filled.mapped import filled_tables, mapped  # noqa: PLC0415
 
         declared = paper(one.id).find(table)
         printed = one.table(table) if declared is None else declared.table

@@ -16,7 +16,9 @@ from rich.console import Console
 
 from pentathlon.cli.exits import Exit, InputError
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.report import export, html, terminal
+from pentathlon.report.export import files as export
+from pentathlon.report.html import page
+from pentathlon.report.terminal import screen
 from pentathlon.store.query import Result
 from pentathlon.study.problems import did_you_mean
 
@@ -69,7 +71,7 @@ def after_run(result: Result, console: Console) -> Written:
 
 def _print(judged: Evaluation, console: Console) -> None:
     try:
-        terminal.render(judged, console)
+        screen.render(judged, console)
     except BrokenPipeError:
         # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -81,7 +83,7 @@ def _print(judged: Evaluation, console: Console) -> None:
 def on_screen(result: Result, console: Console, *, full: bool) -> Exit:
     """Judge a result and print the answer; returns the exit status."""
     judged = evaluate(result)
-    terminal.render(judged, console, full=full)
+    screen.render(judged, console, full=full)
     return status(judged)
 
 
@@ -93,7 +95,7 @@ def status(judged: Evaluation) -> Exit:
 def write_html(judged: Evaluation, result: Result) -> Path:
     """Write the HTML report; returns its file."""
     file = result.path / HTML
-    html.write(judged, result, file)
+    page.write(judged, result, file)
     return file
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from pentathlon.cli import preparationview
 from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import err, out
-from pentathlon.escaping import one_line
+from pentathlon.safeio.escaping import one_line
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pentathlon import agent
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.setup import Allow, Ready, UnavailableSystem, prepare, targets_of
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.protocol import agent
 from pentathlon.store.directory import STUDY
 from pentathlon.store.query import Result
 from pentathlon.study.catalog import parse_catalog
@@ -14,7 +15,6 @@ from pentathlon.study.code import named
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.traces import kept
-from pentathlon.target.contract import TargetUnavailable
 
 
 def get_ready_again(result: Result, allow: Allow) -> Ready:

@@ -14,10 +14,10 @@ from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
 from pentathlon.cli.screen import err, out
 from pentathlon.cli.setup import Ready, claim, get_ready
+from pentathlon.machine.claims import Claims
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.journal import Lock
 from pentathlon.store.query import load_result, newest_unfinished
-from pentathlon.target.claims import Claims
 
 HELP = """Run a study: boot every system in every block, measure, judge and report.
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pentathlon.cli.characters import ERRORS, showable
-from pentathlon.escaping import json_document
+from pentathlon.safeio.escaping import json_document
 
 PLAIN_WIDTH = 120
 """Columns where there is no terminal that says how wide it is."""

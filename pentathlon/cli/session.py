@@ -11,6 +11,9 @@ from typing import Protocol, Self
 from pentathlon import __version__
 from pentathlon.cli.exits import Interrupted, StopSignals
 from pentathlon.cli.setup import Ready
+from pentathlon.machine.claims import Claims
+from pentathlon.machine.cpus import kept_off
+from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Judge, Runner
 from pentathlon.procedure.state import RunState
@@ -20,9 +23,6 @@ from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.packets import PacketKeeper
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.plan import Plan
-from pentathlon.target.claims import Claims
-from pentathlon.target.cpus import kept_off
-from pentathlon.target.undo import default_state_dir
 
 
 class Listener(Protocol):

@@ -9,23 +9,24 @@ from typing import TypeAlias
 
 from rich.text import Text
 
-from pentathlon import agent
 from pentathlon.cli.exits import InputError, StopSignals
 from pentathlon.cli.screen import err
+from pentathlon.doctor.quiet import disturbances
+from pentathlon.experiments.systems import make_target
+from pentathlon.machine import sysfs
+from pentathlon.machine.claims import Claims
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.undo_journal import damaged, default_state_dir, leftovers
+from pentathlon.machine.whole_machine import everything
 from pentathlon.procedure.pilot import SystemEstimate, pilot
+from pentathlon.protocol import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.code import Named, named
 from pentathlon.study.load import LoadedStudy, load_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
-from pentathlon.target import knobs
-from pentathlon.target.claims import Claims
-from pentathlon.target.contract import Target, TargetError, TargetUnavailable
-from pentathlon.target.factory import make_target
-from pentathlon.target.quiet import disturbances
-from pentathlon.target.undo import damaged, default_state_dir, leftovers
-from pentathlon.target.wholemachine import everything
+from pentathlon.targets.contract import Target
 
 Allow: TypeAlias = Callable[[tuple[Named, ...], dict[str, Target]], None]
 """Is asked before anything is started that a study names: it, and the targets, not prepared yet.
@@ -119,8 +120,8 @@ def _boots_named(ready: Ready) -> bool:
 
 
 def _present(setting: str) -> str | None:
-    known = setting in (*knobs.SINGLE, "governor", "turbo")
-    return knobs.present(setting) if known else None
+    known = setting in (*sysfs.SINGLE, "governor", "turbo")
+    return sysfs.present(setting) if known else None
 
 
 def claim(claims: Claims, ready: Ready) -> list[str]:

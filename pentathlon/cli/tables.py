@@ -12,8 +12,8 @@ from rich.text import Text
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
-from pentathlon.published import formats
-from pentathlon.published.problems import PublishedError, unknown
+from pentathlon.literature import formats
+from pentathlon.literature.problems import PublishedError, unknown
 from pentathlon.store.query import load_result
 
 HELP = """Print the tables of the published studies with your own systems in the columns.
@@ -53,8 +53,8 @@ def tables(
 ) -> None:
     with domain_errors():
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
-        from pentathlon.report.papertables.fill import fill  # noqa: PLC0415
-        from pentathlon.report.papertables.write import data_grid, grid, to_json  # noqa: PLC0415
+        from pentathlon.literature.filled.fill import fill  # noqa: PLC0415
+        from pentathlon.literature.filled.write import data_grid, grid, to_json  # noqa: PLC0415
 
         names = _wanted(study, table)
         asked = names or () if table is not None else ()
@@ -95,7 +95,7 @@ def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None
     Raises:
         InputError: no study has tables under that name.
     """
-    from pentathlon.report.papertables.load import papers  # noqa: PLC0415
+    from pentathlon.literature.filled.load import papers  # noqa: PLC0415
 
     if study is None and table is None:
         return None

@@ -12,7 +12,7 @@ from pentathlon.cli.screen import out
 from pentathlon.exchange.disk_trace import Trace
 from pentathlon.exchange.strace import StraceError
 from pentathlon.exchange.strace_import import Imported, import_strace
-from pentathlon.reading import ReadError, read_lines
+from pentathlon.safeio.reading import ReadError, read_lines
 
 HELP = "Recordings of file input and output, for the workload disk.trace."
 

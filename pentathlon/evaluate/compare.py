@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate import comparability, published
-from pentathlon.evaluate.beneath.opposed import OPPOSED, means_oppose
-from pentathlon.evaluate.beneath.serial import dependence
-from pentathlon.evaluate.beneath.stability import instability, separated
+from pentathlon.evaluate.diagnostics.disagreement import OPPOSED, means_oppose
+from pentathlon.evaluate.diagnostics.serial_correlation import dependence
+from pentathlon.evaluate.diagnostics.stability import instability, separated
 from pentathlon.evaluate.effects import Tested, contradiction, holds_zero, single, whole_effect
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
 from pentathlon.evaluate.failures import FirstFailures
-from pentathlon.evaluate.families import discovery, family
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
-from pentathlon.evaluate.planning.spending import Levels
+from pentathlon.evaluate.multiplicity import fdr, holm
+from pentathlon.evaluate.planning.alpha_spending import Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 from pentathlon.evaluate.wording import SPEED, Wording
@@ -29,7 +29,7 @@ Values = npt.NDArray[np.float64]
 
 FEWEST_BLOCKS = 2
 
-Procedure = Callable[[Values, Values, float], family.Selection]
+Procedure = Callable[[Values, Values, float], holm.Selection]
 """(p values, weights, rate) -> which rows are selected."""
 
 
@@ -119,10 +119,10 @@ class Judge:
         levels = self._levels(pairs)
         enough = [pair for pair in pairs if len(paired[pair.key].units) >= FEWEST_BLOCKS]
         found: dict[str, Tested] = {}
-        for declared, procedure in ((True, family.step_down), (False, discovery.step_up)):
+        for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
             own = [pair for pair in enough if pair.declared is declared]
             rows = [paired[pair.key] for pair in own]
-            weights = family.workload_weights([pair.workload for pair in own])
+            weights = holm.workload_weights([pair.workload for pair in own])
             found |= dict(
                 zip(
                     (pair.key for pair in own),
@@ -143,7 +143,7 @@ class Judge:
         """Three families over the same rows: different, beyond ±δ, within ±δ."""
         delta, rate = self.rule.delta, self.rule.rate
 
-        def select(p_values: list[float]) -> family.Selection:
+        def select(p_values: list[float]) -> holm.Selection:
             overall = [levels.overall(one) for one in p_values]
             return procedure(np.array(overall), weights, rate)
 

@@ -10,7 +10,7 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.checks import checks, disagreement
 from pentathlon.evaluate.estimators.paired import Paired
 from pentathlon.evaluate.model import Effect
-from pentathlon.evaluate.planning.spending import Levels
+from pentathlon.evaluate.planning.alpha_spending import Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims
 

@@ -11,23 +11,25 @@ from typing import Any
 import polars as pl
 
 from pentathlon.evaluate import comparability
-from pentathlon.evaluate.beneath.answered import find_answered
-from pentathlon.evaluate.beneath.cold import find_cold
-from pentathlon.evaluate.beneath.exclude import exclude
-from pentathlon.evaluate.beneath.latency import find_latencies
-from pentathlon.evaluate.beneath.links import find_links
-from pentathlon.evaluate.beneath.modes import find_modes
-from pentathlon.evaluate.beneath.prepared import find_prepared
-from pentathlon.evaluate.beneath.qualify import qualify
-from pentathlon.evaluate.beneath.share import find_starved
-from pentathlon.evaluate.beneath.steady import find_steady
-from pentathlon.evaluate.beneath.why import find_why
+from pentathlon.evaluate.aggregate.aggregate import find_absolutes, find_whole
+from pentathlon.evaluate.aggregate.sensitivity import best_shares
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.compare import Judge, Judged, Pair, counts
 from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.derived.regions import WORKLOAD as REGIONS
+from pentathlon.evaluate.diagnostics.cold import find_cold
+from pentathlon.evaluate.diagnostics.counters import find_why
+from pentathlon.evaluate.diagnostics.exclude import exclude
+from pentathlon.evaluate.diagnostics.latency import find_latencies
+from pentathlon.evaluate.diagnostics.links import find_links
+from pentathlon.evaluate.diagnostics.modes import find_modes
+from pentathlon.evaluate.diagnostics.preparation import find_prepared
+from pentathlon.evaluate.diagnostics.qualify import qualify
+from pentathlon.evaluate.diagnostics.read_source import find_answered
+from pentathlon.evaluate.diagnostics.share import find_starved
+from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
-from pentathlon.evaluate.estimators.several import adjust
+from pentathlon.evaluate.estimators.max_t import adjust
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -48,15 +50,13 @@ from pentathlon.evaluate.model import (
     Row,
     SystemFacts,
 )
-from pentathlon.evaluate.model_whole import Guard
+from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.sameness import identical
 from pentathlon.evaluate.titles import Titles
-from pentathlon.evaluate.whole.aggregate import find_absolutes, find_whole
-from pentathlon.evaluate.whole.sensitivity import best_shares
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
 from pentathlon.study.model import KERNELS, Study

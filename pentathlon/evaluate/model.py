@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import Field
 
-from pentathlon.evaluate.beneath.prepared import Prepared
 from pentathlon.evaluate.derived.model import Derived
+from pentathlon.evaluate.diagnostics.preparation import Prepared
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.hardware import Property
+from pentathlon.evaluate.model_aggregate import Absolute, Share, Whole
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_links import LinkUsed
 from pentathlon.evaluate.model_series import Answered, Cold, Excluded, Mode, Steady, Why
-from pentathlon.evaluate.model_whole import Absolute, Share, Whole
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT, PERFORMANCE, Wording, wording
 

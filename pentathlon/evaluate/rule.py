@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pentathlon.evaluate.estimators import ratio
-from pentathlon.evaluate.planning.spending import BY_PRECISION, Levels, fixed, levels_at
+from pentathlon.evaluate.planning.alpha_spending import BY_PRECISION, Levels, fixed, levels_at
 from pentathlon.study.model import Study
 
 

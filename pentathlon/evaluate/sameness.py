@@ -14,8 +14,8 @@ from typing import Any
 from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.model import Identical
 from pentathlon.procedure import identity
+from pentathlon.study.aa_study import differences
 from pentathlon.study.model import Study, System
-from pentathlon.study.twins import differences
 
 SETTINGS = {
     "transparent_hugepage": "memory.transparent_huge_pages.enabled",

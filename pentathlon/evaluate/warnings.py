@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pentathlon.evaluate.beneath.share import LEAST_PERCENT, blocks_words, share_text
+from pentathlon.evaluate.diagnostics.share import LEAST_PERCENT, blocks_words, share_text
 from pentathlon.evaluate.model import Evaluation, Starved
 
 TITLE = f"Samples with less than {LEAST_PERCENT:.0f} % of a CPU"

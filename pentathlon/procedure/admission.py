@@ -13,11 +13,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pentathlon.machine.errors import TargetError
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Step
 from pentathlon.study.preparation import PlannedStep
-from pentathlon.target.contract import TargetError
-from pentathlon.target.lines import clip
+from pentathlon.targets.lines import clip
 
 WORDS: Final = 65_536
 """Longest text of one field, in characters."""

@@ -16,12 +16,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import pilot_links
 from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.runner import Shield, limits, make_request
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Plan, Step
-from pentathlon.target.contract import Session, Target, TargetError, TargetUnavailable
+from pentathlon.targets.contract import Session, Target
 
 PILOT_SAMPLE_MS = 20.0
 """Longest batch of the pilot."""

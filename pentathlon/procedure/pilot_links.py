@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pentathlon.link.profile import DIRECTIONS, Profile, ProfileError, load_profile
+from pentathlon.study.link_profile import DIRECTIONS, Profile, ProfileError, load_profile
 
 HARD_KBIT = 300_000.0
 """A link this fast may be refused on a busy machine: the pilot takes a slower one if it can."""

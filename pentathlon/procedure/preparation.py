@@ -14,13 +14,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
-from pentathlon.target.contract import Session, Target, TargetError
+from pentathlon.targets.contract import Session, Target
 
 Emit: TypeAlias = Callable[[Preparation], None]
 Shield: TypeAlias = Callable[[], AbstractContextManager[None]]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeAlias
 
+from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import of_request
 from pentathlon.procedure.preparation import Preparer
 from pentathlon.procedure.records import (
@@ -27,7 +28,7 @@ from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
-from pentathlon.target.contract import Session, Target, TargetError
+from pentathlon.targets.contract import Session, Target
 
 GRACE_S = 30.0
 """What a session may take beyond the limits of its workloads (clock calibration, inventory)."""

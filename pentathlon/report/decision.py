@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pentathlon.evaluate.aggregate.aggregate import direction
 from pentathlon.evaluate.display import interval_text, is_known, percent_text, signed_percent
 from pentathlon.evaluate.estimators.ratio import delta_log, log_of, percent
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.model_whole import Dominance, Mean, Sensitivity, Whole
+from pentathlon.evaluate.model_aggregate import Dominance, Mean, Sensitivity, Whole
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.evaluate.whole.aggregate import direction
 from pentathlon.report import posthoc
 from pentathlon.report.answer import between, sentence, speed_words, told_apart
 from pentathlon.study.counting import count_text

@@ -33,7 +33,7 @@ from pentathlon.procedure.records import (
     from_json,
     to_json,
 )
-from pentathlon.seal import SealError, parsed, sealed, unsealed
+from pentathlon.safeio.checksum import SealError, parsed, sealed, unsealed
 from pentathlon.store.files import open_regular
 
 JOURNAL = "journal.jsonl"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from pentathlon.link.lateness import quantile_ns
-from pentathlon.link.profile import DIRECTIONS
+from pentathlon.protocol.lateness import quantile_ns
+from pentathlon.study.link_profile import DIRECTIONS
 
 EVENT: Final = "link"
 UNABLE: Final = ("ring", "refused", "mtu")

@@ -15,7 +15,7 @@ import polars as pl
 
 from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
-from pentathlon.seal import SealError, sealed, unsealed
+from pentathlon.safeio.checksum import SealError, sealed, unsealed
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots

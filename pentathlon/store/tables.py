@@ -14,7 +14,7 @@ import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import BootState, RunState
-from pentathlon.store import answers, links
+from pentathlon.store import links, read_sources
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
@@ -69,7 +69,7 @@ class TableBuilder:
                     self._sample(record, record.event)
                 elif kind == "histogram":
                     self._histogram(record)
-                elif kind == "counter" and record.event.get("name") == answers.EVENT:
+                elif kind == "counter" and record.event.get("name") == read_sources.EVENT:
                     self._answer(record)
                 elif kind == "counter" and record.event.get("name") in DRAWN_BY:
                     self._drawn_by(record)
@@ -129,7 +129,7 @@ class TableBuilder:
         workload = value["workload"]
         case, _ = self._case(workload, value["case"])
         warmup = self.plan.steps[record.system][step].warmup
-        for indicator, tally in answers.tallies(value, warmup):
+        for indicator, tally in read_sources.tallies(value, warmup):
             for served, reads in tally.items():
                 row = {
                     "step": step,

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from pentathlon.link.profile import ProfileError, load_profile
+from pentathlon.study import flows
 from pentathlon.study.catalog import Catalog, Parameter, Workload
+from pentathlon.study.distributions import ModelError
 from pentathlon.study.limits import too_many_cases
+from pentathlon.study.link_profile import ProfileError, load_profile
 from pentathlon.study.model import KERNELS, Peer, Study, System, WorkloadChoice
 from pentathlon.study.preparation import GUESTS
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
-from pentathlon.traffic import flows
-from pentathlon.traffic.models import ModelError
 
 _SCALARS: dict[str, tuple[type, ...]] = {
     "integer": (int,),

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pentathlon.reading import ReadError, TomlError, parse_toml, read_text
+from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.limits import MOST_BYTES, oversized

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from pentathlon.study.aa_study import differences
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
-from pentathlon.study.twins import differences
 
 Present = Callable[[str], str | None]
 """The machine's present value of a setting, or None where it is not known."""

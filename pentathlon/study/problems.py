@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pentathlon.escaping import complaint, one_line
+from pentathlon.safeio.escaping import complaint, one_line
 
 TomlPath: TypeAlias = tuple[str | int, ...]
 """Keys and list indices from the top of a document, such as ("system", 0, "cpus", 1)."""

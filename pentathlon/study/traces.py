@@ -1,7 +1,7 @@
 """Files of numbers that a study names: `trace @PATH` becomes their numbers and the file's SHA-256.
 
 The text that takes its place, `trace @PATH sha256=HEX V1 V2 ...`, is what plan and result hold and
-what hosts are sent, so that a result needs the file no more (`pentathlon.traffic.models` reads it).
+what hosts are sent, so that a result needs the file no more (`study.distributions` reads it).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from pentathlon.reading import ReadError, read_bytes
+from pentathlon.safeio.reading import ReadError, read_bytes
 from pentathlon.study.model import Study
 from pentathlon.study.problems import Problem, TomlPath
 

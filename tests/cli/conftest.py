@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from pentathlon.cli.main import app
 
 ROOT = Path(__file__).parent.parent.parent
-FAKE = ROOT / "tests" / "fake_agent.py"
+FAKE = ROOT / "tests" / "fakes" / "agent.py"
 
 STUDY = """\
 name = "two"

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from pentathlon.seal import sealed, unsealed
-
-from .conftest import STUDY, Shop
+from pentathlon.safeio.checksum import sealed, unsealed
+from tests.cli.conftest import STUDY, Shop
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 TWO = STUDY.replace("blocks = 2\n", "blocks = 6\n")
 LOOKS = (

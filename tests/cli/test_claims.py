@@ -9,11 +9,10 @@ import signal
 
 import pytest
 
-from pentathlon.report.export import NAMES
+from pentathlon.machine.claims import Claims, lock_directory
+from pentathlon.report.export.files import NAMES
 from pentathlon.store.query import load_result
-from pentathlon.target.claims import Claims, lock_directory
-
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 ONE = STUDY.replace('target = "local"\n\n', 'target = "local"\ncpus = [0]\n\n', 1)
 

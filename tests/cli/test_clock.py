@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, well
 
 from pentathlon.cli.clock import TimeLeft
 from pentathlon.cli.screen import seconds, size
@@ -12,6 +10,8 @@ from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 ESTIMATES = {
     "a": SystemEstimate(boot_s=2.0, steps_s={0: 1.0, 1: 1.0, 2: 1.0}),

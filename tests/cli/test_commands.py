@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import STUDY, Done, Shop
+from tests.cli.conftest import STUDY, Done, Shop
 
 COMMANDS = [
     "run",

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import STUDY, Done, Shop
-from .test_terminal import in_terminal
+from tests.cli.conftest import STUDY, Done, Shop
+from tests.cli.test_terminal import in_terminal
 
 COMMAND = 'steps = [{{ do = "fresh", command = "echo ran >> {marks}/command" }}]'
 SYSTEMS = {

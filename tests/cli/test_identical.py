@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from pentathlon.procedure.state import RunState
-from pentathlon.report.export import NAMES
+from pentathlon.report.export.files import NAMES
 from pentathlon.store.query import load_result
-
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 ASLR = Path("/proc/sys/kernel/randomize_va_space").read_text().strip()
 SAME = STUDY.replace("cpus = [0]\n", f"[system.settings]\naslr = {ASLR}\n")

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pentathlon.seal import sealed, unsealed
+from pentathlon.safeio.checksum import sealed, unsealed
 from tests.cli.conftest import STUDY, Shop
 
 ONE = STUDY.replace('[[system]]\nname = "b"\ntarget = "local"\ncpus = [0]\n', "").replace(

@@ -14,8 +14,7 @@ import polars as pl
 
 from pentathlon.store.journal import JOURNAL
 from pentathlon.store.query import Result, load_result
-
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 KILLS = 8
 Place = tuple[Any, ...]

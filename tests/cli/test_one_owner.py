@@ -13,20 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from target.conftest import needs_root
 
-from pentathlon.target.claims import Claims, lock_directory
-from pentathlon.target.cpus import AVAILABLE
-from pentathlon.target.wholemachine import RIGHT, everything
-
-from .conftest import FAKE, STUDY, Shop
+from pentathlon.machine.claims import Claims, lock_directory
+from pentathlon.machine.cpus import AVAILABLE
+from pentathlon.machine.whole_machine import RIGHT, everything
+from tests.cli.conftest import FAKE, STUDY, Shop
+from tests.targets.conftest import needs_root
 
 SWAPPINESS = Path("/proc/sys/vm/swappiness")
 FIRST, LAST = min(AVAILABLE), max(AVAILABLE)
 
 WITH_FILE = """
 import sys
-from pentathlon.target import knobs
+from pentathlon.machine import sysfs as knobs
 knobs.SINGLE["swappiness"] = sys.argv.pop(1)
 from pentathlon.cli.start import main
 main()
@@ -205,7 +204,7 @@ def test_settings_are_not_changed_under_a_run_that_changes_nothing(machine: Mach
 CHANGE = """
 import os, sys
 from pathlib import Path
-from pentathlon.target import putback, undo
+from pentathlon.machine import restore as putback, undo_journal as undo
 journal = undo.UndoJournal(Path(sys.argv[1]))
 setting = Path(sys.argv[2])
 journal.note(putback.setting(setting, putback.current(setting), "77"))

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from target.conftest import connections_ended, descendants, needs_root
-from target.sshd import Sshd
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 from pentathlon.store.query import load_result
-
-from .conftest import Shop
+from tests.cli.conftest import Shop
+from tests.targets.conftest import connections_ended, descendants, needs_root
+from tests.targets.sshd import Sshd
 
 STUDY = """\
 name = "restarted"

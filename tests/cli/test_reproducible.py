@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 FORMATS = "html,csv,markdown,latex,json"
 

@@ -13,8 +13,7 @@ import pytest
 
 from pentathlon.procedure import runner
 from pentathlon.store.query import Result, load_result
-
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 
 def counted(result: Result) -> pl.DataFrame:

@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 
 from pentathlon.cli import characters, screen, start
 from pentathlon.cli.main import app
-
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 LATIN = "ascii", "latin-1"
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from pentathlon.cli import tables as command
 from pentathlon.cli.main import app
-from tests.synthetic import Item, Maker, same
+from tests.fakes.synthetic import Item, Maker, same
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from .conftest import STUDY, Shop
+from tests.cli.conftest import STUDY, Shop
 
 CHANGING = STUDY.replace("cpus = [0]", "settings = { cpu_quota_percent = 90.0 }")
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from pentathlon.cli.exits import Exit
-from pentathlon.report import export, html, terminal
+from pentathlon.report.export import files
+from pentathlon.report.html import page
+from pentathlon.report.terminal import screen
 from pentathlon.store.query import load_result
 from tests.cli.conftest import STUDY, Shop
 
@@ -24,7 +26,7 @@ def measured(shop: Shop, *words: str) -> Any:
 def test_a_view_that_fails_leaves_the_report_and_names_the_result(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal, "render", broken)
+    monkeypatch.setattr(screen, "render", broken)
     done = measured(shop)
     assert done.code == Exit.INTERNAL
     directory = shop.result()
@@ -37,7 +39,7 @@ def test_a_view_that_fails_leaves_the_report_and_names_the_result(
 
 
 def test_a_report_that_fails_leaves_the_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html, "write", broken)
+    monkeypatch.setattr(page, "write", broken)
     done = measured(shop)
     assert done.code == Exit.INTERNAL
     assert "δ =" in done.out and "report.html could not be made" in done.err
@@ -59,7 +61,7 @@ def test_a_reader_who_has_seen_enough_ends_no_run(
     def gone(*_: Any, **__: Any) -> None:
         raise SystemExit(1)
 
-    monkeypatch.setattr(terminal, "render", gone)
+    monkeypatch.setattr(screen, "render", gone)
     done = measured(shop)
     assert done.code == Exit.OK and "results: results/" in done.err
 
@@ -68,7 +70,7 @@ def test_one_format_that_fails_leaves_the_others(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert measured(shop, "--no-report").code == 0
-    monkeypatch.setitem(export._MAKERS, "markdown", broken)
+    monkeypatch.setitem(files._MAKERS, "markdown", broken)
     done = shop.call("report", shop.result(), "--format", "csv,markdown,json,html")
     assert done.code == Exit.INTERNAL and "the format markdown could not be written" in done.err
     names = [line.rpartition("/")[2] for line in done.out.split()]

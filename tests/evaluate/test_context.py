@@ -11,7 +11,7 @@ from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.wording import QUALITY, SPEED, wording
 from pentathlon.report.answer import answers, speed_words
 from pentathlon.study.catalog import parse_catalog
-from tests.synthetic import Item, Maker, Synthetic, same
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 TIME = Item("network.traffic", "round_trip", {}, "ms", "lower", 0.4, 0.004)
 LOST = Item("network.traffic", "lost", {}, "%", "lower", 2.0, 0.004)

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import Item, Maker, Synthetic, null_items, same
 
 from pentathlon.evaluate import Evaluation, Verdict, evaluate
 from pentathlon.study.catalog import parse_catalog
+from tests.fakes.synthetic import Item, Maker, Synthetic, null_items, same
 
 SPIN = Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.004)
 RATE = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)

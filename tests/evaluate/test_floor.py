@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
+from pentathlon.evaluate.aggregate.aggregate import direction
 from pentathlon.evaluate.planning.calibration import Calibration, calibrate
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.evaluate.whole.aggregate import direction
 from pentathlon.report.decision import decisions
-from pentathlon.study.twins import DEFAULT, twins
+from pentathlon.study.aa_study import DEFAULT, twins
 from pentathlon.study.write import to_toml
+from tests.fakes.synthetic import Item, Maker, same
 
 ITEMS = [
     Item("process.getpid", "time", {}, "ns", "lower", 60.0, 0.01, 0.002),

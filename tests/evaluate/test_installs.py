@@ -9,7 +9,7 @@ import pytest
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.results.gate import of_evaluation
 from pentathlon.evaluate.rule import Rule
-from tests.synthetic import Item, Maker, Synthetic, same
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 ITEMS = [
     Item("process.getpid", "time", {}, "ns", "lower", 60.0, 0.004, 0.002),

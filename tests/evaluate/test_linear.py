@@ -13,16 +13,18 @@ import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
-from synthetic import Item, Maker, Synthetic, same
 
 from pentathlon.evaluate import evaluate
+from pentathlon.evaluate.aggregate import sensitivity
+from pentathlon.evaluate.aggregate.leave_one_out import without_each
+from pentathlon.evaluate.aggregate.weighting import Weighed, block_means, complete
 from pentathlon.evaluate.failures import FirstFailures
 from pentathlon.evaluate.model import Failure
-from pentathlon.evaluate.whole import sensitivity
-from pentathlon.evaluate.whole.leave_one_out import without_each
-from pentathlon.evaluate.whole.weighed import Weighed, block_means, complete
-from pentathlon.report import export, html, terminal
+from pentathlon.report.export import files
+from pentathlon.report.html import page
+from pentathlon.report.terminal import screen
 from pentathlon.store import schema
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 FEW, MANY = 50, 200
 
@@ -74,10 +76,10 @@ def work(chosen: list[Item]) -> Callable[[], None]:
 
     def run() -> None:
         evaluation = evaluate(result)
-        terminal.render(evaluation, Console(file=io.StringIO(), width=160), full=True)
-        for make in (export.to_csv, export.to_markdown, export.to_latex, export.to_json):
+        screen.render(evaluation, Console(file=io.StringIO(), width=160), full=True)
+        for make in (files.to_csv, files.to_markdown, files.to_latex, files.to_json):
             make(evaluation)
-        html.render(evaluation, result)
+        page.render(evaluation, result)
 
     return run
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from pentathlon.evaluate import evaluate
-from tests.synthetic import Item, Maker, Synthetic, same
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 CASES = [
     Item("w.shared", "time", {"n": n}, "ns", "lower", 100.0, 0.01, 0.004) for n in range(3)

@@ -13,7 +13,7 @@ from pentathlon.evaluate.sameness import identical
 from pentathlon.procedure.identity import Identity
 from pentathlon.study.model import Study
 
-from simulate import facts  # isort: skip
+from tests.fakes.simulate import facts  # isort: skip
 
 KERNEL = {
     "kernel.release": "6.1.0-1",

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 import ruptures
 from scipy import stats
-from synthetic import Item, Maker, Synthetic, same
 
 from pentathlon.evaluate import Verdict, evaluate
-from pentathlon.evaluate.beneath.modes import clopper_pearson, slow_boots, unseen_bound
-from pentathlon.evaluate.beneath.steady import FEWEST_ITERATIONS, classify
-from pentathlon.evaluate.partition import partition
+from pentathlon.evaluate.changepoints import partition
+from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
+from pentathlon.evaluate.diagnostics.steady import FEWEST_ITERATIONS, classify
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 SPIN = Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.004)
 RATE = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from simulate import facts, series
 
 from benches.calibration import family
 from benches.calibration.noise import NOISES
@@ -12,10 +11,11 @@ from benches.calibration.twin import judge, judge_precision, log_ratios
 from pentathlon.evaluate.compare import Judge, Pair
 from pentathlon.evaluate.estimators.ratio import percent
 from pentathlon.evaluate.model import Comparison
-from pentathlon.evaluate.planning.spending import levels_at
+from pentathlon.evaluate.planning.alpha_spending import levels_at
 from pentathlon.evaluate.planning.stopping import decided
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
+from tests.fakes.simulate import facts, series
 
 LOOKS = (10, 15, 20, 30)
 

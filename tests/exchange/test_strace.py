@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pentathlon import agent
 from pentathlon.cli.main import app
 from pentathlon.exchange.strace import StraceError, read_calls, split_arguments
 from pentathlon.exchange.strace_import import Imported, import_strace
+from pentathlon.protocol import agent
 
 PROGRAM = """
 import os

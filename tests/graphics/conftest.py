@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 
 APIS = ("vulkan", "gl")
 SMALL = {"width": 320, "height": 256}

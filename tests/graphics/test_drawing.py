@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import APIS, SMALL, Drawing, of, open_one, reasons, values
+from tests.graphics.conftest import APIS, SMALL, Drawing, of, open_one, reasons, values
 
 every_api = pytest.mark.parametrize("api", APIS)
 

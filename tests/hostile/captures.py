@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+from pentathlon.exchange.pcapng_reader import CaptureError, read
 from pentathlon.exchange.strace import StraceError
 from pentathlon.exchange.strace_import import import_strace
-from pentathlon.filecapture import http2
-from pentathlon.filecapture.pcapng import CaptureError, read
-from pentathlon.filecapture.summary import summarise
-from tests.files.packets import ACK, CLIENT, FIN, SERVER, Line, pcapng
-from tests.files.test_capture import smb2
-from tests.files.test_messages import HANDLE, READ, compound, frame, reply
+from pentathlon.experiments.file_services.capture import http2
+from pentathlon.experiments.file_services.capture.summary import summarise
+from tests.experiments.file_services.packets import ACK, CLIENT, FIN, SERVER, Line, pcapng
+from tests.experiments.file_services.test_capture import smb2
+from tests.experiments.file_services.test_messages import HANDLE, READ, compound, frame, reply
 from tests.hostile.mutate import damaged, damaged_text
 
 

@@ -10,15 +10,15 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
+from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
-from pentathlon.target.contract import Session, SystemSpec, Target
-from pentathlon.target.session import Launch, ProcessSession
-from pentathlon.target.undo import UndoJournal
-
-from .mutate import damaged
+from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.session import Launch, ProcessSession
+from tests.hostile.mutate import damaged
 
 STUDY = """\
 name = "hostile"

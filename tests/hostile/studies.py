@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from pentathlon.escaping import one_line
-from pentathlon.link.profile import PROFILES, ProfileError, parse_profile
+from pentathlon.safeio.escaping import one_line
 from pentathlon.study.catalog import Catalog
+from pentathlon.study.link_profile import PROFILES, ProfileError, parse_profile
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import StudyError

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.target import runsc
-from pentathlon.target.cache import RECORD, sha256
-from pentathlon.target.contract import TargetUnavailable
-from pentathlon.target.qemu import kernels as qemu_kernels
-from pentathlon.target.uml import kernels as uml_kernels
-from pentathlon.target.uml import shim
+from pentathlon.machine.cache import RECORD, sha256
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.targets.gvisor import runsc
+from pentathlon.targets.qemu import kernels as qemu_kernels
+from pentathlon.targets.uml import kernels as uml_kernels
+from pentathlon.targets.uml import shim
 
 
 @pytest.fixture(autouse=True)

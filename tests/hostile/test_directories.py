@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon import agent
-from pentathlon.target import TargetUnavailable, make_target
-from pentathlon.target.contract import TargetError
-from pentathlon.target.files import samba
-from pentathlon.target.files.behaviours import behaviour
-from pentathlon.target.files.ground import Ground
-from pentathlon.target.files.office import Office
-from pentathlon.target.pair.trial import Task
-from pentathlon.target.uml import kernels
-from tests.traffic.conftest import System
+from pentathlon.experiments.file_services import samba
+from pentathlon.experiments.file_services.behaviours import behaviour
+from pentathlon.experiments.file_services.service import Office
+from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.systems import make_target
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.protocol import agent
+from pentathlon.targets.uml import kernels
+from pentathlon.testbed.trial import Task
+from tests.experiments.traffic.conftest import System
 
 BLANKS = {b"a b", b"a\nb", b'a"b'}
 

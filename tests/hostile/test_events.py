@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pentathlon.cli.main import app
+from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import Admission, EventRefused
 from pentathlon.procedure.records import BootStart, Record, RunStart
 from pentathlon.procedure.runner import Runner
@@ -25,12 +26,10 @@ from pentathlon.store.packets import PacketKeeper
 from pentathlon.store.query import load_result
 from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan
-from pentathlon.target.contract import TargetError
-from pentathlon.target.lines import MOST_RECORDS, EventLines
+from pentathlon.targets.lines import MOST_RECORDS, EventLines
 from tests.cli.conftest import Shop
-
-from . import streams
-from .streams import StreamTarget
+from tests.hostile import streams
+from tests.hostile.streams import StreamTarget
 
 SEEDS = range(10)
 BLOCKS = 30

@@ -18,8 +18,6 @@ from typing import Never
 
 import polars as pl
 import pytest
-import scripted
-from scripted import ScriptedTarget, well
 from typer.testing import CliRunner
 
 from pentathlon.cli import run, session
@@ -28,13 +26,15 @@ from pentathlon.cli.main import app
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
-from pentathlon.seal import sealed, unsealed
+from pentathlon.safeio.checksum import sealed, unsealed
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import JOURNAL, LOCK, TORN, JournalWriter, Lock, StoreError
 from pentathlon.store.packets import KeptTrial
 from pentathlon.store.query import FRESH, load_result
 from pentathlon.study.load import LoadedStudy
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 SEED = 20260717
 READERS = (

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon import agent
-from pentathlon.link.profile import ProfileError, load_profile
-from pentathlon.reading import DEEPEST, TomlError, parse_toml
+from pentathlon.protocol import agent
+from pentathlon.safeio.reading import DEEPEST, TomlError, parse_toml
 from pentathlon.study import limits
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.check import value_problem
+from pentathlon.study.link_profile import ProfileError, load_profile
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import MOST_SHOWN, StudyError

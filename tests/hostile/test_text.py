@@ -11,16 +11,18 @@ from html.parser import HTMLParser
 import polars as pl
 import pytest
 from rich.text import Text
-from synthetic import Item, Maker, Synthetic, same
 
-from pentathlon import escaping
 from pentathlon.cli.screen import Screen
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.published import formats
-from pentathlon.published.grid import Grid, GridCell
-from pentathlon.report import export, html, terminal
+from pentathlon.exchange import packets
+from pentathlon.literature import formats
+from pentathlon.literature.grid import Grid, GridCell
+from pentathlon.report.export import files
+from pentathlon.report.html import page as html
+from pentathlon.report.terminal import screen as terminal
+from pentathlon.safeio import escaping
 from pentathlon.store import schema
-from pentathlon.traffic import export as packets
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 ACTS = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u2028"
 LATEX = r"\input{/etc/passwd}\write18{id}$x$%\\[1pt]^^M"
@@ -110,7 +112,7 @@ def fields(text: str) -> list[list[str]]:
 def test_no_field_of_csv_is_a_formula_and_numbers_stay_numbers(
     evaluation: Evaluation, grid: Grid
 ) -> None:
-    for text in (export.to_csv(evaluation), formats.to_csv(grid)):
+    for text in (files.to_csv(evaluation), formats.to_csv(grid)):
         assert not acting(text)
         for field in (one for line in fields(text) for one in line):
             begins = field.lstrip()
@@ -118,7 +120,7 @@ def test_no_field_of_csv_is_a_formula_and_numbers_stay_numbers(
             if begins.startswith("-"):
                 float(field)
     assert [line[1] for line in fields(formats.to_csv(grid))[1:]] == ["-1.5"] * len(FORMULAS)
-    lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
+    lines = list(csv.DictReader(io.StringIO(files.to_csv(evaluation), newline="")))
     slower = [float(one["difference_percent"]) for one in lines if one["difference_percent"]]
     assert len(slower) == len(FORMULAS) and all(one < 0 for one in slower)
 
@@ -139,7 +141,7 @@ COMMANDS = {
 
 
 def test_latex_has_no_command_but_our_own(evaluation: Evaluation, grid: Grid) -> None:
-    for text in (export.to_latex(evaluation), formats.to_latex(grid)):
+    for text in (files.to_latex(evaluation), formats.to_latex(grid)):
         assert not acting(text) and "^^" not in text
         found = set(re.findall(r"\\([A-Za-z]+)", text.replace(r"\\", "\n")))
         assert found <= COMMANDS, found - COMMANDS
@@ -155,7 +157,7 @@ def test_latex_has_no_command_but_our_own(evaluation: Evaluation, grid: Grid) ->
 def test_markdown_has_no_heading_cell_or_tag_but_our_own(
     evaluation: Evaluation, grid: Grid
 ) -> None:
-    text = export.to_markdown(evaluation)
+    text = files.to_markdown(evaluation)
     assert not acting(text) and "\r" not in text
     ours = [line for line in text.splitlines() if line.startswith("#")]
     areas = [f"## {escaping.markdown(area.capitalize())}" for area in evaluation.areas]
@@ -207,7 +209,7 @@ def test_nothing_acts_on_the_terminal(evaluation: Evaluation, grid: Grid) -> Non
 def test_json_holds_everything_and_nothing_that_acts(
     evaluation: Evaluation, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = export.to_json(evaluation)
+    text = files.to_json(evaluation)
     assert not acting(text)
     assert Evaluation.model_validate_json(text) == evaluation
     for worst in (WORST, "\U000e0041"):

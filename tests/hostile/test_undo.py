@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.target import homes, putback
-from pentathlon.target.undo import (
+from pentathlon.machine import directories, restore
+from pentathlon.machine.undo_journal import (
     UndoJournal,
     damaged,
     directory,
     leftovers,
     restore_leftovers,
 )
-from tests.target.conftest import needs_root
+from tests.targets.conftest import needs_root
 
 FLIPS = 200
 COUNT = 4
@@ -27,7 +27,7 @@ def values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Files that stand for the kernel's, as a session has changed them."""
     kernel = tmp_path / "kernel"
     kernel.mkdir()
-    monkeypatch.setattr(putback, "KERNEL_FILES", (kernel.resolve(),))
+    monkeypatch.setattr(restore, "KERNEL_FILES", (kernel.resolve(),))
     made = [kernel / f"value{number}" for number in range(COUNT)]
     for one in made:
         one.write_text("new")
@@ -38,7 +38,7 @@ def crashed(state: Path, values: list[Path]) -> Path:
     """The journal of a session that ended without putting anything back."""
     journal = UndoJournal(state)
     for number, one in enumerate(values):
-        journal.note(putback.setting(one, f"old{number}", "new"))
+        journal.note(restore.setting(one, f"old{number}", "new"))
     assert journal._file is not None
     os.close(journal._file)
     journal._file = None
@@ -172,5 +172,5 @@ def test_a_setting_that_is_gone_is_reported_once(tmp_path: Path, values: list[Pa
 def test_a_relative_state_directory_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     monkeypatch.setenv("HOME", "/home/somebody")
-    found = homes.user_dir("XDG_STATE_HOME", ".local", "state")
+    found = directories.user_dir("XDG_STATE_HOME", ".local", "state")
     assert found == Path("/home/somebody/.local/state/pentathlon")

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, well
 
 from pentathlon.procedure import identity
 from pentathlon.procedure.identity import Identity
@@ -15,6 +13,8 @@ from pentathlon.procedure.records import AgentEvent, BootEnd, Record
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.study.plan import Plan
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 KERNEL = {"release": "6.1.0-1", "version": "#1 SMP", "command_line": "ro quiet"}
 

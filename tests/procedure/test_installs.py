@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, well
 
 from pentathlon.procedure.records import BootStart, Preparation, Record, from_json, to_json
 from pentathlon.procedure.runner import Runner
@@ -15,6 +13,8 @@ from pentathlon.procedure.state import RunState
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.problems import StudyError
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 FRESH = 'steps = [{ do = "fresh", command = "true" }]'
 

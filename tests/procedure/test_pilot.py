@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scripted
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import ScriptedTarget, well
 
+from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate, estimate_step, pilot, thin
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, Step, make_plan
-from pentathlon.target.contract import TargetError, TargetUnavailable
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 
 def step(sizes: list[int], **more: Any) -> Step:

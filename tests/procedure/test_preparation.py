@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, well
 
+from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.records import BootStart, Preparation, Record, from_json, to_json
 from pentathlon.procedure.runner import Runner, limits
 from pentathlon.procedure.state import RunState
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, make_plan
-from pentathlon.target import TargetError
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 SETTLE = '{ do = "settle", quiet_s = 1, limit_s = 2 }'
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, faulty, well
 
 from pentathlon.procedure.records import (
     AgentEvent,
@@ -22,6 +20,8 @@ from pentathlon.procedure.records import (
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.study.plan import Plan
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, faulty, well
 
 
 class Bench:

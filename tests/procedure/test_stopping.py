@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, well
 
 from pentathlon.procedure.records import BootStart, Enough, Record, RunEnd, from_json, to_json
 from pentathlon.procedure.runner import Judge, Runner
@@ -14,6 +12,8 @@ from pentathlon.procedure.state import RunState
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import StudyError
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, well
 
 
 def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunState:

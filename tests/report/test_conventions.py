@@ -11,11 +11,12 @@ import pytest
 from rich.console import Console
 
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.report import export, html
-from pentathlon.report.papertables.fill import fill
-from pentathlon.report.papertables.write import grid
-from pentathlon.report.terminal import render
-from tests.synthetic import Item, Maker, Synthetic, same
+from pentathlon.literature.filled.fill import fill
+from pentathlon.literature.filled.write import grid
+from pentathlon.report.export import files
+from pentathlon.report.html import page as html
+from pentathlon.report.terminal.screen import render
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 GETPID = Item("process.getpid", "time", {"opt_level": "3"}, "ns", "lower", 100.0, 0.0, 0.0)
 OTHER = Item("process.fork_exec", "time", {}, "ns", "lower", 1000.0, 0.0, 0.0)
@@ -122,7 +123,7 @@ def test_the_terminal_says_what_each_field_is_of(opposed: Synthetic, width: int)
 
 def test_the_files_say_what_each_field_is_of(opposed: Synthetic) -> None:
     judged = evaluate(opposed)
-    for made in (export.to_markdown(judged), export.to_latex(judged)):
+    for made in (files.to_markdown(judged), files.to_latex(judged)):
         plain = made.replace("\\", "")
         assert "Diff % of means b" in plain and "Speed % of paired blocks b" in plain
         assert "the means say the opposite" in plain
@@ -130,7 +131,7 @@ def test_the_files_say_what_each_field_is_of(opposed: Synthetic) -> None:
     assert "of&nbsp;means" in page and "of&nbsp;blocks" in page
     assert "the means say the opposite" in page
     assert "a verdict is of the ratios in paired blocks" in page, "the tables of the studies too"
-    lines = list(csv.DictReader(io.StringIO(export.to_csv(judged), newline="")))
+    lines = list(csv.DictReader(io.StringIO(files.to_csv(judged), newline="")))
     cautions = {line["key"]: line["cautions"] for line in lines if line["system"] == "b"}
     assert "the means say the opposite" in cautions[GETPID.key]
     (table,) = [one for one in fill(judged) if one.id == "fig-26"]

@@ -6,12 +6,13 @@ import dataclasses
 import math
 
 import pytest
-from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
-from pentathlon.evaluate.model_whole import Mean
-from pentathlon.report import decision, html
+from pentathlon.evaluate.model_aggregate import Mean
+from pentathlon.report import decision
 from pentathlon.report.decision import best_words, decisions, weights_words
+from pentathlon.report.html import page as html
+from tests.fakes.synthetic import Item, Maker, same
 
 CALL = Item("process.getpid", "time", {}, "ns", "lower", 60.0, 0.004)
 READ = Item("memory.read", "bandwidth", {"block_bytes": 1024}, "MB/s", "higher", 5e4, 0.004)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import pytest
-from synthetic import Item, Maker, same
 
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.cases import case_text
@@ -14,6 +13,7 @@ from pentathlon.evaluate.estimators.ratio import log_of, percent
 from pentathlon.report.answer import speed_words
 from pentathlon.report.decision import best_words
 from pentathlon.study.counting import count_text, mean_of, plural, singular
+from tests.fakes.synthetic import Item, Maker, same
 
 
 @pytest.mark.parametrize("log_ratio", [-30.0, -1.0, 0.0, 0.01, 30.0, 600.0])

@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.report import export, html
-from pentathlon.report.terminal import render
-from tests.synthetic import Item, Maker, Synthetic, same
+from pentathlon.report.export import files
+from pentathlon.report.html import page as html
+from pentathlon.report.terminal.screen import render
+from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 ITEMS = [Item("w.shared", "time", {"n": n}, "ns", "lower", 100.0) for n in range(3)] + [
     Item("w.only_c", "time", {}, "ns", "lower", 100.0)
@@ -100,12 +101,12 @@ def test_each_verdict_of_the_page_stands_under_its_own_system(
 
 
 def test_each_export_has_the_verdict_in_its_own_column(judged: Evaluation) -> None:
-    lines = csv.DictReader(io.StringIO(export.to_csv(judged), newline=""))
+    lines = csv.DictReader(io.StringIO(files.to_csv(judged), newline=""))
     found = {(line["key"], line["system"]): line["verdict"] for line in lines}
     for row in judged.rows:
         for name in ("b", "c"):
             own = row.comparison(name)
             assert found[row.key, name] == ("" if own is None else own.verdict.value)
-    for line in export.to_markdown(judged).splitlines():
+    for line in files.to_markdown(judged).splitlines():
         if line.startswith("| Only c"):
             assert [cell.strip() for cell in line.split("|")[6:9]] == ["–", "–", "–"]

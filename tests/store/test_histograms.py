@@ -11,11 +11,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-import scripted
 from hdrh.histogram import HdrHistogram
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import ScriptedTarget
 
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.runner import Runner
@@ -28,6 +26,8 @@ from pentathlon.store.schema import TABLES
 from pentathlon.study.catalog import Catalog, Histogram
 from pentathlon.study.load import LoadedStudy, parse_study
 from pentathlon.study.plan import Plan, make_plan
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget
 
 QUANTILES = {"median": 0.5, "p99": 0.99, "p999": 0.999, "maximum": 1.0}
 SHARES = tuple(QUANTILES.values())

@@ -12,8 +12,6 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, faulty, well
 
 from pentathlon.procedure.records import Record, RunEnd
 from pentathlon.procedure.runner import Runner
@@ -31,6 +29,8 @@ from pentathlon.store.journal import (
 )
 from pentathlon.store.tables import TableBuilder
 from pentathlon.study.plan import Plan
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, faulty, well
 
 
 def write(directory: Path, records: list[Record]) -> None:

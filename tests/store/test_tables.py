@@ -9,8 +9,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-import scripted
-from scripted import ScriptedTarget, faulty, well
 
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.runner import Runner
@@ -21,6 +19,8 @@ from pentathlon.store.query import list_results, load_result, newest, newest_unf
 from pentathlon.store.schema import TABLES
 from pentathlon.study.load import LoadedStudy
 from pentathlon.study.plan import Plan
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, faulty, well
 
 
 def measure(directory: Path, plan: Plan, b: ScriptedTarget, stop_after: int | None = None) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import scripted
-from scripted import ScriptedTarget, faulty, well
 
 from pentathlon.store.query import load_result
 from pentathlon.store.schema import TABLES
+from tests.fakes import scripted
+from tests.fakes.scripted import ScriptedTarget, faulty, well
 from tests.store.test_tables import measure
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon import agent
+from pentathlon.protocol import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
 from pentathlon.study.problems import StudyError
 
-FAKE = Path(__file__).parent.parent / "fake_agent.py"
+FAKE = Path(__file__).parent.parent / "fakes" / "agent.py"
 
 GOOD = """\
 name = "good"

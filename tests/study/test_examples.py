@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon import agent
+from pentathlon.experiments.systems import make_target
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.protocol import agent
+from pentathlon.study import flows
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import StudyError
-from pentathlon.target import TargetUnavailable, make_target
-from pentathlon.traffic import flows
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

@@ -16,8 +16,7 @@ from pentathlon.study.catalog import Catalog, case_text, indicator_key
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan, order_of
-
-from .conftest import GOOD
+from tests.study.conftest import GOOD
 
 TARGETS = {"a": {"kind": "local", "kernel": "1"}, "b": {"kind": "local", "kernel": "1"}}
 

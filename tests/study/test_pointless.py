@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import scripted
-
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import make_plan
 from pentathlon.study.pointless import pointless
+from tests.fakes import scripted
 
 STUDY = """\
 name = "p"

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.study import traces
+from pentathlon.study import distributions, flows, traces
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.problems import StudyError
-from pentathlon.traffic import flows, models
 
 STUDY = """\
 name = "traced"
@@ -72,8 +71,8 @@ def test_lines_of_a_script_and_a_systems_own_parameters(
     [step] = planned(file, real_catalog).steps["pair"]
     first, second = flows.flows(step.parameters, {"ip_version": 4})
     assert first.gap["of"]["values"] == [0.001, 0.002]
-    assert (first.name, first.size, second.name) == ("a", models.parse("constant 64"), "b")
-    assert models.parse(step.parameters["gap"])["values"] == [0.001, 0.002]
+    assert (first.name, first.size, second.name) == ("a", distributions.parse("constant 64"), "b")
+    assert distributions.parse(step.parameters["gap"])["values"] == [0.001, 0.002]
 
 
 @pytest.mark.parametrize(
@@ -127,5 +126,5 @@ def test_a_distribution_that_cannot_be_is_found_in_the_file(
 
 
 def test_elsewhere_a_file_is_not_read() -> None:
-    with pytest.raises(models.ModelError, match="in a study file only"):
-        models.parse("trace @/etc/hostname")
+    with pytest.raises(distributions.ModelError, match="in a study file only"):
+        distributions.parse("trace @/etc/hostname")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripted import catalog
 
 from pentathlon.study.load import parse_study
 from pentathlon.study.problems import StudyError
+from tests.fakes.scripted import catalog
 
 BASE = """\
 name = "s"

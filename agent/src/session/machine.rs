@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Where the machine's root directory lies until it is the guest's.
 const MACHINE: &str = "/machine";
 
-/// Tag of the device that shows it to a virtual machine (pentathlon/target/qemu/shares.py).
+/// Tag of the device that shows it to a virtual machine (pentathlon/targets/qemu/shares.py).
 const MACHINE_TAG: &str = "machine";
 
 /// Tags of those that show what is writable, with a number behind: a tag has no room for a path.

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pentathlon.evaluate.cases import case_text, number
-from pentathlon.evaluate.derived import said
+from pentathlon.evaluate.derived import wording
 from pentathlon.evaluate.derived.model import Against, Competition, LoadChange, Mean
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Row, Scalar
@@ -119,7 +119,7 @@ def find_competitions(
             own_rows = _Rows(tuple(alike), factor, competitor, setting)
             first: dict[str, dict[int, float]] = {}
             for system in systems:
-                knee = said.mean(knees.get(system, []), level, 0)
+                knee = wording.mean(knees.get(system, []), level, 0)
                 one = _one(own_rows, system, level, first, knee)
                 if one is not None:
                     found.append(one)
@@ -173,9 +173,9 @@ def _one(
             for name, values in changes.items()
         }
         against = Against(
-            capacity=said.ratio(shared["capacity"], level),
-            lost=said.mean(shared["lost"], level, *(2 * end for end in LOST)),
-            delay=said.ratio(shared["delay"], level),
+            capacity=wording.ratio(shared["capacity"], level),
+            lost=wording.mean(shared["lost"], level, *(2 * end for end in LOST)),
+            delay=wording.ratio(shared["delay"], level),
         )
     else:
         first.update(changes)
@@ -191,24 +191,26 @@ def _one(
         factor=own.factor,
         loads=tuple(loads),
         knee=knee,
-        capacity_alone=said.mean(list(free.values()), level, 0),
-        capacity_beside=said.mean(list(busy.values()), level, 0),
-        capacity=said.ratio(list(capacity.values()), level),
-        lost=said.mean(list(changes["lost"].values()), level, *LOST),
-        delay=said.ratio(list(changes["delay"].values()), level),
-        speed=said.mean(
+        capacity_alone=wording.mean(list(free.values()), level, 0),
+        capacity_beside=wording.mean(list(busy.values()), level, 0),
+        capacity=wording.ratio(list(capacity.values()), level),
+        lost=wording.mean(list(changes["lost"].values()), level, *LOST),
+        delay=wording.ratio(list(changes["delay"].values()), level),
+        speed=wording.mean(
             [float(np.mean(list(one.values()))) for one in speed.values() if one], level, 0
         ),
-        slowest=said.mean(list(slowest.values()), level, 0) if each else None,
+        slowest=wording.mean(list(slowest.values()), level, 0) if each else None,
         each=tuple(
             LoadChange(
                 load_kpps=load if own.factor == LISTED else None,
                 load_percent=load if own.factor == SEARCHED else None,
-                throughput=said.ratio(
+                throughput=wording.ratio(
                     [one[load] for one in forwarded.values() if load in one], level
                 ),
-                lost=said.mean([one[load] for one in lost.values() if load in one], level, *LOST),
-                delay=said.ratio([one[load] for one in delay.values() if load in one], level),
+                lost=wording.mean(
+                    [one[load] for one in lost.values() if load in one], level, *LOST
+                ),
+                delay=wording.ratio([one[load] for one in delay.values() if load in one], level),
             )
             for load in loads
         ),
@@ -230,21 +232,21 @@ def _words(found: Competition, *, systems_first: bool) -> list[str]:
     if found.factor == SEARCHED:
         text = "loads are shares of the highest that each boot forwards without a competitor"
         if found.knee is not None:
-            text += f"; 100 % are {said.interval(found.knee, _kpps, '')} thousand packets/s"
+            text += f"; 100 % are {wording.interval(found.knee, _kpps, '')} thousand packets/s"
         words.append(text)
     if found.capacity and found.capacity_alone and found.capacity_beside:
         alone, beside = found.capacity_alone.value / 1e3, found.capacity_beside.value / 1e3
         words.append(
             f"capacity {significant(alone)} thousand packets/s alone and {significant(beside)} "
-            f"beside {found.competitor}: {said.percent(found.capacity)}"
+            f"beside {found.competitor}: {wording.percent(found.capacity)}"
         )
     if found.lost:
-        words.append(f"loss, mean of the loads: {said.points(found.lost)}")
+        words.append(f"loss, mean of the loads: {wording.points(found.lost)}")
     if found.delay:
-        words.append(f"round-trip time, mean of the loads: {said.percent(found.delay)}")
+        words.append(f"round-trip time, mean of the loads: {wording.percent(found.delay)}")
     if found.speed and found.slowest:
         usual, least = (
-            said.interval(one, significant, " %") for one in (found.speed, found.slowest)
+            wording.interval(one, significant, " %") for one in (found.speed, found.slowest)
         )
         words.append(
             f"{found.competitor} keeps {usual} of its speed in the mean of the loads, {least} at "
@@ -254,9 +256,9 @@ def _words(found: Competition, *, systems_first: bool) -> list[str]:
         parts = [
             f"{name} {text}"
             for name, text in (
-                ("capacity", found.against.capacity and said.percent(found.against.capacity)),
-                ("loss", found.against.lost and said.points(found.against.lost)),
-                ("round-trip time", found.against.delay and said.percent(found.against.delay)),
+                ("capacity", found.against.capacity and wording.percent(found.against.capacity)),
+                ("loss", found.against.lost and wording.points(found.against.lost)),
+                ("round-trip time", found.against.delay and wording.percent(found.against.delay)),
             )
             if text
         ]

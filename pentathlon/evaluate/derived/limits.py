@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from pentathlon.evaluate.cases import case_text, without
-from pentathlon.evaluate.derived import said
+from pentathlon.evaluate.derived import wording
 from pentathlon.evaluate.derived.model import Limit, Mean
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Row
@@ -39,9 +39,9 @@ def find_limits(rows: Sequence[Row], systems: Sequence[str], level: float) -> tu
                 system=system,
                 criterion=str(row.case.get(CRITERION, "")),
                 case_text=case_text(without(row.case, CRITERION)),
-                passed=said.mean(list(passed.values()), level, 0),
-                failed=said.mean(list(failed.values()), level, 0),
-                against=said.ratio(shared, level),
+                passed=wording.mean(list(passed.values()), level, 0),
+                failed=wording.mean(list(failed.values()), level, 0),
+                against=wording.ratio(shared, level),
             )
             first = first or passed
             found.append(limit.model_copy(update={"words": tuple(_words(limit))}))
@@ -66,9 +66,9 @@ def _words(limit: Limit) -> list[str]:
     if limit.passed.boots < 2:
         words[0] += "; one boot, so no interval"
     if limit.against is not None:
-        words.append(f"{limit.criterion}, against the reference: {said.percent(limit.against)}")
+        words.append(f"{limit.criterion}, against the reference: {wording.percent(limit.against)}")
     return words
 
 
 def _thousands(mean: Mean) -> str:
-    return said.interval(mean, lambda value: significant(value / 1e3), "")
+    return wording.interval(mean, lambda value: significant(value / 1e3), "")

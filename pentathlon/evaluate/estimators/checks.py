@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.beneath.serial import p_serial
+from pentathlon.evaluate.diagnostics.serial_correlation import p_serial
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.fieller import ratio_of_means

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pentathlon.evaluate.planning.spending import ONE_LOOK, Levels, fixed
+from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels, fixed
 
 Values = npt.NDArray[np.float64]
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pentathlon.evaluate.beneath.exclude import exclude
-from pentathlon.evaluate.beneath.stability import instability
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.comparability import checksum_objection
+from pentathlon.evaluate.diagnostics.exclude import exclude
+from pentathlon.evaluate.diagnostics.stability import instability
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.welch import Estimate, welch
 from pentathlon.evaluate.facts import ResultLike, case_of, inventories, study_facts, system_facts
-from pentathlon.evaluate.families import family
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import PostHoc, SystemFacts
-from pentathlon.evaluate.model_whole import Guard
+from pentathlon.evaluate.model_aggregate import Guard
+from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.results.guard import REFUSED, Parameters, differing, guards
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.titles import Titles
@@ -226,11 +226,11 @@ def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
 def _claims(
     estimates: dict[str, Estimate], workloads: Sequence[str], rule: Rule
 ) -> dict[str, Claims]:
-    weights = family.workload_weights(workloads)
+    weights = holm.workload_weights(workloads)
     found = list(estimates.values())
 
     def select(p_values: list[float]) -> Sequence[bool]:
-        chosen = family.step_down(np.array(p_values), weights, rule.rate).selected
+        chosen = holm.step_down(np.array(p_values), weights, rule.rate).selected
         return [bool(one) for one in chosen]
 
     different = select([one.p_different() for one in found])

@@ -11,9 +11,9 @@ import numpy as np
 from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.evaluation import evaluate
-from pentathlon.evaluate.families import family
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.results.across import Across
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
@@ -183,9 +183,9 @@ def gate(
     shown: set[tuple[str, str]] = set()
     for system in dict.fromkeys(one.system for one in entries):
         tested = [one for one in entries if one.system == system and one.p_not_worse is not None]
-        weights = family.workload_weights([one.workload for one in tested])
+        weights = holm.workload_weights([one.workload for one in tested])
         p_values = np.array([one.p_not_worse for one in tested], dtype=np.float64)
-        selected = family.step_down(p_values, weights, 1.0 - confidence).selected
+        selected = holm.step_down(p_values, weights, 1.0 - confidence).selected
         shown |= {(one.key, system) for one, yes in zip(tested, selected, strict=True) if yes}
     rows = tuple(
         GateRow(

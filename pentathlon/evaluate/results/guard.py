@@ -13,7 +13,7 @@ from typing import Any
 from pentathlon.evaluate.comparability import BUILD_DIGITS, MEMORY_TOLERANCE, layer_caution
 from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.model import Comparison, SystemFacts
-from pentathlon.evaluate.model_whole import Guard
+from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.verdict import Verdict
 
 SAME, QUALIFIED, REFUSED, UNKNOWN = "same", "qualified", "refused", "not told"

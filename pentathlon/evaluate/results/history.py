@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pentathlon.evaluate.families import family
+from pentathlon.evaluate.multiplicity import holm
 
 Values = npt.NDArray[np.float64]
 
@@ -170,10 +170,10 @@ def courses(
     # Every course counts in the family, those without a candidate as one that is not shown.
     quiet = [course for course in found if not course.changes]
     p_values = np.array([change.p for _, change in tested] + [1.0] * len(quiet))
-    weights = family.workload_weights(
+    weights = holm.workload_weights(
         [course.workload for course, _ in tested] + [course.workload for course in quiet]
     )
-    selected = family.step_down(p_values, weights, 1.0 - confidence).selected
+    selected = holm.step_down(p_values, weights, 1.0 - confidence).selected
     named = {
         (course.key, change.at)
         for (course, change), yes in zip(tested, selected, strict=False)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pentathlon.evaluate.aggregate.weights import Place, row_weights
 from pentathlon.evaluate.comparability import layer_caution
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.results.across import Side, side
 from pentathlon.evaluate.results.guard import differing
 from pentathlon.evaluate.results.history import FEWEST_POINTS, Course, courses
-from pentathlon.evaluate.whole.weights import Place, row_weights
 from pentathlon.evaluate.wording import CONTEXT
 
 EVERYTHING = "everything"

@@ -1,0 +1,1 @@
+"""Workloads between two hosts: traffic, forwarding, file services."""

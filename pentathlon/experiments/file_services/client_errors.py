@@ -1,0 +1,34 @@
+"""What a client's last words mean."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from pentathlon.experiments.file_services.protocols.base import Family
+
+COMMON: Final = (
+    (r"Permission denied \(|[Pp]assword.*incorrect",
+     "the server refused the user's name or password"),
+    (r"No space left on device|Failure writing output|Write failed", "the client's disk is full"),
+    (r"Connection (closed|reset|timed out)|Broken pipe|[Tt]imed out|[Cc]onnection lost"
+     r"|transfer closed|No route to host|Could not connect|Failed to connect",
+     "the connection broke"),
+    (r"No such file", "the server does not have the file"),
+)  # fmt: skip
+"""Words of the system, which every client prints, and what they mean."""
+
+
+def reason(done: dict[str, Any], family: Family) -> str | None:
+    """What a client's words mean, with the word itself; None if nobody knows."""
+    text = str(done["error"]) + str(done["output"])
+    for pattern, meaning in (*family.words, *COMMON):
+        if told := re.search(pattern, text):
+            return f"{meaning} ({told.group(0).rstrip(' (')})"
+    return None
+
+
+def last_words(done: dict[str, Any]) -> str:
+    """The last line that a program printed."""
+    lines = (str(done["output"]) + str(done["error"])).strip().splitlines()
+    return lines[-1].strip() if lines else "it said nothing"

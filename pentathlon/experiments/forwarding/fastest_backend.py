@@ -1,0 +1,110 @@
+"""`rung = "best"`: the fastest way of sending that the generator's system has, tried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
+from pentathlon.experiments.forwarding.setting import Setting, set_up
+from pentathlon.experiments.forwarding.testbed import Bed, Unsupported
+from pentathlon.experiments.forwarding.trials import TRIES
+from pentathlon.experiments.transmit_backends import BEST, FASTEST_FIRST
+from pentathlon.testbed.endpoint import CommandError
+from pentathlon.testbed.trial import Task
+
+PROBE_S = 0.2
+PROBE_RATE = 1000.0
+"""Packets/s that every rung can send; the question is whether they leave and come back at all."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The rung that is taken.
+
+    Attributes:
+        rung: its name.
+        refused: faster rungs, and why they were not taken.
+    """
+
+    rung: str
+    refused: dict[str, str]
+
+
+def altered(task: Task, **parameters: Any) -> Task:
+    """The task with other values of some parameters."""
+    description = {**task.description, "parameters": task.parameters | parameters}
+    return replace(task, description=description)
+
+
+def choose(task: Task, bed: Bed, setting: Setting) -> Choice:
+    """Try the rungs one after the other, the fastest first, by a short flow of few packets.
+
+    Raises:
+        Unsupported: none works, or the forwarder cannot have the setting.
+    """
+    refused: dict[str, str] = {}
+    for rung in FASTEST_FIRST:
+        probe = altered(task, rung=rung, duration_s=PROBE_S, ramp_s=0.0)
+        reason = _refused(probe, bed, setting)
+        if reason is None:
+            return Choice(rung, refused)
+        refused[rung] = reason
+    raise Unsupported("; ".join(f'rung "{rung}": {reason}' for rung, reason in refused.items()))
+
+
+def _refused(probe: Task, bed: Bed, setting: Setting) -> str | None:
+    """Why a rung cannot be used; None: it can."""
+    last = ""
+    for _ in range(TRIES):
+        try:
+            set_up(bed, probe.parameters, setting)
+            flow = run_flow(
+                bed, probe, packet_rate=PROBE_RATE, frame_bytes=setting.case["frame_bytes"],
+                version=setting.version,
+            )  # fmt: skip
+        except InvalidTrial as error:
+            last = str(error)
+            continue
+        except Unsupported as error:
+            return str(error)
+        except CommandError as error:
+            if error.kind != "unsupported":
+                raise
+            return str(error)
+        if flow.forwarded:
+            return None
+        last = f"none of {flow.sent} packets came back"
+    return last
+
+
+class Rung:
+    """The rung of a task: the study's, or the one that is chosen before its first case.
+
+    Attributes:
+        task: the task, with the rung that is used.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self._left_open = task.parameters["rung"] == BEST
+
+    def settle(self, bed: Bed, setting: Setting) -> Iterator[dict[str, Any]]:
+        """Choose, if that is left open yet: an `error` for each faster rung that is refused.
+
+        Raises:
+            Unsupported, CommandError: see `choose`.
+        """
+        if self.task.parameters["rung"] != BEST:
+            return
+        choice = choose(self.task, bed, setting)
+        self.task = altered(self.task, rung=choice.rung)
+        for rung, reason in choice.refused.items():
+            yield self.task.error("unsupported", reason, {**setting.case, "rung": rung})
+
+    def named(self, setting: Setting) -> Setting:
+        """The setting, which names the rung where the study does not."""
+        if not self._left_open:
+            return setting
+        return replace(setting, case={**setting.case, "rung": self.task.parameters["rung"]})

@@ -1,0 +1,216 @@
+"""`forwarding.sweep`: every offered load, with and without a competitor, trial by trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pentathlon.experiments.forwarding import background_load, loads
+from pentathlon.experiments.forwarding.fastest_backend import Rung, altered
+from pentathlon.experiments.forwarding.flow import ROUND_TRIPS, InvalidTrial, run_flow
+from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
+from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.experiments.forwarding.trials import Offers, valid
+from pentathlon.testbed.endpoint import CommandError
+from pentathlon.testbed.trial import Task
+
+UNITS: dict[str, tuple[str, str]] = {
+    "throughput": ("1/s", "higher"),
+    "lost": ("%", "lower"),
+    "round_trip": ("us", "lower"),
+    **dict.fromkeys(ROUND_TRIPS, ("us", "lower")),
+    "intended_load": ("1/s", "higher"),
+    "offered_load": ("1/s", "higher"),
+    "lateness_p99": ("us", "lower"),
+    "lateness_max": ("us", "lower"),
+    "receiver_lost": ("%", "lower"),
+    "ping_round_trip": ("us", "lower"),
+    "cpu_available": ("%", "higher"),
+    "cpu_idle": ("%", "higher"),
+    "softirq_rate": ("1/s", "lower"),
+    "interrupts_in": ("1/s", "lower"),
+    "interrupts_out": ("1/s", "lower"),
+    "competitor_speed": ("%", "higher"),
+    "knee": ("1/s", "higher"),
+}
+
+
+@dataclass(frozen=True)
+class Yield:
+    """What one trial yields.
+
+    Attributes:
+        values: by indicator.
+        refused: what could not be read beside the flow, and why; a sentence each.
+    """
+
+    values: dict[str, float]
+    refused: list[str]
+
+
+def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
+    """Every case of the task: `sample` events for what each trial yields, or an `error`."""
+    parameters = task.parameters
+    policy = parameters["soaker"]
+    idle_units, no_soaker = None, list[str]()
+    rung = Rung(task)
+    knees: dict[str, loads.Knee] = {}
+    for asked in settings(parameters):
+        try:
+            yield from rung.settle(bed, asked)
+            task, setting = rung.task, rung.named(asked)
+            parameters = task.parameters
+            if parameters["loads"] == "automatic":
+                yield from _search(task, bed, setting, knees)
+            chosen = _loads(parameters, setting, knees)
+        except FAILURES as error:
+            yield failure(task, error, asked.case)
+            continue
+        for load, rate in chosen:
+            case = {**load, **setting.case}
+            yield task.progress("case", case)
+            if beyond := _beyond(load, setting, knees):
+                yield task.error("unsupported", beyond, case)
+                continue
+            try:
+                set_up(bed, parameters, setting)
+                if policy != "none" and idle_units is None and not no_soaker:
+                    try:
+                        idle_units = background_load.calibrate(bed, policy)
+                    except CommandError as error:
+                        no_soaker = [background_load.lacking("soak", error)]
+                refused = dict.fromkeys(no_soaker)  # In their order, each reason once a case.
+                for phase, iteration in task.phases():
+                    found = _measured(task, bed, rate, setting, idle_units)
+                    refused |= dict.fromkeys(found.refused)
+                    for measured in found.values.items():
+                        yield _sample(task, case, (phase, iteration), rate, measured)
+                for reason in refused:
+                    yield task.error("unsupported", reason, case)
+            except FAILURES as error:
+                yield failure(task, error, case)
+
+
+def _sample(
+    task: Task,
+    case: dict[str, Any],
+    when: tuple[str, int],
+    rate: float,
+    measured: tuple[str, float],
+) -> dict[str, Any]:
+    name, value = measured
+    unit, direction = UNITS[name]
+    phase, iteration = when
+    duration_s = task.parameters["duration_s"]
+    return task.sample(
+        indicator=name, case=case, unit=unit, direction=direction, phase=phase,
+        iteration=iteration, value=value, batch=round(rate * duration_s),
+        elapsed_ns=int(duration_s * 1e9), checksum="0x1", counters={},
+    )  # fmt: skip
+
+
+def _alone(setting: Setting) -> dict[str, Any]:
+    """The case of the search, which all competitors share: it is made without one."""
+    return setting.case | {"competitor": "none"}
+
+
+def _search(
+    task: Task, bed: Bed, setting: Setting, knees: dict[str, loads.Knee]
+) -> Iterator[dict[str, Any]]:
+    """Search for the load of 100 % once for all competitors; put it into `knees`.
+
+    Raises:
+        InvalidTrial: no load passed.
+        Unsupported, CommandError: the forwarder cannot have the setting.
+    """
+    case = _alone(setting)
+    if str(case) not in knees:
+        yield task.progress("case", case)
+        set_up(bed, task.parameters, setting)
+        short = altered(task, duration_s=loads.SEARCH_S)
+
+        offers = Offers(
+            lambda rate: run_flow(
+                bed, short, packet_rate=rate, frame_bytes=case["frame_bytes"],
+                version=setting.version,
+            )
+        )  # fmt: skip
+        knee = knees[str(case)] = loads.find(offers, 1e3 * task.parameters["highest_kpps"])
+        for message in offers.words():
+            yield task.event("log", level="info", message=f"loads of {case}: {message}")
+        yield task.event("log", level="info", message=f"loads of {case}: {knee.words}")
+        if knee.rate:
+            yield _sample(short, case, ("measure", 0), knee.rate, ("knee", knee.rate))
+    knee = knees[str(case)]
+    if not knee.rate:
+        raise InvalidTrial(f"there is no load to begin with: {knee.words}")
+
+
+def _loads(
+    parameters: dict[str, Any], setting: Setting, knees: dict[str, loads.Knee]
+) -> list[tuple[dict[str, int], float]]:
+    """Factor of each load, and its packets/s."""
+    if parameters["loads"] == "listed":
+        return [({"offered_kpps": kpps}, 1e3 * kpps) for kpps in parameters["offered_kpps"]]
+    rate = knees[str(_alone(setting))].rate
+    return [({"load_percent": share}, rate * share / 100) for share in loads.SHARES]
+
+
+def _beyond(load: dict[str, int], setting: Setting, knees: dict[str, loads.Knee]) -> str | None:
+    """Why the generator cannot offer this load; None: it can, or was not tried."""
+    if load.get("load_percent", 0) <= 100:
+        return None
+    knee = knees[str(_alone(setting))]
+    return knee.beyond and f"the generator offers no more than {knee.rate:.6g}/s: {knee.beyond}"
+
+
+def _measured(
+    task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None
+) -> Yield:
+    """What a flow yields, and a second one with the soaker beside it, where the study has it.
+
+    Each is made again where it was invalid. What the second one lacks costs the first one nothing.
+    """
+    first = valid(lambda: _trial(task, bed, rate, setting, None))
+    if idle_units is None:
+        return first
+    if not idle_units:
+        reason = background_load.lacking(
+            "soak", "with nothing beside it the soaker got no time to compare"
+        )
+        return Yield(first.values, [*first.refused, reason])
+    try:
+        second = valid(lambda: _trial(task, bed, rate, setting, idle_units))
+    except InvalidTrial as error:
+        reason = background_load.lacking("soak", f"the flow with the soaker was invalid: {error}")
+        return Yield(first.values, [*first.refused, reason])
+    own = {
+        name: value
+        for name, value in second.values.items()
+        if name in background_load.YIELDS["soak"]
+    }
+    return Yield(first.values | own, first.refused + second.refused)
+
+
+def _trial(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:
+    parameters = task.parameters
+    with (
+        background_load.competing(bed, setting.competitor, parameters["lead_s"]) as competition,
+        background_load.watching(
+            bed, parameters, idle_units, competitor=setting.competitor, version=setting.version
+        ) as read,
+    ):
+        flow = run_flow(
+            bed, task, packet_rate=rate, frame_bytes=setting.case["frame_bytes"],
+            version=setting.version,
+        )  # fmt: skip
+        read.flow = competition.flow = flow.times
+    values: dict[str, float | None] = {
+        "throughput": flow.throughput,
+        "lost": 100 * flow.lost_ratio,
+        "competitor_speed": competition.speed_percent(),
+    }
+    values |= flow.round_trips() | flow.generator() | read.values
+    known = {name: float(value) for name, value in values.items() if value is not None}
+    return Yield(known, read.refused)

@@ -1,0 +1,1 @@
+"""Flows between two hosts, sent, recorded at both ends and judged."""

@@ -1,0 +1,246 @@
+"""`network.traffic`: flows between two hosts, trial by trial, judged from both ends' records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pentathlon.experiments import transmit_backends
+from pentathlon.experiments.traffic import values
+from pentathlon.experiments.traffic.flow_analysis import FlowResult, event_of, judge, table_bytes
+from pentathlon.experiments.traffic.trials import Trial, run_trial
+from pentathlon.packets.records import RecordsError
+from pentathlon.study import flows
+from pentathlon.study.distributions import ModelError
+from pentathlon.testbed import availability
+from pentathlon.testbed.availability import Soaked
+from pentathlon.testbed.endpoint import CommandError, Endpoint
+from pentathlon.testbed.trial import Task
+
+SMALL = 200_000
+"""Packets of a trial up to which they are kept by default."""
+
+LATE_LEAST_S, LATE_MOST_S = 0.01, 0.05
+LATE_SHARE = 0.01
+LATE_GAP = 0.1
+"""How late 1 % of a flow's packets may be where the study does not say (`lateness_limit`)."""
+
+
+class InvalidTrial(Exception):
+    """The trial ran, and what it yielded is not a measurement; one sentence."""
+
+
+def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[str, Any]]:
+    """Every case of the task: `sample` events for what each trial yields, or an `error`."""
+    parameters = task.parameters
+    for case in flows.cases(parameters):
+        yield task.progress("case", case)
+        version = case["ip_version"]
+        if reason := first.refused.get(version) or second.refused.get(version):
+            yield task.error("unsupported", f"IP version {version}: {reason}", case)
+            continue
+        for one in transmit_backends.cases(case):
+            refused = measured = False
+            for event in _trials(task, one, first, second):
+                refused |= event["event"] == "error" and event["kind"] == "unsupported"
+                measured |= event["event"] == "sample"
+                yield event
+            # What only lacks some indicators is not refused.
+            if measured or not refused:
+                break
+
+
+def _trials(
+    task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint
+) -> Iterator[dict[str, Any]]:
+    parameters = task.parameters
+    try:
+        asked = flows.flows(parameters, case)
+        refused: dict[str, None] = {}  # In their order, each reason once.
+        for phase, iteration in task.phases():
+            with availability.soaking(parameters["soaker"], (first, second)) as soaked:
+                trial = run_trial(task, case, asked, first, second)
+            results = judge(trial)
+            yield from _kept(task, case, (phase, iteration), trial, results)
+            _check(results, parameters)
+            yield from _samples(task, case, (phase, iteration), trial, results)
+            yield from _available(task, case, (phase, iteration), trial, soaked)
+            refused |= dict.fromkeys(one.merges for one in results if one.merges)
+            refused |= dict.fromkeys(_unread(trial, soaked))
+        for reason in refused:
+            yield task.error("unsupported", reason, case)
+    except ModelError as error:
+        yield task.error("request", str(error), case)
+    except InvalidTrial as error:
+        yield task.error("invalid", str(error), case)
+    except CommandError as error:
+        yield task.error(error.kind, str(error), case)
+    except RecordsError as error:
+        yield task.error("failed", str(error), case)
+
+
+def _samples(
+    task: Task,
+    case: dict[str, Any],
+    when: tuple[str, int],
+    trial: Trial,
+    results: list[FlowResult],
+) -> Iterator[dict[str, Any]]:
+    """One sample for each indicator: of each flow, and of the hosts."""
+    for result in results:
+        own = case | {"flow": result.flow.name} if len(results) > 1 else case
+        found = values.of_flow(result.found, result.trips) | result.further
+        if result.flow.protocol == "tcp":
+            host = trial.hosts[int(result.flow.back)]
+            found |= values.of_tcp(trial.sent[result.number], host, result.trips)
+        left_out = transmit_backends.meaningless(case.get("rung", "send"))
+        if result.merges:
+            left_out |= transmit_backends.MERGED
+        for name, value in found.items():
+            if name in left_out:
+                continue
+            yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
+    packets = _packets(results)
+    for end, host in zip(_ends(trial), trial.hosts, strict=True):
+        soaked = values.spoilt_by_soaker(end) if task.parameters["soaker"] != "none" else ()
+        found = values.of_host(host, end, packets)
+        if trial.one_kernel:
+            # Its CPU time is that of both hosts: the sender's window tells it once.
+            busy = found.pop(f"packet_busy_{end}", None)
+            if busy is not None and end == "sender" and not soaked:
+                found["packet_busy_both"] = busy
+        for name, value in found.items():
+            if name in soaked:
+                continue
+            yield _sample(task, case, when, (name, value, packets, values.window_s(host)))
+
+
+def _available(
+    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, soaked: Soaked
+) -> Iterator[dict[str, Any]]:
+    """What the soakers of both hosts got of what they get with nothing beside them."""
+    for end, percent, host in zip(
+        _ends(trial), soaked.percent(trial.hosts), trial.hosts, strict=False
+    ):
+        if not isinstance(percent, str):
+            measured = (f"cpu_available_{end}", percent, 1, values.window_s(host))
+            yield _sample(task, case, when, measured)
+
+
+def _unread(trial: Trial, soaked: Soaked) -> list[str]:
+    """What the soakers could not measure, and why; a sentence each."""
+    return [
+        f"cpu_available_{end}: {why}"
+        for end, why in zip(_ends(trial), soaked.percent(trial.hosts), strict=False)
+        if isinstance(why, str)
+    ]
+
+
+def _ends(trial: Trial) -> tuple[str, str]:
+    """What the first and the second host are."""
+    return ("sender", "receiver") if trial.sends(0) else ("receiver", "sender")
+
+
+def _packets(results: list[FlowResult]) -> int:
+    """Packets that were sent; a further receiver of a group hears those of another flow."""
+    return sum(result.found.sent for result in results if result.flow.hears is None)
+
+
+def _sample(
+    task: Task, case: dict[str, Any], when: tuple[str, int], measured: tuple[str, float, int, float]
+) -> dict[str, Any]:
+    name, value, packets, seconds = measured
+    unit, direction = values.UNITS[name]
+    phase, iteration = when
+    return task.sample(
+        indicator=name, case=case, unit=unit, direction=direction, phase=phase,
+        iteration=iteration, value=value, batch=packets, elapsed_ns=int(seconds * 1e9),
+        checksum="0x1", counters={},
+    )  # fmt: skip
+
+
+def lateness_limit(result: FlowResult, parameters: dict[str, Any]) -> float:
+    """How late 1 % of a flow's packets may be, in seconds: what the study says, else by the flow.
+
+    A generator that is put aside by other programs for a while catches up: its packets are late by
+    no more than a scheduler lets programs wait. One that cannot keep up is late by more and more,
+    and 1 % of the flow's length is what it is late by at the end if it is 1 % too slow. Few packets
+    a second may be late by a part of the time between them.
+    """
+    if asked_ms := parameters["lateness_limit_ms"]:
+        return float(asked_ms) * 1e-3
+    rate = result.found.offered_rate
+    apart = LATE_GAP / rate if rate else 0.0
+    return min(LATE_MOST_S, max(LATE_LEAST_S, apart, LATE_SHARE * result.flow.duration_s))
+
+
+def short_of_load(result: FlowResult, least_percent: float) -> str | None:
+    """Why what was sent is not the load that was asked for; None: it is.
+
+    Args:
+        least_percent: least share of the packets that were due. A flow without a schedule, and one
+            of which anything is enough, has to have sent at all.
+    """
+    sent, due = result.found.sent, result.due
+    if sent and (not due or 100 * sent >= least_percent * due):
+        return None
+    words = f"the generator sent {sent:,} packets" if sent else "the generator sent no packet"
+    if due:
+        words += f" of {due:,} that were due"
+    if sent and due:
+        words += f" ({100 * sent / due:.2g} %), and at least {least_percent:g} % are asked for"
+    if result.refused:
+        words += f"; its system refused {result.refused:,}"
+    return words
+
+
+def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
+    """Refuse a trial whose generator missed what was asked of it.
+
+    What a stream cannot send on time is due to its receiver or the network (flow control), and
+    is measured: only datagrams are checked.
+    """
+    for result in results:
+        limit_s = lateness_limit(result, parameters)
+        if result.stopped:
+            raise InvalidTrial(f"the sender stopped before its time: {result.stopped}")
+        if result.flow.hears is not None:
+            continue
+        name = f'flow "{result.flow.name}": ' if len(results) > 1 else ""
+        stream = result.flow.protocol in ("tcp", "sctp")
+        least = 0.0 if stream else parameters["least_sent_percent"]
+        if lacking := short_of_load(result, least):
+            raise InvalidTrial(name + lacking)
+        if stream:
+            continue
+        late, far = result.found.lateness_p99, result.gap_distance
+        if late is not None and late > limit_s:
+            raise InvalidTrial(
+                f"{name}the generator missed its schedule: 1 % of the packets left more than "
+                f"{late * 1e3:.3g} ms late, and {limit_s * 1e3:g} ms are allowed"
+            )
+        if far is not None and far > parameters["fit_limit"]:
+            raise InvalidTrial(
+                f"{name}the times between packets are not those that were asked for: their "
+                f"distribution is {far:.3g} away from the model's (Kolmogorov's distance), and "
+                f"{parameters['fit_limit']:g} is allowed"
+            )
+
+
+def _kept(
+    task: Task,
+    case: dict[str, Any],
+    when: tuple[str, int],
+    trial: Trial,
+    results: list[FlowResult],
+) -> Iterator[dict[str, Any]]:
+    """The `packets` event of a trial, with its packets where they are kept."""
+    packets = _packets(results)
+    keep = task.parameters["keep"]
+    kept = keep == "always" or (keep == "small" and packets <= SMALL)
+    phase, iteration = when
+    yield task.event(
+        "packets", case=case, phase=phase, iteration=iteration,
+        flows=[event_of(result) for result in results], hosts=trial.hosts,
+        **({"table": table_bytes(results)} if kept else {}),
+    )  # fmt: skip

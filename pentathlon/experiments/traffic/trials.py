@@ -1,0 +1,187 @@
+"""One trial: the receivers are opened, the flows are sent, and both ends' records are fetched."""
+
+from __future__ import annotations
+
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.experiments import transmit_backends
+from pentathlon.packets.clocks import Counter
+from pentathlon.study.flows import Flow
+from pentathlon.testbed.endpoint import CommandError, Endpoint
+from pentathlon.testbed.trial import Task
+
+QUIET_MS = 200
+"""Time after the last packet in which late ones are waited for, ms."""
+
+
+@dataclass
+class Trial:
+    """What one trial left.
+
+    Attributes:
+        flows: the flows by their number.
+        seconds: its length.
+        ports: of the receivers, by flow.
+        addresses: of both hosts.
+        sent, received, echoed: counts that the ends gave, by flow.
+        files: records by host (0, 1), kind and flow.
+        hosts: counters of both hosts over the flows; empty where they are unknown.
+        announced: the hosts that send and have told the other one when.
+        rung: how the packets are handed over.
+        timers: of both hosts.
+        one_kernel: both hosts are one to what their counters count.
+    """
+
+    flows: list[Flow]
+    seconds: float
+    addresses: tuple[str, str]
+    ports: dict[int, int] = field(default_factory=dict)
+    sent: dict[int, dict[str, Any]] = field(default_factory=dict)
+    received: dict[int, dict[str, Any]] = field(default_factory=dict)
+    echoed: dict[int, dict[str, Any]] = field(default_factory=dict)
+    files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
+    hosts: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}])
+    announced: set[int] = field(default_factory=set)
+    rung: str = "send"
+    timers: tuple[Counter | None, Counter | None] = (None, None)
+    one_kernel: bool = False
+
+    def sends(self, host: int) -> bool:
+        """Whether the host (0 or 1) sends a flow of the trial."""
+        return any(flow.back == bool(host) for flow in self.flows)
+
+
+def run_trial(
+    task: Task, case: dict[str, Any], asked: list[Flow], first: Endpoint, second: Endpoint
+) -> Trial:
+    """Run the flows of a case together.
+
+    Raises:
+        CommandError: an endpoint cannot do it; its reason.
+    """
+    ends = (first, second)
+    name = secrets.token_hex(4)
+    version = case["ip_version"]
+    addresses = (first.addresses[version], second.addresses[version])
+    trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
+    common = {"trial": name, "session": task.session[:16]}
+    trial.timers = (first.timer, second.timer)
+    # Hosts whose systems do not tell (Wine) are programs of this machine.
+    trial.one_kernel = first.kernel == second.kernel
+    rung = trial.rung = case.get("rung", "send")
+    receiving = transmit_backends.receiving(rung, task.parameters["receiver"])
+    if not task.parameters["echo"] or rung in transmit_backends.MUTE:
+        receiving["role"] = "receive"
+    if task.parameters["kernel_times"]:
+        receiving |= {"stamps": True, "reader": "recv"}
+    commands: dict[int, dict[str, Any]] = {}
+    listening: list[int] = []
+    try:
+        for sender in (0, 1):
+            if not trial.sends(sender):
+                continue
+            own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
+            ready = ends[1 - sender].listen(
+                common
+                | {
+                    "address": addresses[1 - sender],
+                    "flows": [
+                        _received(number, flow, trial, version, receiving)
+                        for number, flow in own.items()
+                    ],
+                }
+            )
+            listening.append(1 - sender)
+            trial.ports |= {one["flow"]: one["port"] for one in ready["flows"]}
+            commands[sender] = common | {
+                "seed": task.seed,
+                "quiet_ms": QUIET_MS,
+                "exchange": {
+                    "address": addresses[1 - sender], "port": ready["exchange_port"],
+                },
+                "flows": [
+                    _sent(number, flow, trial, version, receiving)
+                    for number, flow in own.items()
+                    if flow.hears is None
+                ],
+            }  # fmt: skip
+        _send(trial, commands, ends)
+    except CommandError:
+        # The receivers wait for their end; nobody wants their records.
+        for host in listening:
+            ends[host].finish(name, 0)
+        for end in ends:
+            end.fetch(name)
+        raise
+    for sender in commands:
+        answer = ends[1 - sender].finish(name, QUIET_MS)
+        trial.received |= {one["flow"]: one for one in answer["flows"]}
+        # A host that sends too has told of the same time already. One that did not hear when the
+        # flows begin has read its counters at some other time, or not at all.
+        heard = answer["host"] if sender in trial.announced else None
+        trial.hosts[1 - sender] = trial.hosts[1 - sender] or heard or {}
+    for host, end in enumerate(ends):
+        trial.files |= {(host, one.kind, one.flow): one.data for one in end.fetch(name)}
+    return trial
+
+
+def _received(
+    number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
+) -> dict[str, Any]:
+    """What the receiver of a flow is told."""
+    told = {
+        "flow": number,
+        "protocol": flow.protocol,
+        "address": trial.addresses[1 - int(flow.back)],
+    } | receiving
+    if flow.group is not None:
+        told |= {"group": flow.address[version], "hears": flow.hears, "role": "receive"}
+    if flow.protocol != "udp":
+        told.pop("stamps", None)
+        # What only datagrams can be read by is refused by the endpoint, in its words.
+        if told.get("reader") == "recvmmsg":
+            told.pop("reader")
+    return told
+
+
+def _sent(
+    number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
+) -> dict[str, Any]:
+    """What the sender of a flow is told."""
+    own, peer = trial.addresses[int(flow.back)], trial.addresses[1 - int(flow.back)]
+    told = {
+        "flow": number,
+        "protocol": flow.protocol,
+        "peer": peer,
+        "port": trial.ports[number],
+        "size": flow.size,
+        "gap": flow.gap,
+        "start_s": flow.start_s,
+        "duration_s": flow.duration_s,
+        "echo": receiving["role"] == "echo",
+        "rung": receiving["rung"],
+        "stamps": receiving.get("stamps", False) and flow.protocol == "udp",
+    }
+    if flow.group is not None:
+        told |= {"peer": flow.address[version], "source": own, "echo": False}
+    return told
+
+
+def _send(
+    trial: Trial, commands: dict[int, dict[str, Any]], ends: tuple[Endpoint, Endpoint]
+) -> None:
+    """Send both directions at once; each endpoint has a thread that waits for it."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        waiting = {
+            sender: pool.submit(ends[sender].send, command, trial.seconds)
+            for sender, command in commands.items()
+        }
+    for sender, answer in waiting.items():
+        sent = answer.result()
+        trial.sent |= {one["flow"]: one for one in sent["flows"]}
+        trial.echoed |= {one["flow"]: one for one in sent["echoes"]}
+        trial.hosts[sender] = sent["host"] or {}
+        trial.announced |= {sender} if sent["announced"] else set()

@@ -1,0 +1,61 @@
+"""The sending ladder as the experimenter asks for it: which receiver belongs to which rung."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pentathlon.experiments.traffic import values
+
+BUFFER_BYTES = 8 << 20
+"""Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
+
+
+BEST = "best"
+FASTEST_FIRST = ("live", "packet", "sendmmsg", "send")
+"""What `rung = "best"` tries, in this order: the first that the system has is taken."""
+
+SILENT = ("xdp", "ring", "afxdp")
+"""Receivers that see frames and send nothing back."""
+
+
+MUTE = ("pktgen",)
+"""Rungs whose packets nobody sends back: they carry the generator's own header."""
+
+_JITTERS = frozenset({"jitter", "ditg_jitter"})
+MERGED = _JITTERS | {"ipdv", "pdv_p999"}
+"""Indicators of the times between packets, which those that were merged do not have."""
+
+_DELAYS = frozenset(
+    name for name in values.UNITS if name.startswith(("delay", "kernel_", "send_", "receive_"))
+)
+
+
+def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cases that a case stands for: where its rung is "best", one for each, fastest first.
+
+    The next one is for where the one before is refused.
+    """
+    if case.get("rung") != BEST:
+        return [case]
+    return [{**case, "rung": rung} for rung in FASTEST_FIRST]
+
+
+def meaningless(rung: str) -> frozenset[str]:
+    """Indicators that the rung does not yield.
+
+    Packets that are cut from one piece leave together, and of the kernel's own generator nobody
+    knows when each packet left.
+    """
+    if rung == "pktgen":
+        return MERGED | _DELAYS
+    return _JITTERS if rung == "gso" else frozenset()
+
+
+def receiving(rung: str, receiver: str) -> dict[str, Any]:
+    """What the receiver of a flow is told, by the flow's rung and the study's `receiver`."""
+    told: dict[str, Any] = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}
+    if receiver in SILENT:
+        told |= {"reader": receiver, "role": "receive"}
+    elif rung != "send":
+        told |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
+    return told

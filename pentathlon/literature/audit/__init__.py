@@ -1,0 +1,1 @@
+"""Checks of published studies: against themselves, units, physics and their own claims."""

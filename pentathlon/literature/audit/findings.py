@@ -1,0 +1,96 @@
+"""What an audit finds."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pentathlon.literature.parts import Part, Severity
+
+Kind = Literal[
+    "difference",
+    "derived",
+    "text",
+    "physical",
+    "unit",
+    "source",
+    "rounding",
+    "duplicate",
+    "dependent",
+    "label",
+    "precision",
+    "reference",
+]
+
+KINDS: dict[Kind, str] = {
+    "difference": "a printed difference that its inputs cannot give",
+    "derived": "a derived number, a sum or a count that its inputs cannot give",
+    "text": "text that contradicts a table, or other text",
+    "physical": "a number that nothing can have",
+    "unit": "units that do not go together",
+    "source": "something that a named standard, or a manufacturer's data, rules out",
+    "rounding": "digits cut off, or zeros that are not significant",
+    "duplicate": "the same thing printed twice under two names",
+    "dependent": "measurements that other measurements of the table determine",
+    "label": "labels that stand for two things, or for nothing",
+    "precision": "more or fewer digits than the paper says or the inputs allow",
+    "reference": "a reference, heading or announcement that leads elsewhere or nowhere",
+}
+
+SEVERITIES: dict[Severity, str] = {
+    "error": "cannot be right",
+    "warning": "misleading, or right only under a lenient reading",
+    "note": "worth knowing",
+}
+
+
+DIGITS = "unlikely: no single misread digit explains it"
+"""What an audit says of the scan where one digit is not enough."""
+
+UNLIKELY = "unlikely: it is not a matter of one digit"
+"""What an audit says of the scan where words or many numbers would have to be misread."""
+
+
+class Finding(Part):
+    """One thing that cannot be right, or that a reader should know.
+
+    Attributes:
+        printed: what the paper gives.
+        allowed: what its other numbers allow.
+        ocr: whether damage of the scanned text could explain it, and how.
+        check: id of the claim or name of the check that found it.
+    """
+
+    study: str
+    table: str
+    row: str
+    section: str
+    kind: Kind
+    severity: Severity
+    says: str
+    printed: str
+    allowed: str
+    ocr: str
+    check: str
+    note: str = ""
+
+
+class Unchecked(Part):
+    """Something that could not be checked, with the reason."""
+
+    study: str
+    check: str
+    place: str
+    reason: str
+
+
+class Audit(Part):
+    """The outcome for one study.
+
+    Attributes:
+        checks: number of single comparisons that were made, by kind.
+    """
+
+    study: str
+    findings: tuple[Finding, ...]
+    unchecked: tuple[Unchecked, ...]
+    checks: dict[str, int]

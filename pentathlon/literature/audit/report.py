@@ -1,0 +1,66 @@
+"""An audit as a grid and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
+from pentathlon.literature.grid import Grid, GridCell
+
+
+def findings_grid(findings: Sequence[Finding]) -> Grid:
+    """One line per finding."""
+    headings = ("Study", "Severity", "Kind", "Where", "Statement", "Printed", "But", "Scan")
+    return Grid(
+        title="Findings",
+        groups=("",) * len(headings),
+        headings=headings,
+        numeric=(False,) * len(headings),
+        rows=tuple(tuple(GridCell(text) for text in _line(finding)) for finding in findings),
+        notes=(
+            *(f"{name}: {text}." for name, text in SEVERITIES.items()),
+            *(f"{name}: {text}." for name, text in KINDS.items()),
+        ),
+    )
+
+
+def counts_grid(audits: Sequence[Audit]) -> Grid:
+    """How much was checked and found, by study."""
+    headings = ("Study", "Checked", "Not checkable", *SEVERITIES)
+    rows = [
+        (
+            audit.study,
+            str(sum(audit.checks.values())),
+            str(len(audit.unchecked)),
+            *(str(_count(audit, severity)) for severity in SEVERITIES),
+        )
+        for audit in audits
+    ]
+    return Grid(
+        title="Audit",
+        groups=("",) * len(headings),
+        headings=headings,
+        numeric=(False, *(True for _ in headings[1:])),
+        rows=tuple(tuple(GridCell(text) for text in row) for row in rows),
+    )
+
+
+def _count(audit: Audit, severity: str) -> int:
+    return sum(finding.severity == severity for finding in audit.findings)
+
+
+def _line(finding: Finding) -> tuple[str, ...]:
+    where = f"{finding.table}, {finding.row}"
+    if finding.section and finding.section not in finding.table:
+        where += f" (section {finding.section})"
+    but = finding.allowed + (f". {finding.note}" if finding.note else "")
+    return (
+        finding.study,
+        finding.severity,
+        finding.kind,
+        where,
+        finding.says,
+        finding.printed,
+        but,
+        finding.ocr,
+    )

@@ -1,0 +1,271 @@
+"""A result of one's own beside a published table: never a verdict, always with the caution.
+
+Only ratios inside one study mean anything: the machines differ. So every value is given with its
+difference to the reference of its own study (martinovic2012, formula (4)), in one unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pentathlon.evaluate.display import signed, significant
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.published import difference_percent
+from pentathlon.evaluate.warnings import warnings
+from pentathlon.literature.grid import Grid, GridCell
+from pentathlon.literature.model import Study
+from pentathlon.literature.parts import Part
+from pentathlon.literature.problems import PublishedError
+from pentathlon.literature.tables import Table
+
+OWN = "yours"
+
+
+class Value(Part):
+    """One value, published or one's own, in one unit."""
+
+    source: str
+    """The study's name, or "yours"."""
+    system: str
+    indicator: str
+    value: float | None
+    """None for words, and where there is no value."""
+    unit: str
+    difference_percent: float | None
+    """To the reference of its own study; None for the reference, or if there is no value."""
+    printed: str
+    """As printed, with its unit; "" for one's own."""
+    low: float | None = None
+    high: float | None = None
+    """Interval of a derived figure."""
+    words: str = ""
+    """What stands in the place of a number, such as the name of a processor."""
+    note: str = ""
+
+
+class Comparison(Part):
+    """One published row and what corresponds to it in the result."""
+
+    label: str
+    values: tuple[Value, ...]
+    own_rows: int
+    """Lines of the result that correspond; 0 if it measured none."""
+    direction: str = ""
+    """"higher", "lower", or "" where neither is better."""
+    group: str = ""
+    """Group of the indicator (martinovic2012, section 5.2): "v", "t", "W_G" or ""."""
+    note: str = ""
+
+
+class Printed(Part):
+    """One printed cell.
+
+    Attributes:
+        value: in the unit of the row; None for a word or a missing cell.
+        text: as printed, with its unit.
+        words: the text of a cell that holds no number.
+    """
+
+    system: str
+    value: float | None
+    text: str
+    words: str = ""
+
+
+class Own(Part):
+    """One system of the result in one line of a row; `name` says which line."""
+
+    name: str
+    system: str
+    value: float | None
+    difference_percent: float | None = None
+    low: float | None = None
+    high: float | None = None
+    words: str = ""
+    note: str = ""
+
+
+class Mapped(Part):
+    """A row of a table: what the paper prints, and what the report's tables fill it with."""
+
+    label: str
+    unit: str
+    direction: str = ""
+    group: str = ""
+    printed: tuple[Printed, ...] = ()
+    own: tuple[Own, ...] = ()
+    lines: int = 0
+    """Lines of the result that fill it."""
+    note: str = ""
+
+
+class Beside(Part):
+    """A published table beside a result."""
+
+    study: str
+    table: str
+    result: str
+    cautions: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+
+
+def beside(
+    study: Study,
+    table: Table,
+    evaluation: Evaluation,
+    result: str,
+    rows: Sequence[Mapped],
+    *,
+    name: str = "",
+    notes: Sequence[str] = (),
+    others: Sequence[str] = (),
+) -> Beside:
+    """Put a result beside a published table.
+
+    Args:
+        rows: the table's rows as the report's tables map and fill them.
+        name: what the table is called, where that is not the name of `table`.
+        notes: what qualifies the filled table.
+        others: ids of the tables of the study that have such rows.
+
+    Raises:
+        PublishedError: nothing of ours corresponds to a row or column of the table.
+    """
+    called = name or f"{table.printed_as}: {table.title}"
+    if not rows:
+        where = f"; of {study.id}, these do: {', '.join(others)}" if others else ""
+        raise PublishedError(
+            f"{table.printed_as} of {study.id} has no row that corresponds to an indicator"
+            f" of a workload{where}"
+        )
+    return Beside(
+        study=study.id,
+        table=called,
+        result=result,
+        cautions=(*_cautions(study, table, evaluation), *notes),
+        comparisons=tuple(_compare(study, one) for one in rows),
+    )
+
+
+def _compare(study: Study, one: Mapped) -> Comparison:
+    named = [cell.system for cell in one.printed]
+    reference = study.facts.reference_system
+    base = named.index(reference) if reference in named else 0
+    values = [
+        Value(
+            source=study.id,
+            system=cell.system,
+            indicator=one.label,
+            value=cell.value,
+            unit=one.unit,
+            difference_percent=None
+            if place == base
+            else _difference(cell.value, one.printed[base].value),
+            printed=cell.text,
+            words=cell.words,
+        )
+        for place, cell in enumerate(one.printed)
+    ]
+    values += [
+        Value(
+            source=OWN,
+            system=own.system,
+            indicator=own.name,
+            value=own.value,
+            unit=one.unit,
+            difference_percent=own.difference_percent,
+            printed="",
+            low=own.low,
+            high=own.high,
+            words=own.words,
+            note=own.note,
+        )
+        for own in one.own
+    ]
+    return Comparison(
+        label=one.label,
+        values=tuple(values),
+        own_rows=one.lines,
+        direction=one.direction,
+        group=one.group,
+        note=one.note,
+    )
+
+
+def _difference(value: float | None, reference: float | None) -> float | None:
+    if value is None or not reference:
+        return None
+    return difference_percent(value, reference)
+
+
+def _cautions(study: Study, table: Table, evaluation: Evaluation) -> tuple[str, ...]:
+    machines = ", ".join(dict.fromkeys(system.cpu or "?" for system in evaluation.systems))
+    layers = ", ".join(dict.fromkeys(system.layer for system in evaluation.systems))
+    hardware = [one.printed_as for one in study.tables if one.kind == "inventory"]
+    where = f" (described in {', '.join(hardware)})" if hardware else ""
+    return (
+        f"The machines differ: {study.id} measured in {study.facts.year} on its own hardware"
+        f"{where}; yours is {machines}, layer {layers}. A value of one says nothing about the "
+        "other.",
+        "The programs differ too: the published values come from other benchmark programs and "
+        "other versions of the systems. Compare, if anything, the differences inside each study.",
+        "Published values are means without intervals; no verdict is given here.",
+        *(f"{table.printed_as}: {note}" for note in table.notes),
+        *warnings(evaluation),
+    )
+
+
+BETTER = {"higher": "more", "lower": "less", "": ""}
+
+
+def beside_grid(found: Beside) -> Grid:
+    """The comparison as a grid, one line per value."""
+    rows = []
+    for one in found.comparisons:
+        for place, value in enumerate(one.values):
+            rows.append(_line(one, value, place == 0))
+        if not one.own_rows:
+            nothing = GridCell("nothing in your result corresponds", missing=True)
+            label = GridCell("" if one.values else one.label)
+            rows.append((label, GridCell(OWN), nothing, *[GridCell("")] * 6))
+    notes = dict.fromkeys(one.note for one in found.comparisons if one.note)
+    return Grid(
+        title=f"{found.study}, {found.table}, beside {found.result}",
+        groups=("",) * 9,
+        headings=(
+            "Published row", "Source", "System", "Value", "Unit", "Better", "Group", "Diff %",
+            "As printed",
+        ),
+        numeric=(False, False, False, True, False, False, False, True, True),
+        rows=tuple(rows),
+        notes=(*found.cautions, *notes, "Diff %: to the reference of the same source."),
+    )  # fmt: skip
+
+
+def _line(one: Comparison, value: Value, first: bool) -> tuple[GridCell, ...]:
+    label = one.label if first else (value.indicator if value.source == OWN else "")
+    difference = value.difference_percent
+    return (
+        GridCell(label),
+        GridCell(value.source),
+        GridCell(value.system),
+        GridCell(_shown(value), value=value.value),
+        GridCell(value.unit),
+        GridCell(BETTER[one.direction]),
+        GridCell(one.group),
+        GridCell("" if difference is None else signed(difference), value=difference),
+        GridCell(value.printed or value.note),
+    )
+
+
+def _shown(value: Value) -> str:
+    if value.value is not None:
+        return significant(value.value)
+    if value.low is not None and value.high is not None:
+        return f"{significant(value.low)} to {significant(value.high)}"
+    return value.words or "–"
+
+
+def as_mapping(found: Beside) -> Mapping[str, object]:
+    """The comparison as JSON data."""
+    return found.model_dump(mode="json")

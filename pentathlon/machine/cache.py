@@ -1,0 +1,51 @@
+"""The directory for kernels and programs that were fetched, and its records."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pentathlon.machine.directories import user_dir
+
+RECORD = "record.json"
+"""Name of the file beside something fetched: its package, version and digest."""
+
+
+def cache_dir() -> Path:
+    """$XDG_CACHE_HOME/pentathlon, as the XDG base directory specification says."""
+    return user_dir("XDG_CACHE_HOME", ".cache")
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Hold a directory of the cache: two processes do not fill it at the same time."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def is_recorded(path: Path) -> bool:
+    """Whether a fetched file is still the one whose digest stands in the record beside it."""
+    try:
+        record = json.loads((path.parent / RECORD).read_text())
+        state = path.stat()
+        return bool(record["sha256"] == _sha256(path, state.st_mtime_ns, state.st_size))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+@functools.cache
+def _sha256(path: Path, _changed_ns: int, _size: int) -> str:
+    return sha256(path)
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,397 @@
+"""What lies beneath the means, as tables for the HTML page. Nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pentathlon.evaluate.diagnostics.modes import unseen_bound
+from pentathlon.evaluate.diagnostics.qualify import mode_words
+from pentathlon.evaluate.diagnostics.read_source import WORDS
+from pentathlon.evaluate.diagnostics.steady import NOT_ASSESSED
+from pentathlon.evaluate.display import (
+    interval_text,
+    percent_text,
+    scale,
+    signed_percent,
+    significant,
+)
+from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.evaluate.model_latency import Latency
+from pentathlon.evaluate.model_series import Cold
+from pentathlon.study.counting import count_text
+
+MOST_WHY = 12
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One table.
+
+    Attributes:
+        numeric: places of the columns that are numbers.
+        notes: sentences beneath it.
+        unfolded: it is open from the start.
+    """
+
+    anchor: str
+    title: str
+    lede: str
+    head: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int]
+    notes: tuple[str, ...] = ()
+    unfolded: bool = False
+
+
+def row_name(row: Row) -> str:
+    """An indicator and its case for people."""
+    return f"{row.title}, {row.case_text}" if row.case_text else row.title
+
+
+def why(evaluation: Evaluation) -> Sheet | None:
+    """Candidates beside the differences that were shown, the strongest difference first."""
+    lines = []
+    for one in evaluation.whys:
+        row = evaluation.row(one.key)
+        comparison = row.comparison(one.system)
+        if comparison is None or comparison.effect is None:
+            continue
+        for candidate in one.candidates:
+            lines.append(
+                (
+                    -abs(comparison.effect.mean),
+                    (
+                        row_name(row),
+                        one.system,
+                        signed_percent(comparison.effect.percent),
+                        f"{candidate.title}, {candidate.unit}",
+                        significant(candidate.reference),
+                        significant(candidate.value),
+                        f"{candidate.agreeing} of {candidate.blocks}",
+                        significant(candidate.p, 2),
+                    ),
+                )
+            )
+    if not lines:
+        return None
+    lines.sort(key=lambda line: line[0])
+    return Sheet(
+        "why",
+        "What differs beside the differences",
+        "Counters that the system keeps beside each sample, where they differ with the speed. "
+        "They are candidates for an explanation and not causes: what makes a row slower may "
+        "also make the counter move, or neither has to do with the other. With n blocks the "
+        "sign test cannot give less than 2^(1−n).",
+        (
+            "Indicator",
+            "System",
+            "Speed %",
+            "Counter",
+            evaluation.study.reference,
+            "there",
+            "Blocks",
+            "p, sign test",
+        ),
+        tuple(line for _, line in lines),
+        frozenset((2, 4, 5, 6, 7)),
+        unfolded=len(lines) <= MOST_WHY,
+    )
+
+
+def left_out(evaluation: Evaluation) -> Sheet | None:
+    """Rows that carry weight and are in no mean, with the reason."""
+    lines = [
+        (
+            row_name(evaluation.row(one.key)),
+            whole.system,
+            percent_text(one.weight * 100),
+            one.reason,
+        )
+        for whole in evaluation.wholes
+        for one in whole.left_out
+    ]
+    return _shown(
+        Sheet(
+            "left-out",
+            "In no mean",
+            "Rows that have a weight and were not measured on both sides, or cannot be compared.",
+            ("Indicator", "System", "Weight", "Reason"),
+            tuple(lines),
+            frozenset({2}),
+        )
+    )
+
+
+def excluded(evaluation: Evaluation) -> Sheet | None:
+    """What the declared rules left out, system by system."""
+    lines = [
+        (
+            one.rule,
+            one.system,
+            f"{one.excluded:,}",
+            f"{one.samples:,}",
+            f"{one.untold:,}",
+            "–" if one.p_uneven is None else significant(one.p_uneven, 2),
+        )
+        for one in evaluation.excluded
+    ]
+    return _shown(
+        Sheet(
+            "excluded",
+            "Samples left out by declared rules",
+            "The rules look at counters beside a sample, never at its value or its system, and "
+            "were part of the plan. Where the systems lose different shares (Fisher's exact "
+            "test), the comparison says so.",
+            ("Rule", "System", "Left out", "Of", "Not told", "p, same share"),
+            tuple(lines),
+            frozenset((2, 3, 4, 5)),
+        )
+    )
+
+
+def modes(evaluation: Evaluation) -> Sheet | None:
+    """Boots that are slow by a clear step, and what may be unseen."""
+    lines = [
+        (
+            row_name(evaluation.row(one.key)),
+            one.system,
+            mode_words(one),
+            f"{percent_text(one.low_percent)} to {percent_text(one.high_percent)}",
+        )
+        for one in evaluation.modes
+    ]
+    confidence = evaluation.study.confidence
+    notes = tuple(
+        f"{system.name}: a slow mode of fewer than "
+        f"{percent_text(unseen_bound(system.boots, confidence) * 100)} of the boots may not have "
+        f"shown in {count_text(system.boots, 'boot')}."
+        for system in evaluation.systems
+        if system.boots
+    )
+    found = _shown(
+        Sheet(
+            "modes",
+            "Slow boots",
+            "Boots that are slower than the others by a clear step, with the exact interval of "
+            "their share (Clopper-Pearson).",
+            ("Indicator", "System", "What", "Share of such boots"),
+            tuple(lines),
+            frozenset({3}),
+        )
+    )
+    if found is None:
+        found = Sheet("modes", "Slow boots", "No indicator has boots that are slow by a clear "
+                      "step.", (), (), frozenset())  # fmt: skip
+    return Sheet(**{**vars(found), "notes": notes, "unfolded": False})
+
+
+def warm_up(evaluation: Evaluation) -> Sheet | None:
+    """The course of the processes; one line where none was assessed."""
+    assessed = [one for one in evaluation.steady if one.verdict != NOT_ASSESSED]
+    if not evaluation.steady:
+        return None
+    lede = (
+        "Segments between change points of the iterations of each process (Barrett et al. "
+        "2017): flat, warm-up (it ends at its fastest), slowdown (it was faster before), or no "
+        "steady state."
+    )
+    if not assessed:
+        first = evaluation.steady[0]
+        return Sheet(
+            "warm-up", "Warm-up", f"{lede} No row was assessed: {first.words}.", (), (), frozenset()
+        )
+    lines = tuple(
+        (
+            row_name(evaluation.row(one.key)),
+            one.system,
+            one.words,
+            f"{one.processes:,}",
+            f"{one.iterations:,}",
+            "–" if one.steady_after is None else f"{one.steady_after:g}",
+        )
+        for one in evaluation.steady
+    )
+    head = ("Indicator", "System", "Course", "Processes", "Iterations", "Steady after")
+    return Sheet("warm-up", "Warm-up", lede, head, lines, frozenset((3, 4, 5)))
+
+
+def cold(evaluation: Evaluation) -> Sheet | None:
+    """The first sample of every process, compared on its own."""
+    names = [system.name for system in evaluation.systems]
+    found: dict[str, dict[str, Cold]] = {}
+    for one in evaluation.cold:
+        found.setdefault(one.key, {})[one.system] = one
+    head = ["Indicator"]
+    for place, name in enumerate(names):
+        head += [f"{name}, cold", "Slower %", *([f"Speed % to {names[0]}"] if place else [])]
+    lines = []
+    for key, own in found.items():
+        row = evaluation.row(key)
+        divisor, unit = scale(row.unit, next(iter(own.values())).mean)
+        cells = [row_name(row)]
+        for place, name in enumerate(names):
+            cells += _cold_cells(own.get(name), divisor, unit, compared=place > 0)
+        lines.append(tuple(cells))
+    return _shown(
+        Sheet(
+            "cold",
+            "Cold performance",
+            "The first sample of every process: what a program pays that does the work once. "
+            "It may be a single operation, so it is noisier than the others. “Slower” is "
+            "against the counted samples of the same boot; “speed” against the reference's "
+            "cold samples, with its interval, “different” where Holm's procedure over all cold "
+            "rows shows it.",
+            tuple(head),
+            tuple(lines),
+            frozenset(range(1, len(head))),
+        )
+    )
+
+
+def _cold_cells(one: Cold | None, divisor: float, unit: str, *, compared: bool) -> list[str]:
+    if one is None:
+        return ["–"] * (3 if compared else 2)
+    cells = [
+        f"{significant(one.mean / divisor)} {unit}",
+        "–" if one.slower_percent is None else signed_percent(one.slower_percent),
+    ]
+    if compared:
+        speed = "–" if one.percent is None else signed_percent(one.percent)
+        if one.low_percent is not None and one.high_percent is not None:
+            speed += f" {interval_text(one.low_percent, one.high_percent)}"
+        cells.append(f"{speed} different" if one.different else speed)
+    return cells
+
+
+def rates(evaluation: Evaluation) -> Sheet | None:
+    """W_G of every indicator with several cases."""
+    names = [system.name for system in evaluation.systems]
+    lines = [
+        (
+            one.title,
+            one.workload,
+            f"{one.cases}",
+            one.unit,
+            *(significant(one.values[name]) for name in names),
+        )
+        for one in evaluation.absolutes
+    ]
+    return _shown(
+        Sheet(
+            "rates",
+            "Weighted geometric means of the rates",
+            "W_G of martinovic2012, formula (2), over the cases of one indicator with equal "
+            "weights; times as their rates. Ratios of these numbers do not depend on the "
+            "reference; the numbers are no rates of any work.",
+            ("Indicator", "Workload", "Cases", "Unit", *names),
+            tuple(lines),
+            frozenset((2, *range(4, 4 + len(names)))),
+        )
+    )
+
+
+def reads(evaluation: Evaluation) -> Sheet | None:
+    """Who answered the reads of disk workloads."""
+    lines = [
+        (row_name(evaluation.row(one.key)), one.system, WORDS[answer], f"{count:,}")
+        for one in evaluation.answered
+        if any(row.key == one.key for row in evaluation.rows)
+        for answer, count in one.reads.items()
+    ]
+    return _shown(
+        Sheet(
+            "reads",
+            "Who answered the reads",
+            "Judged from the pages that the cache held before each timed read and from the bytes "
+            "that the block layer read meanwhile. A rate of the cache is no rate of the disk.",
+            ("Indicator", "System", "Answered by", "Reads"),
+            tuple(lines),
+            frozenset({3}),
+        )
+    )
+
+
+def latencies(evaluation: Evaluation) -> Sheet | None:
+    """Percentiles of every distribution."""
+    lines = [line for one in evaluation.latencies for line in _latency(one)]
+    notes = tuple(dict.fromkeys(f"{one.title}: {one.words}." for one in evaluation.latencies))
+    found = _shown(
+        Sheet(
+        "latencies",
+        "Distributions",
+        "Histograms of all rounds and boots, merged and never averaged. “One boot” is the "
+        "geometric mean of the boots' own percentiles with its interval over the boots. A "
+        "percentile is told where at least 10 values lie beyond it.",
+        ("Distribution", "System", "Values", "Percentile", "All merged", "One boot", "Interval",
+         "Speed %", "Interval"),
+        tuple(lines),
+        frozenset((2, 3, 4, 5, 6, 7, 8)),
+        )
+    )  # fmt: skip
+    return None if found is None else Sheet(**{**vars(found), "notes": notes})
+
+
+def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
+    name = f"{one.title}, {one.case_text}" if one.case_text else one.title
+    ratios = {ratio.percent: ratio for ratio in one.ratios}
+    for part in one.percentiles:
+        divisor, unit = scale(one.unit, float(part.merged or part.boot or 1))
+        ratio = ratios.get(part.percent)
+        boot = "–" if part.boot is None else significant(part.boot / divisor)
+        interval = speed = against = ""
+        if part.low is not None and part.high is not None:
+            interval = f"[{significant(part.low / divisor)}, {significant(part.high / divisor)}]"
+        if ratio is not None:
+            speed = signed_percent(ratio.speed_percent)
+            if ratio.low_percent is not None and ratio.high_percent is not None:
+                against = interval_text(ratio.low_percent, ratio.high_percent)
+        yield (
+            name,
+            one.system,
+            f"{one.count:,}",
+            f"{part.percent:g}",
+            "too few" if part.merged is None else f"{significant(part.merged / divisor)} {unit}",
+            boot,
+            interval,
+            speed,
+            against,
+        )
+
+
+def _shown(one: Sheet) -> Sheet | None:
+    return one if one.lines else None
+
+
+def guarded(evaluation: Evaluation) -> Sheet | None:
+    """What was looked at before two systems were compared."""
+    lines = [
+        (one.what, whole.system, one.outcome, one.words)
+        for whole in evaluation.wholes
+        for one in whole.guards
+    ]
+    odd = sum(line[2] not in {"same", "not told"} for line in lines)
+    return _shown(
+        Sheet(
+            "guards",
+            "Comparability",
+            "What each system must share with the reference. “Qualified” leaves the rows in and "
+            "says so beside them, “refused” rules them out.",
+            ("What", "System", "Outcome", "Words"),
+            tuple(lines),
+            frozenset(),
+            unfolded=odd > 0,
+        )
+    )
+
+
+def incomparable(evaluation: Evaluation) -> tuple[Sheet, ...]:
+    """What is not comparable, or only with a caution, and what was left out of the answer."""
+    made = (guarded(evaluation), left_out(evaluation), excluded(evaluation))
+    return tuple(one for one in made if one is not None)
+
+
+def beneath(evaluation: Evaluation) -> tuple[Sheet, ...]:
+    """The tables after those of the areas."""
+    made = (reads, latencies, modes, warm_up, cold, rates)
+    return tuple(one for make in made if (one := make(evaluation)) is not None)

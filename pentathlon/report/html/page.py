@@ -1,0 +1,224 @@
+"""The report as one HTML file that needs nothing else: it opens from a file, without a network."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, StrictUndefined
+
+from pentathlon import __version__
+from pentathlon.evaluate.display import (
+    bytes_text,
+    percent_text,
+    signed_percent,
+    significant,
+    trim,
+)
+from pentathlon.evaluate.facts import ResultLike
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.evaluate.warnings import TITLE as STARVED
+from pentathlon.evaluate.warnings import starved_lines, warnings
+from pentathlon.literature.filled.section import sections
+from pentathlon.report import file_services, posthoc
+from pentathlon.report import links as emulated
+from pentathlon.report.answer import answers, sentence
+from pentathlon.report.decision import best_words, decisions, weights_words
+from pentathlon.report.failures import grouped
+from pentathlon.report.html import diagnostics, screenshots, view
+from pentathlon.report.html.payload import payload, plain, tips
+from pentathlon.store.counted import counted_boots
+from pentathlon.store.files import write_whole
+
+VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
+SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "offices.js", "report.js")
+
+
+def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
+    """Write the report.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    write_whole(path, render(evaluation, result))
+
+
+def render(evaluation: Evaluation, result: ResultLike) -> str:
+    """The page. The same result gives the same bytes: it holds no time of its making."""
+    areas = view.areas(evaluation)
+    return (
+        _environment()
+        .from_string(asset("report.html.j2"))
+        .render(
+            version=__version__,
+            evaluation=evaluation,
+            failures=grouped(evaluation.failures),
+            study=evaluation.study,
+            post_hoc=posthoc.words(evaluation),
+            systems=evaluation.systems,
+            answers=answers(evaluation),
+            decisions=decisions(evaluation),
+            best=best_words(evaluation),
+            weights=weights_words(evaluation),
+            areas=areas,
+            papers=_papers(evaluation, areas),
+            screenshots=_drawn(evaluation, result),
+            file_services=_offices(evaluation),
+            offices_title=file_services.title(evaluation),
+            why=diagnostics.why(evaluation),
+            incomparable=diagnostics.incomparable(evaluation),
+            diagnostics=diagnostics.beneath(evaluation) if evaluation.rows else (),
+            overall=view.tallies(evaluation, evaluation.rows),
+            explained=_explained(evaluation),
+            notes=_notes(result),
+            warnings=warnings(evaluation),
+            starved=starved_lines(evaluation),
+            starved_title=STARVED,
+            orders=_orders(result),
+            inventory=_inventory(evaluation, result),
+            glyphs=view.GLYPHS,
+            style=asset("report.css") + asset("papers.css") + asset("drawn.css"),
+            unpack=asset("unpack.js"),
+            code=_code(),
+            data=packed(plain(payload(evaluation, result) | {"tips": tips(areas)})),
+        )
+    )
+
+
+def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
+    """The section with the tables of the studies; "" if the result fills none."""
+    anchors = [f"part-{part.anchor}" for area in areas for part in area.parts]
+    found = sections(evaluation, anchors)
+    template = _environment().from_string(asset("papers.html.j2"))
+    return template.render(papers=found, glyphs=view.GLYPHS) if found else ""
+
+
+def packed(text: str) -> str:
+    """A text as zlib stream (RFC 1950) in base64; `assets/unpack.js` reads it in the page."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+@cache
+def _code() -> str:
+    """The libraries and the pictures as one packed script; each ends in a line of its own."""
+    return packed("".join(f"{asset(name)}\n;\n" for name in (*VENDORED, *SCRIPTS)))
+
+
+def _drawn(evaluation: Evaluation, result: ResultLike) -> str:
+    """The section with what was drawn; "" if nothing was."""
+    found = screenshots.sheets(evaluation, result)
+    return _environment().from_string(asset("drawn.html.j2")).render(sheets=found) if found else ""
+
+
+def _offices(evaluation: Evaluation) -> str:
+    """The section with the file services and emulated links; "" if neither was used."""
+    found, links = file_services.sheets(evaluation), emulated.lines(evaluation)
+    if not found and not links:
+        return ""
+    template = _environment().from_string(asset("offices.html.j2"))
+    return template.render(
+        title=file_services.title(evaluation), sheets=found, caption=file_services.CAPTION,
+        links=links, emulated=emulated,
+    )  # fmt: skip
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a file in `assets`."""
+    return resources.files("pentathlon.report.html").joinpath("assets", name).read_text("utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    environment.filters.update(
+        bytes=bytes_text,
+        percent=percent_text,
+        signed=signed_percent,
+        significant=significant,
+        trim_number=trim,
+        sentence=sentence,
+        json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
+    )
+    return environment
+
+
+def _notes(result: ResultLike) -> list[str]:
+    """The sentences that the run noted when it began."""
+    notes = getattr(result, "notes", None)
+    return list(notes()) if callable(notes) else []
+
+
+def _orders(result: ResultLike) -> list[list[str]]:
+    """The systems of each block in the order in which they were booted."""
+    return [[boot.system for boot in block] for block in result.plan.blocks]
+
+
+def _inventory(evaluation: Evaluation, result: ResultLike) -> list[dict[str, Any]]:
+    """Every path of the inventory with each system's value in its first boot, by section."""
+    names = [system.name for system in evaluation.systems]
+    table = counted_boots(result.inventory(), result.samples())
+    first = table.group_by("path", "system", maintain_order=True).agg(
+        pl.col("value_json").first(), pl.col("unsupported").first()
+    )
+    paths: dict[str, dict[str, tuple[str, bool]]] = {}
+    for path, system, value, reason in first.iter_rows():
+        known = (reason, True) if reason is not None else (_plain(value), False)
+        paths.setdefault(path, {})[system] = known
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(paths):
+        section = path.partition(".")[0]
+        values = [(*paths[path].get(name, ("", False)), 1) for name in names]
+        if len(set(values)) == 1:  # One cell across, where all systems tell the same.
+            values = [(*values[0][:2], len(names))]
+        sections.setdefault(section, []).append({"path": path, "values": values})
+    return [{"name": name, "lines": lines} for name, lines in sections.items()]
+
+
+def _plain(text: str | None) -> str:
+    """A JSON value as it is read by people: texts without quotes."""
+    if text is None:
+        return ""
+    value = json.loads(text)
+    if isinstance(value, list):
+        return ", ".join(
+            part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
+            for part in value
+        )
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _explained(evaluation: Evaluation) -> list[tuple[Verdict, str, str, str]]:
+    """Every verdict with its glyph, its words and what it means."""
+    delta = percent_text(evaluation.study.delta_percent)
+    meanings = {
+        Verdict.FASTER_BY_DELTA: f"The speed is shown to be more than {delta} higher.",
+        Verdict.FASTER: f"The speed is shown to be higher, perhaps by less than {delta}.",
+        Verdict.SLOWER: f"The speed is shown to be lower, perhaps by less than {delta}.",
+        Verdict.SLOWER_BY_DELTA: f"The speed is shown to be more than {delta} lower.",
+        Verdict.HIGHER: "Context is no score: there is shown to be more of it, good or bad.",
+        Verdict.LOWER: "Context: there is shown to be less of it.",
+        Verdict.NEGLIGIBLE: f"A difference is shown, and it is shown to be less than {delta}.",
+        Verdict.EQUIVALENT: f"Any difference is shown to be less than {delta}.",
+        Verdict.INCONCLUSIVE: "The data do not decide. MDE is the minimum detectable effect: "
+        "the smallest difference that so many blocks with such a spread find in 80 % of cases.",
+        Verdict.UNSTABLE: "The blocks contradict each other: they fall into two groups, or "
+        "spread by more than 10 %.",
+        Verdict.INVALID: "The systems did not do the same work, or a value cannot be right.",
+        Verdict.NOT_MEASURED: "One of the systems has no counted sample, for the reason given.",
+    }
+    size = evaluation.study.delta_percent
+    return [
+        (verdict, view.GLYPHS[verdict], words(verdict, size), text)
+        for verdict, text in meanings.items()
+    ]

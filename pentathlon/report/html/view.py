@@ -1,0 +1,476 @@
+"""What the HTML template shows, as plain text: tables, chips, lists. Nothing is computed here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pentathlon.evaluate.cases import REPETITIONS, SIZE
+from pentathlon.evaluate.derived import limits
+from pentathlon.evaluate.display import (
+    bytes_text,
+    interval_text,
+    scale,
+    signed_percent,
+    significant,
+)
+from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
+from pentathlon.evaluate.model_curves import CurveLevels
+from pentathlon.evaluate.verdict import Verdict, words
+from pentathlon.report.html import jitters, overlays, sweeps
+from pentathlon.study.counting import count_text
+
+CURVE_ROWS = 6
+"""A workload with at least so many rows gets a section of its own."""
+OPEN_ROWS = 16
+"""Longer tables start folded."""
+
+FOREST = (
+    "Speed relative to the reference. Thick: the interval of the row alone. Thin: after allowing "
+    "for all rows, cut at the edge of the picture. Filled points are differences; the shaded "
+    "region is ±δ."
+)
+
+GLYPHS = {
+    Verdict.FASTER_BY_DELTA: "▲",
+    Verdict.FASTER: "△",
+    Verdict.SLOWER: "▽",
+    Verdict.SLOWER_BY_DELTA: "▼",
+    Verdict.HIGHER: "↑",
+    Verdict.LOWER: "↓",
+    Verdict.NEGLIGIBLE: "≈",
+    Verdict.EQUIVALENT: "=",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.UNSTABLE: "≀",
+    Verdict.INVALID: "×",
+    Verdict.NOT_MEASURED: "–",
+}
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A cell with the mean of one system."""
+
+    text: str
+    flagged: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The cells of one comparison."""
+
+    difference: str
+    speed: str
+    interval: str
+    verdict: Verdict | None
+    """None where neither of the two measured the row."""
+    glyph: str
+    words: str
+    notes: tuple[str, ...]
+    detail: str
+
+
+UNTOUCHED = Judgement("–", "–", "", None, "–", "", (), "measured by neither of the two")
+"""A row that only another system measured; its cells keep their columns."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a table."""
+
+    key: str
+    anchor: str
+    title: str
+    case: str
+    unit: str
+    better: str
+    means: tuple[Mean, ...]
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass(frozen=True)
+class Count:
+    """How often a verdict was given, for a strip of counts."""
+
+    verdict: Verdict
+    glyph: str
+    words: str
+    count: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The counts of one system in one part of the report."""
+
+    system: str
+    counts: tuple[Count, ...]
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Scaling of one style of call on one system."""
+
+    style: str
+    system: str
+    slope: str
+    interval: str
+    unit: str
+    r_squared: str
+    worst: str
+
+
+SAID = {overlays.PICTURED: overlays.words, limits.WORKLOAD: overlays.limit_words}
+"""Workload -> the sentences on what is derived from its rows."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A place for a picture: what to draw, and its words for those who do not see it."""
+
+    kind: str
+    part: str
+    """Area, or workload and indicator, that the picture shows."""
+    caption: str
+
+
+Figures = tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One workload with its table and its pictures, or the single indicators of an area."""
+
+    anchor: str
+    title: str
+    lines: tuple[Line, ...]
+    cautions: tuple[str, ...]
+    """What qualifies every row of the part, said once."""
+    unfolded: bool
+    tallies: tuple[Tally, ...]
+    figures: Figures
+    levels_title: str
+    levels: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """(system, curve, sentences) on cache levels, or on what else is derived from the curves."""
+    slopes: tuple[Slope, ...]
+
+
+@dataclass(frozen=True)
+class Area:
+    """One area of the report."""
+
+    name: str
+    tallies: tuple[Tally, ...]
+    parts: tuple[Part, ...]
+
+
+def areas(evaluation: Evaluation) -> tuple[Area, ...]:
+    """Every area with its tables."""
+    return tuple(
+        Area(name, tallies(evaluation, rows), _parts(evaluation, name, rows))
+        for name in evaluation.areas
+        if (rows := evaluation.rows_of(name))
+    )
+
+
+def tallies(evaluation: Evaluation, rows: Sequence[Row]) -> tuple[Tally, ...]:
+    """Counts of the verdicts among the rows, for every compared system."""
+    found = []
+    for system in evaluation.systems[1:]:
+        counter = Counter(
+            one.verdict for row in rows if (one := row.comparison(system.name)) is not None
+        )
+        whole = max(1, sum(counter.values()))
+        delta = evaluation.study.delta_percent
+        found.append(
+            Tally(
+                system.name,
+                tuple(
+                    Count(
+                        verdict,
+                        GLYPHS[verdict],
+                        words(verdict, delta),
+                        counter[verdict],
+                        counter[verdict] / whole,
+                    )
+                    for verdict in Verdict
+                    if counter[verdict]
+                ),
+            )
+        )
+    return tuple(found)
+
+
+def _parts(evaluation: Evaluation, area: str, rows: Sequence[Row]) -> tuple[Part, ...]:
+    workloads: dict[str, list[Row]] = {}
+    for row in rows:
+        workloads.setdefault(row.workload, []).append(row)
+    single = [row for own in workloads.values() if len(own) < CURVE_ROWS for row in own]
+    parts = []
+    if single:
+        figures = (Figure("forest", area, FOREST),)
+        parts.append(_part(evaluation, f"{area}-single", "", single, figures))
+    for workload, own in workloads.items():
+        if len(own) >= CURVE_ROWS:
+            parts.append(
+                _part(
+                    evaluation,
+                    workload.replace(".", "-"),
+                    own[0].workload_title,
+                    own,
+                    _figures(workload, own),
+                )
+            )
+    return tuple(parts)
+
+
+def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
+    case = rows[0].case
+    sweep = sweeps.find(workload)
+    if sweep is not None:
+        found = (Figure("sweep", workload, sweep.caption),)
+        series = Figure("jitter", workload, jitters.CAPTION)
+        return (*found, series) if workload == jitters.PICTURED else found
+    if workload == overlays.PICTURED:
+        return (Figure("overlay", workload, overlays.CAPTION),)
+    if SIZE in case:
+        what = "Bandwidth" if rows[0].direction == "higher" else "Latency"
+        return (
+            Figure(
+                "curve",
+                workload,
+                f"{what} over block size, both axes logarithmic. Dashed rules: caches that the "
+                "system claims. Bands: where the curve has its steps.",
+            ),
+            Figure(
+                "ratio",
+                workload,
+                "Speed relative to the reference over block size, with the interval of each row; "
+                "the shaded region is ±δ.",
+            ),
+        )
+    if REPETITIONS in case:
+        return (
+            Figure(
+                "scaling",
+                workload,
+                "Time of the whole divided by the number of repetitions: a level line is work that "
+                "scales linearly, its height the cost of one repetition.",
+            ),
+        )
+    return (Figure("forest", workload, FOREST),)
+
+
+def _part(
+    evaluation: Evaluation, anchor: str, title: str, rows: Sequence[Row], figures: Figures
+) -> Part:
+    workload = rows[0].workload if title else ""
+    sweep = sweeps.find(workload)
+    curves = [one for one in evaluation.curves if one.workload == workload and sweep is None]
+    alike = bool(title) and len({row.title for row in rows}) == 1
+    said: Iterable[tuple[str, str, tuple[str, ...]]] | None = None
+    if sweep is not None:
+        said = sweep.words(evaluation)
+    elif workload in SAID:
+        said = SAID[workload](evaluation)
+    shared = _shared(evaluation, rows)
+    return Part(
+        anchor=anchor,
+        title=title,
+        lines=tuple(_line(evaluation, row, alike, shared) for row in rows),
+        cautions=tuple(f"{name}: {one}" for name, every in shared.items() for one in every),
+        unfolded=len(rows) <= OPEN_ROWS,
+        tallies=tallies(evaluation, rows),
+        figures=tuple(
+            one for one in figures if len(evaluation.systems) > 1 or one.kind != "forest"
+        ),
+        levels_title="Cache levels found in the curves"
+        if said is None
+        else ("What the searches found" if workload == limits.WORKLOAD else "What the curves show"),
+        levels=tuple(said)
+        if said is not None
+        else tuple(
+            (
+                curve.system,
+                _curve_name(curve, curves),
+                (
+                    *(check.words for check in curve.checks),
+                    *(
+                        f"a step between {bytes_text(curve.boundaries[place].low_bytes)} and "
+                        f"{bytes_text(curve.boundaries[place].high_bytes)} that no claimed cache "
+                        "explains; address translation can make one"
+                        for place in curve.unexplained
+                    ),
+                ),
+            )
+            for curve in curves
+        ),
+        slopes=tuple(_slope(one) for one in evaluation.scalings if one.workload == workload),
+    )
+
+
+def _curve_name(curve: CurveLevels, curves: Sequence[CurveLevels]) -> str:
+    """The case, with the indicator where the workload has curves of several."""
+    several = len({one.indicator for one in curves}) > 1
+    return ", ".join(part for part in (curve.indicator if several else "", curve.case_text) if part)
+
+
+def _slope(one: Scaling) -> Slope:
+    divisor, unit = scale(one.unit, one.slope)
+    interval = ""
+    if one.slope_low is not None and one.slope_high is not None:
+        low, high = significant(one.slope_low / divisor), significant(one.slope_high / divisor)
+        interval = f"{low} to {high}"
+    return Slope(
+        style=one.case_text,
+        system=one.system,
+        slope=significant(one.slope / divisor),
+        interval=interval,
+        unit=unit,
+        r_squared=f"{one.r_squared:.4f}",
+        worst=significant(one.worst_percent, 2),
+    )
+
+
+def _shared(evaluation: Evaluation, rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
+    """Cautions of each system that all rows of a part have in common, if there are several."""
+    found = {}
+    whole = {caution for pair in evaluation.pairs for caution in pair.cautions}
+    for system in evaluation.systems[1:]:
+        each = [one.cautions for row in rows if (one := row.comparison(system.name)) is not None]
+        common = set(each[0]).intersection(*each[1:]) if len(each) > 1 else set()
+        found[system.name] = tuple(
+            one for one in (each[0] if common else ()) if one in common - whole
+        )
+    return found
+
+
+def _layered(caution: str) -> bool:
+    return caution.startswith("compares")
+
+
+def _line(
+    evaluation: Evaluation, row: Row, alike: bool, of_part: Mapping[str, tuple[str, ...]]
+) -> Line:
+    """One row; where all rows of a part measure alike, the case alone names it. `of_part` has been
+    said above the rows."""
+    largest = max((summary.mean for summary in row.summaries), default=0.0)
+    reference = row.summary(evaluation.study.reference)
+    divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
+    # What qualifies a whole comparison is said once, above.
+    shared = {
+        pair.system: tuple(one for one in pair.cautions if not _layered(one))
+        for pair in evaluation.pairs
+    }
+    return Line(
+        key=row.key,
+        anchor=f"row-{evaluation.place(row.key)}",
+        title=row.case_text if alike else row.title,
+        case="" if alike else row.case_text,
+        unit=unit,
+        better=_better(row),
+        means=tuple(_mean(row.summary(system.name), divisor) for system in evaluation.systems),
+        judgements=tuple(
+            UNTOUCHED
+            if (one := row.comparison(system.name)) is None
+            else _judgement(
+                one,
+                (*shared.get(system.name, ()), *of_part.get(system.name, ())),
+                mark="" if row.declared or not row.score else "exploratory",
+            )
+            for system in evaluation.systems[1:]
+        ),
+    )
+
+
+def _mean(summary: Summary | None, divisor: float) -> Mean:
+    if summary is None:
+        return Mean("–", False, "no counted sample")
+    spread = "" if summary.sd is None else f", SD {significant(summary.sd / divisor)}"
+    deviation = (
+        ""
+        if summary.deviation_percent is None
+        else f"; boots within {significant(summary.deviation_percent, 2)} % of the mean"
+    )
+    return Mean(
+        significant(summary.mean / divisor),
+        summary.within_one_percent is False,
+        f"{count_text(summary.samples, 'sample')} in {count_text(summary.boots, 'boot')}, "
+        f"{significant(summary.minimum / divisor)} to {significant(summary.maximum / divisor)}"
+        f"{spread}{deviation}",
+    )
+
+
+def _checks(effect: Effect) -> tuple[str, ...]:
+    """The other estimates of a row, for its details."""
+    found = effect.checks
+    if found is None:
+        return ()
+    said = [f"Median {signed_percent(found.median_percent)}"]
+    if (
+        found.median_low_percent is not None
+        and found.median_high_percent is not None
+        and found.median_confidence is not None
+    ):
+        said[0] += (
+            f" ({interval_text(found.median_low_percent, found.median_high_percent, '{} to {}')}"
+            f" at {found.median_confidence * 100:.1f} %)"
+        )
+    said.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
+    means = f"ratio of means {signed_percent(found.means_percent)}"
+    if found.means_unbounded:
+        means += ", unbounded"
+    elif found.means_low_percent is not None and found.means_high_percent is not None:
+        means += (
+            f" ({interval_text(found.means_low_percent, found.means_high_percent, '{} to {}')})"
+        )
+    said.append(means)
+    if found.p_max_t is not None:
+        said.append(f"adjusted for all systems p = {significant(found.p_max_t, 2)}")
+    share = found.probability_faster * 100
+    said.append(f"a boot is faster than one of the reference in {share:.0f} % of pairs")
+    return ("; ".join(said),)
+
+
+def _better(row: Row) -> str:
+    if not row.score:
+        return "context, no score"
+    return "more is better" if row.direction == "higher" else "less is better"
+
+
+def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Judgement:
+    effect = one.effect
+    interval = ""
+    detail = one.reason
+    if effect is not None and effect.low_percent is not None and effect.high_percent is not None:
+        interval = interval_text(effect.low_percent, effect.high_percent, "{} to {}")
+    if (
+        effect is not None
+        and effect.adjusted_confidence is not None
+        and effect.adjusted_low_percent is not None
+        and effect.adjusted_high_percent is not None
+    ):
+        adjusted = (
+            f"{count_text(effect.blocks, 'block')}; "
+            f"{effect.adjusted_confidence * 100:.3f} % interval "
+            + interval_text(effect.adjusted_low_percent, effect.adjusted_high_percent, "{} to {}")
+        )
+        parts = [part for part in (detail, adjusted, *_checks(effect)) if part]
+        detail = ". ".join(parts)
+    return Judgement(
+        difference="–"
+        if one.difference_percent is None
+        else signed_percent(one.difference_percent),
+        speed="–" if effect is None else signed_percent(effect.percent),
+        interval=interval,
+        verdict=one.verdict,
+        glyph=GLYPHS[one.verdict],
+        words=one.words,
+        notes=(
+            *((mark,) if mark else ()),
+            *(note for note in (one.reason, *one.cautions) if note and note not in shared),
+        ),
+        detail=detail,
+    )

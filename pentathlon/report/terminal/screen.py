@@ -1,0 +1,476 @@
+"""The report in the terminal: verdicts first, then tables for each area."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pentathlon.evaluate.cases import REPETITIONS, SIZE, case_text, without
+from pentathlon.evaluate.diagnostics.disagreement import OPPOSED, opposed
+from pentathlon.evaluate.diagnostics.read_source import WORDS
+from pentathlon.evaluate.display import (
+    bytes_text,
+    interval_text,
+    percent_text,
+    scale,
+    signed_percent,
+    significant,
+    trim,
+)
+from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Summary
+from pentathlon.evaluate.model_curves import CurveLevels
+from pentathlon.evaluate.verdict import Verdict
+from pentathlon.evaluate.warnings import TITLE as STARVED
+from pentathlon.evaluate.warnings import starved_lines, warnings
+from pentathlon.report import file_services, links, posthoc
+from pentathlon.report.answer import Answer, answers, sentence
+from pentathlon.report.decision import Decision, best_words, decisions
+from pentathlon.report.failures import grouped
+from pentathlon.report.html import overlays
+from pentathlon.safeio.escaping import one_line
+from pentathlon.study.counting import count_text
+
+MOST_FINDINGS = 8
+WIDE = 118
+"""Columns of a terminal that the raw difference and the interval need too."""
+FEWEST_FOLDED = 3
+"""A curve of so many rows is one line of the table, unless all rows are asked for."""
+
+STYLES = {1: "bold cyan", -1: "bold yellow", 0: "default"}
+QUIET = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
+LOUD = {Verdict.UNSTABLE, Verdict.INVALID}
+SIGNS = {1: "▲", -1: "▼"}
+
+
+def render(evaluation: Evaluation, console: Console, full: bool = False) -> None:
+    """Print an evaluation.
+
+    Args:
+        full: every row of every area, instead of one line for each curve.
+    """
+    study = evaluation.study
+    console.print()
+    if study.unfinished:
+        console.print(Text(f"! {sentence(study.unfinished)}", style="bold magenta"))
+    console.print(Text(one_line(study.title), style="bold"))
+    if study.question:
+        console.print(Text(one_line(study.question), style="italic"))
+    if marked := posthoc.words(evaluation):
+        console.print(Text(marked, style="bold magenta"))
+    for text in warnings(evaluation):
+        console.print(Text(one_line(f"! {text}"), style="bold magenta"))
+    for decision in decisions(evaluation):
+        _decision(decision, console)
+    best = best_words(evaluation)
+    if best:
+        console.print(Text(f"\n{best}"))
+    for answer in answers(evaluation):
+        _answer(answer, console)
+    if not evaluation.rows:
+        console.print("\nNothing was measured: no finished step has a sample.")
+    for area in evaluation.areas:
+        rows = evaluation.rows_of(area)
+        others: list[str | None] = [system.name for system in evaluation.systems[1:]]
+        for other in others or [None]:
+            narrow = console.width < WIDE and not full
+            tables = _Table(evaluation, other, full, narrow)
+            # A row that only a third system measured says nothing about this one.
+            own = [row for row in rows if other is None or row.comparison(other) is not None]
+            groups = list(_groups(own, full))
+            for folded in (False, True):
+                chosen = [group for group in groups if (len(group) > 1) is folded]
+                if chosen:
+                    console.print()
+                    console.print(tables.table(area, chosen, folded))
+    _legend(evaluation, console, full)
+    _levels(evaluation, console)
+    _competitions(evaluation, console)
+    _offices(evaluation, console)
+    _links(evaluation, console)
+    _reads(evaluation, console)
+    _starved(evaluation, console)
+    _failures(evaluation, console)
+    console.print(
+        Text(
+            f"\nδ = {percent_text(study.delta_percent)}, confidence "
+            f"{percent_text(study.confidence * 100)}, {count_text(study.blocks, 'block')}, "
+            f"seed {study.seed}, "
+            f"plan {study.plan_hash[:12]}{f', {posthoc.MARK}' if study.post_hoc else ''}",
+            style="dim",
+        )
+    )
+
+
+def _decision(one: Decision, console: Console) -> None:
+    """The answer as a whole, what would change it, and the means of the areas."""
+    console.print()
+    console.print(Text(one.headline, style=STYLES[one.sign] if one.sign else "bold"))
+    for text in (*one.uncertainty, *one.changes):
+        console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2), expand=False))
+    if len(one.parts) < 2:
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
+    for name, right in (("part", False), ("weight", True), ("speed %", True), ("interval", True)):
+        table.add_column(name, justify="right" if right else "left", no_wrap=right)
+    table.add_column("", overflow="fold")
+    for part in one.parts:
+        name = part.name if part.kind == "area" else f"suite {part.name}"
+        words = Text(part.words, style=STYLES[part.sign] if part.sign else "dim")
+        table.add_row(name, part.weight, part.speed, part.interval, words)
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+
+
+def _answer(answer: Answer, console: Console) -> None:
+    console.print()
+    console.print(Text(answer.headline, style="bold"))
+    line = Text("  ")
+    for number, (verdict, words, count) in enumerate(answer.counts):
+        if number:
+            line.append(" · ", style="dim")
+        line.append(f"{count} ", style="bold").append(words, style=_style(verdict))
+    console.print(line)
+    for caution in answer.cautions:
+        console.print(Text(f"  ! {sentence(caution)}", style="magenta"))
+    for finding in answer.findings[:MOST_FINDINGS]:
+        place = f", {finding.place}" if finding.place else ""
+        text = Text(f"  {SIGNS[finding.sign]} ", style=STYLES[finding.sign])
+        text.append(one_line(f"{finding.title}{place}: "), style="default not bold")
+        text.append(finding.size)
+        if finding.interval:
+            text.append(f" ({finding.interval})", style="dim not bold")
+        console.print(text)
+    more = len(answer.findings) - MOST_FINDINGS
+    if more > 0:
+        console.print(Text(f"  and {more} more", style="dim"))
+    if answer.sureness:
+        console.print(Padding(Text(answer.sureness, style="dim"), (0, 0, 0, 2), expand=False))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The tables of one system against the reference; of the reference alone without `other`."""
+
+    evaluation: Evaluation
+    other: str | None
+    full: bool
+    narrow: bool
+    """Leave out the raw difference and the interval."""
+
+    def table(self, area: str, groups: Sequence[Sequence[Row]], folded: bool) -> Table:
+        """One area: single rows, or rows that share a line."""
+        reference = self.evaluation.study.reference
+        title = Text(f"{area.capitalize()}{', ranges' if folded else ''}", style="bold")
+        if self.other is not None:
+            title.append(f"  {self.other} against {reference}", style="not bold")
+        table = Table(
+            title=title, title_justify="left", box=None, pad_edge=False, header_style="bold dim"
+        )
+        exact = not self.narrow and not folded
+        means = not (self.narrow and folded and self.other is not None)
+        table.add_column("indicator", overflow="fold", min_width=16)
+        if means:
+            table.add_column(reference, justify="right", no_wrap=True)
+            if self.other is not None:
+                table.add_column(self.other, justify="right", no_wrap=True)
+            table.add_column("unit", no_wrap=True)
+        if self.other is not None:
+            if exact:
+                table.add_column("Diff %\nof means", justify="right", no_wrap=True)
+            table.add_column("speed %\nof blocks", justify="right", no_wrap=True)
+            if exact:
+                table.add_column("interval", justify="right", no_wrap=True)
+            table.add_column("verdict", overflow="fold", min_width=12)
+            if self._across_layers():
+                table.add_column("compares", style="magenta", overflow="fold")
+        for group in groups:
+            table.add_row(*self._cells(group, means, exact))
+        return table
+
+    def _across_layers(self) -> bool:
+        """Whether the rows compare layers and not kernels."""
+        if self.other is None:
+            return False
+        return self.evaluation.system(self.other).layer != self.evaluation.systems[0].layer
+
+    def _cells(self, group: Sequence[Row], means: bool, exact: bool) -> Iterator[Text | str]:
+        row = group[0]
+        yield _name(group)
+        if means:
+            measured = _summaries(group, self.evaluation.study.reference)
+            largest = max((summary.mean for summary in measured), default=0.0)
+            divisor, unit = scale(row.unit, largest)
+            yield _means(measured, divisor)
+            if self.other is not None:
+                yield _means(_summaries(group, self.other), divisor)
+            yield unit
+        if self.other is None:
+            return
+        comparisons = [found for row in group if (found := row.comparison(self.other)) is not None]
+        effects = [one.effect for one in comparisons if one.effect is not None]
+        if exact:
+            yield _range([one.difference_percent for one in comparisons])
+        yield _range([effect.percent for effect in effects])
+        if exact:
+            yield _interval(effects[0]) if effects else ""
+        yield _tally(comparisons) if len(group) > 1 else self._verdict(comparisons[0])
+        if self._across_layers():
+            yield "layers, not kernels"
+
+    def _verdict(self, one: Comparison) -> Text:
+        text = Text(one.words, style=_style(one.verdict))
+        told = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
+        if any(_of_parameters(caution) for caution in one.cautions):
+            text.append(" †", style="default not bold")
+        if opposed(one):
+            text.append(" ‡", style="default not bold")
+        if told and one.reason:
+            text.append(f": {one.reason}", style="default not bold")
+        return text
+
+
+def _of_parameters(caution: str) -> bool:
+    return caution.startswith("the parameters")
+
+
+def _interval(effect: Effect) -> str:
+    if effect.low_percent is None or effect.high_percent is None:
+        return ""
+    return interval_text(effect.low_percent, effect.high_percent)
+
+
+def _groups(rows: Sequence[Row], full: bool) -> Iterator[list[Row]]:
+    """Rows that share a line: the points of one curve, or cases of which none stands out."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        name = _fold_name(row)
+        found.setdefault((row.workload, row.indicator, name), []).append(row)
+    for group in found.values():
+        if full or len(group) < FEWEST_FOLDED:
+            yield from ([row] for row in group)
+        elif _is_curve(group[0]):
+            yield group
+        else:
+            yield from ([row] for row in group if _stands_out(row))
+            rest = [row for row in group if not _stands_out(row)]
+            if rest:
+                yield rest
+
+
+def _is_curve(row: Row) -> bool:
+    return SIZE in row.case or REPETITIONS in row.case
+
+
+def _fold_name(row: Row) -> str:
+    """What rows that can share a line have in common, beside workload and indicator."""
+    for factor in (SIZE, REPETITIONS):
+        if factor in row.case:
+            return case_text(without(row.case, factor))
+    return ""
+
+
+def _stands_out(row: Row) -> bool:
+    return any(one.verdict.is_shown or one.verdict in LOUD for one in row.comparisons)
+
+
+def _summaries(group: Sequence[Row], system: str) -> list[Summary]:
+    return [summary for row in group if (summary := row.summary(system)) is not None]
+
+
+def _name(group: Sequence[Row]) -> Text:
+    row = group[0]
+    mark = "" if row.declared else " (exploratory)" if row.score else " (context)"
+    name = Text(f"{row.title}{mark}")
+    if len(group) == 1:
+        return name.append(f": {row.case_text}", style="dim") if row.case_text else name
+    rest = _fold_name(row)
+    points = "sizes" if SIZE in row.case else "points" if _is_curve(row) else "cases"
+    count = f"{len(group)} {points}"
+    return name.append(f": {rest}, {count}" if rest else f": {count}", style="dim")
+
+
+def _means(summaries: Sequence[Summary], divisor: float) -> Text:
+    if not summaries:
+        return Text("–", style="dim")
+    flag = "*" if any(one.within_one_percent is False for one in summaries) else " "
+    means = [one.mean / divisor for one in summaries]
+    text = significant(min(means))
+    if len(means) > 1:
+        text = f"{text} … {significant(max(means))}"
+    return Text(text).append(flag, style="dim")
+
+
+def _range(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    low, high = signed_percent(min(known)), signed_percent(max(known))
+    return low if low == high else f"{low} … {high}"
+
+
+def _tally(comparisons: Sequence[Comparison]) -> Text:
+    counted = Counter(one.verdict for one in comparisons)
+    words = {one.verdict: one.words.partition(" (")[0] for one in comparisons}
+    text = Text()
+    for verdict in Verdict:
+        if counted[verdict]:
+            text.append(", " if len(text) else "", style="dim")
+            text.append(f"{counted[verdict]} {words[verdict]}", style=_style(verdict))
+    return text
+
+
+def _style(verdict: Verdict) -> str:
+    if verdict in QUIET:
+        return "dim"
+    return "magenta" if verdict in LOUD else STYLES[verdict.sign]
+
+
+def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
+    if not evaluation.rows:
+        return
+    said = [
+        "Diff % is the difference of the means shown, in the unit's own direction; speed % is the "
+        "mean of the ratios in paired blocks, + where the system is faster"
+    ]
+    if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
+        said.append("* a boot deviates by more than 1 % from the mean")
+    if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
+        said.append("rows that share a line are told apart with --full")
+    console.print(Text(f"\n{'; '.join(said)}.", style="dim"))
+    every = [one for row in evaluation.rows for one in row.comparisons]
+    for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):
+        console.print(Text(f"† {caution}.", style="dim"))
+    if any(opposed(one) for one in every):
+        console.print(Text(f"‡ {OPPOSED}.", style="dim"))
+
+
+def _levels(evaluation: Evaluation, console: Console) -> None:
+    """Cache levels of the latency curves: what was found beside what is claimed."""
+    curves = [curve for curve in evaluation.curves if curve.unit != "ns/B"]
+    if not curves:
+        return
+    table = Table(
+        title=Text("Cache levels from the latency curves", style="bold"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold dim",
+    )
+    for name in ("curve", "level", "claimed", "step found", "", "systems"):
+        table.add_column(name, overflow="fold")
+    alike: dict[tuple[str, tuple[Line, ...]], list[str]] = {}
+    for curve in curves:
+        alike.setdefault((curve.case_text, tuple(_level_lines(curve))), []).append(curve.system)
+    for (name, lines), systems in alike.items():
+        for number, line in enumerate(lines):
+            first = number == 0
+            table.add_row(name if first else "", *line, ", ".join(systems) if first else "")
+    console.print()
+    console.print(table)
+
+
+Line = tuple[str, str, str, str]
+
+
+def _level_lines(curve: CurveLevels) -> Iterator[Line]:
+    """(level, claimed size, step found, outcome) of one curve."""
+    if not curve.checks and not curve.unexplained:
+        yield "–", "–", "–", "no step, and no cache is claimed"
+    for check in curve.checks:
+        found = "–"
+        if check.found_low_bytes is not None and check.found_high_bytes is not None:
+            found = f"{bytes_text(check.found_low_bytes)} to {bytes_text(check.found_high_bytes)}"
+        yield check.level, bytes_text(check.claimed_bytes), found, check.outcome
+    for place in curve.unexplained:
+        step = curve.boundaries[place]
+        found = f"{bytes_text(step.low_bytes)} to {bytes_text(step.high_bytes)}"
+        yield "–", "–", found, "no claimed cache"
+
+
+def _competitions(evaluation: Evaluation, console: Console) -> None:
+    """What competitors for the CPU change in forwarding, and what searches found."""
+    for title, found in (
+        ("Forwarding beside a competitor for the CPU", list(overlays.words(evaluation))),
+        ("Highest rates that are forwarded (RFC 2544)", list(overlays.limit_words(evaluation))),
+    ):
+        if found:
+            console.print(Text(f"\n{title}", style="bold"))
+        for system, curve, sentences in found:
+            console.print(Text(f"  {system}, {curve}"))
+            for words in sentences:
+                console.print(Text(f"    {words}"))
+
+
+def _offices(evaluation: Evaluation, console: Console) -> None:
+    """What a new client and a new server gain in each file task."""
+    before = ""
+    for task, system, words in file_services.words(evaluation):
+        if not before:
+            console.print(Text(f"\n{file_services.TITLE}", style="bold"))
+        if task != before:
+            console.print(Text(f"  {task}"))
+        before = task
+        console.print(Text(f"    {system}: {words}"))
+
+
+def _links(evaluation: Evaluation, console: Console) -> None:
+    """What each emulated link was asked to be, what it was, and what the emulator cost."""
+    found = links.lines(evaluation)
+    if not found:
+        return
+    console.print(Text(f"\n{links.TITLE}", style="bold"))
+    for line in found:
+        if line.link:
+            console.print(Text(f"  {line.link} by {line.engine}{links.cost(line)}"))
+        console.print(Text(f"    {links.way(line)}"))
+    console.print(Padding(Text(links.CAPTION, style="dim"), (0, 0, 0, 2), expand=False))
+
+
+def _reads(evaluation: Evaluation, console: Console) -> None:
+    """Who answered the reads, where there were reads that a cache could have answered."""
+    counts: dict[tuple[str, str, str], int] = {}
+    keys = {row.key: row for row in evaluation.rows}
+    for one in evaluation.answered:
+        if (row := keys.get(one.key)) is not None:
+            place = (one.system, one.usual, f"{row.workload} {row.indicator}")
+            counts[place] = counts.get(place, 0) + 1
+    if not counts:
+        return
+    console.print(Text("\nWho answered the reads", style="bold"))
+    for system, usual in dict.fromkeys((system, usual) for system, usual, _ in counts):
+        names = [
+            f"{name} ({number} case{'s' if number > 1 else ''})"
+            for (one, answer, name), number in counts.items()
+            if (one, answer) == (system, usual)
+        ]
+        console.print(Text(f"  {system}: {WORDS[usual]}: {', '.join(names)}"))
+
+
+def _starved(evaluation: Evaluation, console: Console) -> None:
+    """Indicators that did not get a whole CPU, by system."""
+    found = starved_lines(evaluation)
+    if not found:
+        return
+    console.print(Text(f"\n{STARVED}", style="bold"))
+    for system, text in found:
+        console.print(Text(f"  {system}: {text}"))
+
+
+def _failures(evaluation: Evaluation, console: Console) -> None:
+    if not evaluation.failures:
+        return
+    console.print(Text("\nNot measured", style="bold"))
+    for failure in grouped(evaluation.failures):
+        what = f"{failure.what} ({failure.cases_text})" if failure.cases else failure.what
+        times = "" if failure.count == 1 else f" ({trim(failure.count)} times)"
+        later = ", made good later" if failure.resolved else ""
+        console.print(
+            Text(one_line(f"  {failure.system}: {what}: "))
+            .append(failure.kind, style="magenta")
+            .append(one_line(f", {failure.reason}{times}{later}"))
+        )

@@ -1,0 +1,205 @@
+"""What every target offers: `prepare -> boot -> run -> events -> stop`.
+
+A target is a way to start the agent on one system and to hold its standard input and output.
+Nothing else crosses the boundary. A session is one boot: it serves one request, and a new request
+needs a new boot.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
+from pentathlon.machine.errors import TargetError
+from pentathlon.machine.system import SystemSpec
+
+
+class Session(ABC):
+    """One boot of a system, with the agent ready to take one request.
+
+    Attributes:
+        boot_seconds: time from the start of the boot until the agent could take a request.
+        boot_log: what the system printed that is no event (kernel text, the agent's errors).
+    """
+
+    boot_seconds: float
+    boot_log: Sequence[str]
+
+    @abstractmethod
+    def run(
+        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[dict[str, Any]]:
+        """Send the request and yield the agent's events, `done` being the last one.
+
+        The target adds what it alone knows: `placement` and `scratch`, where the request leaves
+        them out or gives null.
+
+        Args:
+            request: the agent's request (protocol version 1).
+            idle_timeout_s: longest wait for the next event, in seconds.
+            total_timeout_s: longest time for the whole request, in seconds.
+
+        Raises:
+            TargetError: a timeout, the end of the agent before `done`, or output that is torn. The
+                session is stopped by then.
+        """
+
+    @abstractmethod
+    def stop(self) -> None:
+        """End every process of the session and put every setting back; may be called again.
+
+        Raises:
+            TargetError: a setting could not be put back; the undo journal still holds it.
+        """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class Target(ABC):
+    """How to reach one system.
+
+    Attributes:
+        name: the name of the system in the study.
+        kind: the kind of target, such as "uml".
+        layer: what lies under the system: "host", "uml", "gvisor", "tcg", "kvm", "ssh", "wine".
+            Recorded with every result.
+        cpus: CPUs of this machine that the system runs on, or None for any.
+    """
+
+    kind: ClassVar[str]
+    layer: ClassVar[str]
+    persistent: ClassVar[bool] = True
+    """Whether what a system learns, or has installed, is still there in its next boot."""
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        self.system = system
+        self.name = system.name
+        self.cpus = resolve(system.cpus)
+        self.agent_path = agent_path
+        self.state_dir = state_dir
+        self.install: int | None = None
+        """The install of a guest that is held, in a study with several."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """The target for the plan, as JSON data: kind, layer, kernel, options, notes.
+
+        It changes nothing, needs no privilege, and is the same for the same study and machine.
+        """
+
+    def occupies(self) -> frozenset[str]:
+        """What its measurement needs for itself, by name: "CPU 1" for those of this machine."""
+        return cpu_names(AVAILABLE if self.cpus is None else self.cpus)
+
+    @property
+    def restarts(self) -> bool:
+        """Whether each boot restarts a machine, so that no two of them have one boot id."""
+        return False
+
+    def privileges(self) -> list[str]:
+        """What the target needs beyond an ordinary user, one sentence each."""
+        return []
+
+    def settings_to_change(self) -> list[dict[str, Any]]:
+        """Settings of the machine that a boot changes: `what`, `from` (now) and `to`."""
+        return []
+
+    def renew(
+        self, command: str | None, timeout_s: float, install: int | None = None
+    ) -> tuple[str, str | None]:
+        """Make the system anew, as formatting its disk and installing it would.
+
+        Args:
+            command: the user's shell command for it, or None.
+            timeout_s: longest time, in seconds.
+            install: number of the install in a study with several. What a guest is made of is then
+                kept between its boots, until the next install or `discard`.
+
+        Returns:
+            "done" or "unsupported", and how or why not.
+
+        Raises:
+            TargetError: the command failed.
+        """
+        if not self.persistent and install is not None:
+            return self._keep(install)
+        if not self.persistent:
+            return "done", "each boot of this target has a new root directory and a new kernel"
+        if command is None:
+            return "unsupported", (
+                "this target cannot make its system anew by itself; give the step a command"
+            )
+        return self._renew_by(command, timeout_s)
+
+    def _keep(self, install: int) -> tuple[str, str | None]:
+        """Make the install of a guest; `target.installs` has those that outlive a boot."""
+        self.install = install
+        return "done", "nothing of this target outlives a boot: each boot is an install of its own"
+
+    def lost(self, install: int) -> bool:
+        """Whether this target makes installs that end with a run, and does not hold this one."""
+        return not self.persistent and self.install != install
+
+    def forgets(self) -> str | None:
+        """Why nothing that the system learns is there in its next boot; None if it is."""
+        return None if self.persistent else "nothing that this system learns survives its boot"
+
+    def discard(self) -> None:
+        """Remove what `renew` keeps between boots; may be called again.
+
+        Raises:
+            TargetError: something could not be removed; the undo journal still holds it.
+        """
+        self.install = None
+
+    def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
+        """Run the user's command on this machine."""
+        try:
+            done = subprocess.run(
+                ["/bin/sh", "-c", command],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TargetError(f"`{command}` did not end within {timeout_s:g} s") from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise TargetError(f"`{command}` ended with {done.returncode}: {said[-1]}")
+        return "done", command
+
+    def bytes_written(self) -> int | None:
+        """Bytes that one boot itself writes to disk, or None if that is not known."""
+        return 0
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Check that the target can work, and fetch nothing.
+
+        Raises:
+            TargetUnavailable: it cannot work here; the reason and the remedy are in the error.
+        """
+
+    @abstractmethod
+    def boot(self, timeout_s: float) -> Session:
+        """Start the system and wait until the agent can take a request.
+
+        Raises:
+            TargetUnavailable: the target cannot work here.
+            TargetError: the boot failed, or took longer than `timeout_s` seconds.
+        """

@@ -1,0 +1,1 @@
+"""gVisor: a kernel written in Go that runs as a process."""

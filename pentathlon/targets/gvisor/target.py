@@ -1,0 +1,99 @@
+"""gVisor: a kernel written in Go that runs as a process and serves the agent's system calls."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.machine import cpus, launch
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.targets import guest, options
+from pentathlon.targets.contract import Session
+from pentathlon.targets.gvisor import runsc
+from pentathlon.targets.installs import KeepingTarget
+from pentathlon.targets.session import Launch, ProcessSession
+
+NOTES = [
+    "system calls are served by gVisor's own kernel (platform systrap); it reports itself as "
+    "Linux 4.4.0, whatever its version",
+    "CPU affinity is set from outside on the whole sandbox; inside, gVisor accepts any and "
+    "ignores it",
+    "a new sandbox with an own root directory in each boot, without network",
+]
+
+
+class GvisorTarget(KeepingTarget):
+    """A sandbox of gVisor with the agent as its only program."""
+
+    kind: ClassVar[str] = "gvisor"
+    layer: ClassVar[str] = "gvisor"
+    persistent: ClassVar[bool] = False
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
+        options.refuse_settings(system)
+        options.refuse(system, self.kind, "kernel", "memory")
+
+    def describe(self) -> dict[str, Any]:
+        try:
+            program: runsc.Runsc | None = runsc.find()
+        except TargetUnavailable:
+            program = None
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": f"gVisor {program.version if program else '(not on this machine)'}",
+            "options": {
+                "platform": "systrap",
+                "host_cpus": list(self.cpus) if self.cpus is not None else None,
+                "program": program.record() if program else None,
+                "host_kernel": platform.release(),
+            },
+            "notes": list(NOTES),
+        }
+
+    def privileges(self) -> list[str]:
+        root = os.geteuid() == 0
+        return [] if root else ["user namespaces for ordinary users (the kernel's setting)"]
+
+    def bytes_written(self) -> int | None:
+        return self.agent_path.stat().st_size
+
+    def prepare(self) -> None:
+        self._check()
+        runsc.trial(runsc.find())
+
+    def _check(self) -> None:
+        guest.check_agent(self.agent_path)
+        if lack := cpus.missing(self.cpus or ()):
+            raise TargetUnavailable(lack)
+
+    def make_files(self, own: Path) -> None:
+        guest.build_root(own / "root", self.agent_path)
+
+    def boot(self, timeout_s: float) -> Session:
+        self._check()
+        program = runsc.find()
+        journal = UndoJournal(self.state_dir)
+        try:
+            own = launch.scratch_directory(None, journal)
+            root = self.files(own) / "root"
+            words = ["--quiet", f"--root={root}", "--cwd=/", f"/{guest.AGENT}", "run"]
+            return ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(runsc.sandbox(program.path, *words), cpus=self.cpus),
+                    # runsc keeps its own state in a temporary directory, which a crash leaves.
+                    environment={"TMPDIR": str(own)},
+                    scratch=self.scratch,
+                ),
+                journal,
+            )
+        except BaseException:
+            journal.undo()
+            raise

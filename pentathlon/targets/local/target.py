@@ -1,0 +1,82 @@
+"""This machine itself, in one configuration."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.machine import launch
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.settings import MachineSettings
+from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.machine.whole_machine import everything
+from pentathlon.targets import options
+from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.session import Launch, ProcessSession
+
+
+class LocalTarget(Target):
+    """The host with the settings of the study; they are put back when the session stops."""
+
+    kind: ClassVar[str] = "local"
+    layer: ClassVar[str] = "host"
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        options.refuse(system, self.kind, "kernel", "memory")
+        self.settings = MachineSettings(system)
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": platform.release(),
+            "options": self.settings.describe(),
+            "notes": self.notes(),
+        }
+
+    def notes(self) -> list[str]:
+        """What a reader of the results has to know about this kind of target."""
+        return ["runs on the machine itself; one boot is one start of the agent"]
+
+    def occupies(self) -> frozenset[str]:
+        own = super().occupies()
+        return own | everything() if self.settings.whole_machine else own
+
+    def privileges(self) -> list[str]:
+        return self.settings.privileges()
+
+    def settings_to_change(self) -> list[dict[str, Any]]:
+        return self.settings.changes()
+
+    def prepare(self) -> None:
+        if not os.access(self.agent_path, os.X_OK):
+            raise TargetUnavailable(f"the agent {self.agent_path} cannot be executed")
+        launch.check_scratch(self.system.scratch)
+        self.settings.check()
+
+    def command(self) -> list[str]:
+        """The command that runs the agent."""
+        return [str(self.agent_path), "run"]
+
+    def boot(self, timeout_s: float) -> Session:
+        self.prepare()
+        journal = UndoJournal(self.state_dir)
+        try:
+            scratch = launch.scratch_directory(self.system.scratch, journal)
+            group = self.settings.apply(journal)
+            return ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(self.command(), group=group, nice=self.settings.nice),
+                    placement=self.settings.placement(),
+                    scratch=str(scratch),
+                ),
+                journal,
+            )
+        except BaseException:
+            journal.undo()
+            raise

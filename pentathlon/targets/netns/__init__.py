@@ -1,0 +1,1 @@
+"""This machine in a network namespace of its own."""

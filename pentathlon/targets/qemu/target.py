@@ -1,0 +1,281 @@
+"""A virtual machine of QEMU with the agent as its first and only process."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.machine import cpus, launch
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.targets import guest, options
+from pentathlon.targets.contract import Session
+from pentathlon.targets.installs import KeepingTarget
+from pentathlon.targets.qemu import initramfs, kernels, modules, shares
+from pentathlon.targets.session import Launch, ProcessSession
+
+PROGRAM = "qemu-system-x86_64"
+PACKAGE = "qemu-system-x86"
+DEFAULT_MEMORY = "640M"
+KVM = Path("/dev/kvm")
+
+ARCHIVE = "initramfs"
+PORT = "pentathlon"
+"""Name of the virtio port for requests and events (agent/src/session/guest.rs)."""
+
+NOTES = [
+    "a new virtual machine in each boot; its root lies in memory and holds only the agent",
+    "requests and events go through a virtio port, the kernel's own text through a serial line",
+]
+NOTES_TCG = [
+    "QEMU translates every instruction (TCG), so arithmetic and memory take several times as long "
+    "as on the processor, and not all by the same factor: compare kernels of this layer only",
+]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A network card of a virtual machine.
+
+    Attributes:
+        file: an open TAP device, its other end.
+        mac: its hardware address.
+        mtu: the longest packet, in bytes; None: the guest's choice.
+    """
+
+    file: int
+    mac: str
+    mtu: int | None = None
+
+    def words(self, place: int) -> list[str]:
+        """QEMU's words for the device."""
+        mtu = f",host_mtu={self.mtu}" if self.mtu else ""
+        return [
+            *["-netdev", f"tap,id=net{place},fd={self.file}"],
+            *["-device", f"virtio-net-pci,netdev=net{place},mac={self.mac}{mtu}"],
+        ]
+
+
+class QemuTarget(KeepingTarget):
+    """A kernel of Debian, or of the user's own, in a virtual machine whose CPU is translated."""
+
+    kind: ClassVar[str] = "qemu"
+    layer: ClassVar[str] = "tcg"
+    persistent: ClassVar[bool] = False
+    slow: ClassVar[int] = 4
+    """How many times as long as elsewhere its programs may take to start and to answer."""
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        self.scratch = guest.scratch(system)
+        self.wanted = options.kernel(system)
+        options.refuse_settings(system)
+        # One virtual CPU for each CPU of the host that is named; the last one if none is.
+        self.cpus = self.cpus or cpus.resolve([-1])
+        self.memory = system.memory or DEFAULT_MEMORY
+
+    def describe(self) -> dict[str, Any]:
+        try:
+            kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
+        except TargetUnavailable:
+            kernel = None
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": kernel.release if kernel else f"{self.wanted} (not on this machine)",
+            "options": {
+                "memory": self.memory,
+                "host_cpus": list(self.cpus or ()),
+                "virtual_cpus": len(self.cpus or ()),
+                "kernel_file": kernel.record if kernel else None,
+                "qemu": version(),
+                "host_kernel": platform.release(),
+            },
+            "notes": self.notes(),
+        }
+
+    def notes(self) -> list[str]:
+        """What a reader of the results has to know about this kind of target."""
+        return [*NOTES, *NOTES_TCG]
+
+    def bytes_written(self) -> int | None:
+        return self.agent_path.stat().st_size
+
+    def prepare(self) -> None:
+        self._prepared()
+
+    def _prepared(self) -> kernels.Kernel:
+        launch.need(PROGRAM, PACKAGE)
+        launch.need("taskset", "util-linux")
+        if platform.machine() != "x86_64":
+            raise TargetUnavailable(
+                f"the agent is for {platform.machine()}, and this target's machine is x86-64"
+            )
+        guest.check_agent(self.agent_path)
+        if lack := cpus.missing(self.cpus or ()):
+            raise TargetUnavailable(lack)
+        return kernels.resolve(self.wanted)
+
+    def accelerator(self) -> list[str]:
+        """Words for the accelerator and the CPU."""
+        return ["-accel", "tcg,thread=multi", "-cpu", "max"]
+
+    def command(
+        self,
+        kernel: Path,
+        archive: Path,
+        cards: Sequence[Card] = (),
+        shared: Sequence[shares.Share] = (),
+        writable: Sequence[Path] = (),
+    ) -> list[str]:
+        """The command line of the virtual machine (qemu(1)).
+
+        Args:
+            cards: its network cards. If it has one, the guest is one host of several, and its
+                agent serves an endpoint's commands.
+            shared: directories of this machine as they are served.
+            writable: those of them that the guest may write to. If there is one, the agent starts
+                in this machine's root directory.
+        """
+        # On a busy machine emulated interrupts of the timer come late, which the kernel takes for a
+        # broken timer and stops; it need not test this one.
+        words = "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check "
+        words += f"rdinit=/{guest.AGENT} -- init" + (" endpoint" if cards else "")
+        words += "".join(f" {directory}" for directory in writable)
+        # The servers of directories read and write the guest's memory.
+        memory = f"memory-backend-memfd,id=memory,size={self.memory},share=on"
+        return [
+            *[str(launch.need(PROGRAM, PACKAGE)), "-nodefaults", "-no-user-config", "-no-reboot"],
+            *["-display", "none", "-machine", "q35" + (",memory-backend=memory" if shared else "")],
+            *(["-object", memory] if shared else []),
+            *self.accelerator(),
+            *["-smp", str(len(self.cpus or (0,))), "-m", self.memory],
+            *["-kernel", str(kernel), "-initrd", str(archive), "-append", words],
+            *["-chardev", "stdio,id=agent,signal=off", "-device", "virtio-serial-pci"],
+            *["-device", f"virtserialport,chardev=agent,name={PORT}"],
+            *["-chardev", "file,id=log,path=/dev/fd/2", "-serial", "chardev:log"],
+            *(word for place, card in enumerate(cards) for word in card.words(place)),
+            *(word for share in shared for word in share.words()),
+        ]
+
+    def make_files(self, own: Path) -> None:
+        archive = initramfs.build(self._prepared(), self.agent_path, modules.CHANNEL)
+        (own / ARCHIVE).write_bytes(archive)
+
+    def boot(self, timeout_s: float) -> Session:
+        return self.start(timeout_s, self.cpus)
+
+    def start(
+        self,
+        timeout_s: float,
+        where: Sequence[int] | None,
+        cards: Sequence[Card] = (),
+        writable: Sequence[Path] = (),
+    ) -> ProcessSession:
+        """Boot a virtual machine on the CPUs `where`; `cards` and `writable` as for `command`.
+
+        Raises:
+            TargetError: as for `boot`.
+        """
+        kernel = self._prepared()
+        if writable:
+            shares.check()
+            if kernels.lacks(kernel, modules.FILES):
+                raise TargetUnavailable(
+                    f"the kernel {self.wanted} was fetched without the modules by which it sees "
+                    "this machine's files",
+                    kernels.remedy(self.wanted),
+                )
+        journal = UndoJournal(self.state_dir)
+        session: ProcessSession | None = None
+        shared: list[shares.Share] = []
+        try:
+            own = launch.scratch_directory(None, journal)
+            if writable:
+                shared = shares.serve(own, journal, writable, where)
+            # Hosts that are joined need more modules; their boots keep nothing between them.
+            archive = own / ARCHIVE if cards else self.files(own) / ARCHIVE
+            if cards:
+                joined = (*modules.CHANNEL, *modules.NETWORK, *modules.GENERATOR)
+                wanted = (*joined, *(modules.FILES if writable else ()))
+                archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
+            command = self.command(kernel.path, archive, cards, shared, writable)
+            session = ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(command, cpus=where, powerless=True),
+                    scratch=self.scratch,
+                    files=[
+                        *(card.file for card in cards),
+                        *(share.connection.fileno() for share in shared),
+                    ],
+                    beside=[share.server for share in shared],
+                ),
+                journal,
+            )
+            session.wait_ready(timeout_s)
+            return session
+        except BaseException as error:
+            if session is not None:
+                session.stop()
+            else:
+                journal.undo()
+            said = [words for share in shared if (words := share.last_words())]
+            if said and isinstance(error, TargetError):
+                raise TargetError(f"{error}; a server of its files: {said[0]}") from error
+            raise
+        finally:
+            for share in shared:
+                share.close()
+
+
+class KvmTarget(QemuTarget):
+    """The same machine on the processor itself, where the kernel lets this user have it."""
+
+    layer: ClassVar[str] = "kvm"
+    slow: ClassVar[int] = 1
+
+    def notes(self) -> list[str]:
+        return [*NOTES, "the processor runs the guest itself (KVM); traps cost microseconds"]
+
+    def _prepared(self) -> kernels.Kernel:
+        if not KVM.exists():
+            raise TargetUnavailable(
+                f"this machine has no {KVM}, so virtual machines run translated"
+            )
+        if not os.access(KVM, os.R_OK | os.W_OK):
+            raise TargetUnavailable(
+                f"this user may not use {KVM}", f"sudo usermod -aG kvm {os.environ.get('USER', '')}"
+            )
+        return super()._prepared()
+
+    def accelerator(self) -> list[str]:
+        return ["-accel", "kvm", "-cpu", "host"]
+
+
+def make(system: SystemSpec, agent_path: Path, state_dir: Path) -> QemuTarget:
+    """The target for the accelerator that a system names: "tcg" if it names none."""
+    kvm = getattr(system, "accelerator", None) == "kvm"
+    return (KvmTarget if kvm else QemuTarget)(system, agent_path, state_dir)
+
+
+@functools.cache
+def version() -> str | None:
+    """The version of QEMU on this machine, such as "7.2.22", or None."""
+    try:
+        program = launch.need(PROGRAM, PACKAGE)
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=30, check=False
+        )
+    except (TargetUnavailable, OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"version (\S+)", done.stdout)
+    return found[1] if found else None

@@ -1,0 +1,141 @@
+"""The system's OpenSSH client as the way to another machine.
+
+The client is used, and no library, because only the client reads the whole of the user's
+ssh_config(5): jump hosts, `Match` blocks, agents, certificates, security keys, known hosts. Its
+standard input and output are pipes of an ordinary process, so the limits and the ending of a local
+session hold for it as they are.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon.machine import launch
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+
+CONNECT_S = 10
+"""Longest time for a connection to come up, in seconds."""
+
+PROBE_S = 30.0
+
+BROKEN = 255
+"""Exit status of ssh(1) where the connection failed, and not the remote command."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """A machine as ssh(1) is told of it; what is None is left to the user's ssh_config(5).
+
+    Attributes:
+        host: name, address, or a `Host` alias of the configuration.
+        key: private key file (`IdentityFile`).
+        jump: jump hosts, as for `ProxyJump`.
+        config: configuration file instead of the user's.
+    """
+
+    host: str
+    user: str | None = None
+    port: int | None = None
+    key: str | None = None
+    jump: str | None = None
+    config: str | None = None
+
+    def words(self) -> list[str]:
+        """ssh(1) with what every connection needs, without the host."""
+        words = [str(launch.need("ssh", "openssh-client")), "-T", "-x", "-a"]
+        if self.config is not None:
+            words += ["-F", str(Path(self.config).expanduser().absolute())]
+        if self.key is not None:
+            path = Path(self.key).expanduser().absolute()
+            words += ["-i", str(path), "-o", "IdentitiesOnly=yes"]
+        if self.user is not None:
+            words += ["-l", self.user]
+        if self.port is not None:
+            words += ["-p", str(self.port)]
+        if self.jump is not None:
+            words += ["-J", self.jump]
+        options = {
+            # Nobody is there to answer a question.
+            "BatchMode": "yes",
+            "ConnectTimeout": str(CONNECT_S),
+            # A machine that is gone is noticed after about half a minute.
+            "ServerAliveInterval": "10",
+            "ServerAliveCountMax": "3",
+            # What the user's configuration may add, and what would spoil the channel.
+            "RemoteCommand": "none",
+            "ClearAllForwardings": "yes",
+            "PermitLocalCommand": "no",
+        }
+        for name, value in options.items():
+            words += ["-o", f"{name}={value}"]
+        return words
+
+    def once(self, script: str) -> list[str]:
+        """A command for one connection of its own that runs a POSIX shell script there."""
+        alone = ["-o", "ControlMaster=no", "-o", "ControlPath=none"]
+        return [*self.words(), *alone, "--", self.host, remote(script)]
+
+    def shared(self, directory: Path, script: str, *words: str, master: bool = False) -> list[str]:
+        """A command over the session's one connection, whose socket lies in `directory`.
+
+        The socket's path is relative: unix(7) allows 108 bytes, and temporary directories are long.
+        """
+        mode = ["-o", f"ControlMaster={'yes' if master else 'no'}", "-S", "connection"]
+        # Where the first connection is gone there is no second one in silence.
+        mode += [] if master else ["-o", "ProxyCommand=false", "-o", "ProxyJump=none"]
+        own = [word for word in self.words() if master or word not in ("-J", self.jump)]
+        return [
+            *["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(directory)],
+            *[*own, *mode, "--", self.host, remote(script, *words)],
+        ]
+
+    def ask(self, script: str, timeout_s: float = PROBE_S) -> str:
+        """Run a script and return what it prints.
+
+        Raises:
+            TargetUnavailable: the machine cannot be reached, or refuses the login.
+            TargetError: the script failed.
+        """
+        try:
+            done = subprocess.run(
+                self.once(script),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TargetUnavailable(f"{self.host} did not answer within {timeout_s:g} s") from error
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        if done.returncode == BROKEN:
+            raise TargetUnavailable(
+                f"{self.host} cannot be reached with ssh: {said[-1].strip()}", self._by_hand()
+            )
+        if done.returncode:
+            raise TargetError(f"{self.host}: a command ended with {done.returncode}: {said[-1]}")
+        return done.stdout.decode(errors="replace")
+
+    def _by_hand(self) -> str:
+        """The command that lets the user accept a host key, or see what is wrong."""
+        given = {"-F": self.config, "-i": self.key, "-l": self.user, "-p": self.port}
+        words = [f"{flag} {value}" for flag, value in given.items() if value is not None]
+        words += [f"-J {self.jump}"] if self.jump is not None else []
+        return " ".join(["ssh", *words, self.host, "true"])
+
+    def record(self) -> dict[str, Any]:
+        """What the plan keeps: nothing that is secret."""
+        return {"host": self.host, "user": self.user, "port": self.port, "jump": self.jump}
+
+
+def remote(script: str, *words: str) -> str:
+    """A command line for the login shell there, whatever shell that is, that runs a script.
+
+    Args:
+        script: text for a POSIX shell.
+        words: the script's `$1`, `$2`, ...
+    """
+    return shlex.join(["exec", "/bin/sh", "-c", script, "pentathlon", *words])

@@ -1,0 +1,260 @@
+"""A machine of its own, reached with ssh(1); with `reboot` each boot really starts it anew."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import subprocess
+import time
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+from pentathlon.machine import launch
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.settings import MachineSettings
+from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.undo_journal import Entry, UndoJournal
+from pentathlon.protocol.agent import graphics
+from pentathlon.targets import guest, options
+from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.session import Launch, ProcessSession
+from pentathlon.targets.ssh.client import BROKEN, Address
+from pentathlon.targets.ssh.guard import Guard
+
+BOOT_ID = "cat /proc/sys/kernel/random/boot_id"
+
+PROBE = f"""
+uname -s; uname -m; uname -r
+{BOOT_ID} || echo unknown
+getconf _NPROCESSORS_ONLN || echo 0
+"""
+
+REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
+
+POLL_S = 0.5
+
+REMOTE_SETTINGS = ("scheduler", "nice")
+"""Settings that the agent makes for itself, and that need no undoing over there."""
+
+
+class SshSession(ProcessSession):
+    """A session whose system is another machine: it ends when the guard has cleaned up there."""
+
+    def __init__(self, name: str, launch: Launch, journal: UndoJournal, guard: Guard) -> None:
+        self._guard = guard
+        self._undo = journal
+        super().__init__(name, launch, journal)
+
+    @property
+    def directory(self) -> str:
+        """The session's private directory over there."""
+        return self._guard.directory
+
+    @property
+    def scratch(self) -> str:
+        """The directory for its files over there."""
+        return self._guard.scratch
+
+    def send(self, script: str, *words: str, file: IO[bytes]) -> None:
+        """Run a POSIX shell script there that reads a file of this machine (`Guard.send`)."""
+        self._guard.send(script, *words, file=file)
+
+    def note(self, entry: Entry) -> None:
+        """Write down a change of this machine that is put back when the session ends."""
+        self._undo.note(entry)
+
+    def _how_it_ended(self) -> str:
+        said = super()._how_it_ended()
+        if self._wait(0) != BROKEN:
+            return said
+        return f'the connection to {self._guard.host} broke before "done"{self._last_words()}'
+
+    def stop(self) -> None:
+        try:
+            if note := self._guard.close():
+                self.boot_log.append(note)
+        finally:
+            super().stop()
+
+
+class SshTarget(Target):
+    """A Linux machine that this user can log in to without being asked anything."""
+
+    kind: ClassVar[str] = "ssh"
+    layer: ClassVar[str] = "ssh"
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        ssh = getattr(system, "ssh", None)
+        if ssh is None:
+            raise TargetError(
+                f'system "{system.name}" names no machine; add ssh = {{ host = "NAME" }}'
+            )
+        options.refuse(system, self.kind, "kernel", "memory")
+        for key in system.settings.changed():
+            if key not in REMOTE_SETTINGS:
+                raise TargetError(
+                    f'system "{system.name}" has the setting "{key}", which the target "ssh" does '
+                    f"not make; use {' or '.join(REMOTE_SETTINGS)}, or set it on that machine"
+                )
+        self.settings = MachineSettings(system)
+        self.address = Address(ssh.host, ssh.user, ssh.port, ssh.key, ssh.jump, ssh.config)
+        self.reboots = bool(ssh.reboot)
+        self.reboot_command = ssh.reboot_command or REBOOT
+        # The CPUs of the study are those of the other machine; none of this one's is measured.
+        self.cpus = None
+        self._release: str | None = None
+        self._cpu_count = 0
+
+    def occupies(self) -> frozenset[str]:
+        port = f":{self.address.port}" if self.address.port else ""
+        return frozenset({f"the machine {self.address.host}{port}"})
+
+    @property
+    def restarts(self) -> bool:
+        return self.reboots
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": self._described(),
+            "options": {
+                **self.address.record(),
+                "cpus": list(self.system.cpus) if self.system.cpus is not None else None,
+                "reboot": self.reboots,
+                "settings": self.system.settings.changed(),
+            },
+            "notes": [
+                "another machine, reached with ssh; events travel over its network while the "
+                "agent waits between samples",
+                "each boot starts the machine anew"
+                if self.reboots
+                else "one boot is one start of the agent; the machine itself is not started anew",
+            ],
+        }
+
+    def _described(self) -> str:
+        if self.reboots:
+            # The machine may run another system's kernel now; a restart says which one is measured.
+            return "(the one that a restart brings)"
+        return self._release or "(not reached)"
+
+    def privileges(self) -> list[str]:
+        own = [f"a login on {self.address.host} without a question"]
+        return own + ([f"the right to restart {self.address.host}"] if self.reboots else [])
+
+    def settings_to_change(self) -> list[dict[str, Any]]:
+        if not self.reboots:
+            return []
+        return [{"what": f"state of {self.address.host}", "from": "running", "to": "restarted"}]
+
+    def prepare(self) -> None:
+        guest.check_agent(self.agent_path)
+        system, machine, release, _, count = self._probe()
+        if (system, machine) != ("Linux", platform.machine()):
+            raise TargetUnavailable(
+                f"{self.address.host} is {system} on {machine}, and this agent is for Linux on "
+                f"{platform.machine()}"
+            )
+        self._release, self._cpu_count = release, int(count)
+        for cpu in self.system.cpus or ():
+            if not -self._cpu_count <= cpu < self._cpu_count:
+                raise TargetUnavailable(
+                    f"CPU {cpu} is not on {self.address.host}, which has {self._cpu_count}"
+                )
+
+    def _probe(self) -> list[str]:
+        lines = self.address.ask(PROBE).splitlines()[-5:]
+        if len(lines) != 5:
+            raise TargetUnavailable(f"{self.address.host} has no POSIX shell with uname(1)")
+        return [line.strip() for line in lines]
+
+    def boot(self, timeout_s: float) -> Session:
+        if self._release is None:
+            self.prepare()
+        began = time.monotonic()
+        if self.reboots:
+            self.restart(began + timeout_s)
+        return self._start(began, timeout_s, "run")
+
+    def start_endpoint(self, timeout_s: float) -> SshSession:
+        """Start the agent there as one host of several; the machine is not restarted.
+
+        Raises:
+            TargetError: as for `boot`.
+        """
+        return self._start(time.monotonic(), timeout_s, "endpoint")
+
+    def _start(self, began: float, timeout_s: float, verb: str) -> SshSession:
+        journal = UndoJournal(self.state_dir)
+        guard: Guard | None = None
+        session: SshSession | None = None
+        try:
+            local = launch.scratch_directory(None, journal)
+            left = max(timeout_s - (time.monotonic() - began), 1.0)
+            guard = Guard(self.address, local, journal, self.system.scratch, left)
+            guard.copy(self.agent_path)
+            if (drawing := graphics(self.agent_path)) is not None:
+                guard.copy_graphics(drawing)
+            session = SshSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(guard.start_command(verb)),
+                    placement=self._placement(),
+                    scratch=guard.scratch,
+                ),
+                journal,
+                guard,
+            )
+            session.boot_seconds = time.monotonic() - began
+            return session
+        except BaseException:
+            if guard is not None:
+                with contextlib.suppress(TargetError):
+                    guard.close()
+            journal.undo()
+            raise
+
+    def _placement(self) -> dict[str, Any]:
+        placement = self.settings.placement()
+        if self.system.cpus is not None:
+            placement["cpus"] = [cpu % self._cpu_count for cpu in self.system.cpus]
+        return placement
+
+    def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
+        self.address.ask(command, timeout_s)
+        return "done", f"{command} on {self.address.host}"
+
+    def restart(self, deadline: float) -> None:
+        """Restart the machine and wait until it answers with another boot id, random(4).
+
+        Raises:
+            TargetError: it does not within the time limit.
+        """
+        host = self.address.host
+        before = self.address.ask(BOOT_ID).strip()
+        command = self.address.once(self.reboot_command)
+        try:
+            # The connection may break before the command has an exit status.
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
+            )
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            if done.returncode not in (0, 255):
+                said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
+                raise TargetError(f"{host} does not restart: {said[-1]}")
+        why = f"its boot id is still {before}"
+        while time.monotonic() < deadline:
+            try:
+                now = self.address.ask(BOOT_ID).strip()
+            except TargetError as error:
+                why = str(error)
+            else:
+                if now and now != before:
+                    return
+                why = f"its boot id is still {before}"
+            time.sleep(POLL_S)
+        raise TargetError(f"{host} did not come back within the time limit for a boot: {why}")

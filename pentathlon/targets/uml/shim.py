@@ -1,0 +1,78 @@
+"""The wrapper of ptrace(2) that kernels up to 6.12 need."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from pathlib import Path
+
+from pentathlon.machine.cache import cache_dir, locked, sha256
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.tools import on_path
+from pentathlon.targets.uml.kernels import Kernel
+
+SOURCE = Path(__file__).with_name("ptrace_shim.c")
+
+FIXED = (7,)
+"""Kernels from this version on need no wrapper."""
+
+
+def needed(kernel: Kernel) -> bool:
+    """Whether the kernel is to run with the wrapper; ptrace_shim.c says why."""
+    return kernel.number < FIXED
+
+
+def has_amx(cpuinfo: str | None = None) -> bool:
+    """Whether the processor has AMX, on which these kernels panic without the wrapper.
+
+    Args:
+        cpuinfo: text of /proc/cpuinfo; this machine's if None.
+    """
+    text = Path("/proc/cpuinfo").read_text() if cpuinfo is None else cpuinfo
+    return "amx_tile" in text.split()
+
+
+def build() -> Path:
+    """The wrapper as a shared library; it is compiled once and kept in the cache.
+
+    One that differs from its record there is compiled again.
+
+    Raises:
+        TargetUnavailable: there is no C compiler, or it cannot compile the wrapper.
+    """
+    name = f"ptrace-shim-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]}.so"
+    directory = cache_dir() / "shim"
+    library = directory / name
+    record = library.with_suffix(".sha256")
+    if _is_recorded(library, record):
+        return library
+    compiler = on_path("cc")
+    if compiler is None:
+        raise TargetUnavailable(
+            "user-mode Linux up to 6.12 needs a wrapper of ptrace(), so that its processes end "
+            "with it, and there is no C compiler to build it",
+            "sudo apt-get install gcc libc6-dev",
+        )
+    with locked(directory), tempfile.TemporaryDirectory(dir=directory) as scratch:
+        fresh = Path(scratch) / name
+        command = [str(compiler), "-O2", "-shared", "-fPIC", "-o", str(fresh), str(SOURCE), "-ldl"]
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise TargetUnavailable(
+                f"the wrapper of ptrace() does not compile: {said[0] if said else 'no reason'}",
+                "sudo apt-get install gcc libc6-dev",
+            )
+        noted = Path(scratch) / "sha256"
+        noted.write_text(sha256(fresh))
+        fresh.rename(library)
+        noted.rename(record)
+    return library
+
+
+def _is_recorded(library: Path, record: Path) -> bool:
+    try:
+        return record.read_text() == sha256(library)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,123 @@
+"""The programs of Wine and the agent's Windows build: find them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pentathlon.machine.cache import sha256
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.tools import on_path, version_said
+
+INSTALL = "sudo apt-get install wine64"
+BUILD = "sh scripts/cross windows"
+
+AGENT = "pentathlon-agent.exe"
+VARIABLE = "PENTATHLON_AGENT_WINDOWS"
+"""Path of the agent's Windows build, where it lies in none of the usual places."""
+
+SHIM = "bcryptprimitives.dll"
+FIRST_WITH_RANDOM_NUMBERS = 9
+"""Wine before this version has no bcryptprimitives.dll, which programs in Rust load."""
+
+LOADERS = ("wine64", "/usr/lib/wine/wine64", "wine")
+"""Debian's package wine64 alone puts nothing into the search path."""
+
+
+@dataclass(frozen=True)
+class Wine:
+    """The loader of Wine and its version, as it says: "8.0 (Debian 8.0~repack-4)"."""
+
+    path: Path
+    version: str
+
+    @property
+    def major(self) -> int:
+        """The first number of the version; 0 if there is none."""
+        digits = self.version.split(".")[0]
+        return int(digits) if digits.isdigit() else 0
+
+    def record(self) -> dict[str, str]:
+        """The program as JSON data."""
+        return {"path": str(self.path), "version": self.version}
+
+
+def find() -> Wine:
+    """The loader for 64-bit programs.
+
+    Raises:
+        TargetUnavailable: Wine is not on this machine.
+    """
+    for name in LOADERS:
+        path = Path(name) if name.startswith("/") else on_path(name)
+        if path is not None and path.is_file() and (version := _version(path)) is not None:
+            return Wine(path, version)
+    raise TargetUnavailable("Wine for 64-bit programs is not on this machine", INSTALL)
+
+
+def _version(path: Path) -> str | None:
+    text = version_said(path) or ""
+    return text.removeprefix("wine-") if text.startswith("wine-") else None
+
+
+def agent(own: str | None, beside: Path) -> Path:
+    """The agent's Windows build: the study's `agent`, $PENTATHLON_AGENT_WINDOWS, the file beside
+    the agent of this machine, or what `scripts/cross windows` builds in the checkout.
+
+    Args:
+        own: the path that the study names, if any.
+        beside: the agent of this machine.
+
+    Raises:
+        TargetUnavailable: there is no such file, or it is no Windows program.
+    """
+    for source, named in ((f'"{own}"', own), (VARIABLE, os.environ.get(VARIABLE))):
+        if named:
+            if not _is_windows(Path(named)):
+                raise TargetUnavailable(f"{source} names {named}, which is no Windows program")
+            return Path(named).resolve()
+    for path in _places(beside):
+        if _is_windows(path):
+            return path.resolve()
+    raise TargetUnavailable("the agent has not been built for Windows", BUILD)
+
+
+def _places(beside: Path) -> Iterator[Path]:
+    yield beside.parent / AGENT
+    checkout = Path(__file__).resolve().parents[3]
+    yield checkout / "target" / "cross" / "x86_64-pc-windows-gnu" / "release" / AGENT
+
+
+def _is_windows(path: Path) -> bool:
+    """Whether it is a file that starts as every Windows program does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"MZ"
+    except OSError:
+        return False
+
+
+def shim(wine: Wine, agent_file: Path) -> Path | None:
+    """The library that the agent needs beside it under this Wine, or None if it needs none.
+
+    Raises:
+        TargetUnavailable: it needs one, which has not been built.
+    """
+    if wine.major >= FIRST_WITH_RANDOM_NUMBERS:
+        return None
+    # Beside the agent, or in `target/cross` above `TRIPLE/release`. In a directory of its own, so
+    # that nobody runs the agent with it on Windows.
+    for folder in (agent_file.parent, agent_file.parents[min(2, len(agent_file.parents) - 1)]):
+        if _is_windows(folder / "wine" / SHIM):
+            return folder / "wine" / SHIM
+    raise TargetUnavailable(
+        f"Wine {wine.version} has no {SHIM}, and the one that stands in for it has not been built",
+        BUILD,
+    )
+
+
+def record(file: Path) -> dict[str, str]:
+    """A file by its path and digest, as JSON data."""
+    return {"path": str(file), "sha256": sha256(file)}

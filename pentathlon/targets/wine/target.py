@@ -1,0 +1,120 @@
+"""The agent's Windows build on Wine: the Win32 interface, served by this machine's kernel."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pentathlon.machine import cpus, launch, restore
+from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.system import SystemSpec
+from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.targets import options
+from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.session import Launch, ProcessSession
+from pentathlon.targets.wine import prefix, program
+
+LABEL = "Win32 API on Linux"
+
+NOTES = [
+    "this is not Windows: Wine translates the calls of Windows programs into those of this "
+    "machine's kernel, and results say what the translation costs",
+    "files, processes and most objects to wait for are kept by the process wineserver, which runs "
+    "on the same CPUs",
+    "the agent is another build than that of the other systems: another compiler and C library",
+    "CPU affinity is set from outside on everything; inside, all CPUs are shown",
+    "a new prefix and a new wineserver in each boot",
+]
+
+
+class WineTarget(Target):
+    """A prefix of Wine with the agent as its program."""
+
+    kind: ClassVar[str] = "wine"
+    layer: ClassVar[str] = "wine"
+    persistent: ClassVar[bool] = False
+
+    def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
+        super().__init__(system, agent_path, state_dir)
+        self.named: str | None = getattr(system, "agent", None)
+        options.refuse_settings(system)
+        options.refuse(system, self.kind, "kernel", "memory")
+
+    def describe(self) -> dict[str, Any]:
+        try:
+            wine: program.Wine | None = program.find()
+        except TargetUnavailable:
+            wine = None
+        try:
+            agent = program.record(program.agent(self.named, self.agent_path))
+        except TargetUnavailable:
+            agent = None
+        return {
+            "kind": self.kind,
+            "layer": self.layer,
+            "kernel": f"{LABEL} (Wine {wine.version if wine else 'is not on this machine'})",
+            "options": {
+                "host_cpus": list(self.cpus) if self.cpus is not None else None,
+                "program": wine.record() if wine else None,
+                "agent": agent,
+                "host_kernel": platform.release(),
+            },
+            "notes": list(NOTES),
+        }
+
+    def bytes_written(self) -> int | None:
+        # The registry and the agent; Windows' own files are linked.
+        return 8 << 20
+
+    def prepare(self) -> None:
+        wine = program.find()
+        program.shim(wine, program.agent(self.named, self.agent_path))
+        if lack := cpus.missing(self.cpus or ()):
+            raise TargetUnavailable(lack)
+
+    def boot(self, timeout_s: float) -> Session:
+        return self._boot("run", self.cpus)
+
+    def start_endpoint(self, where: tuple[int, ...] | None) -> ProcessSession:
+        """A system of its own whose agent obeys commands: one host of a pair."""
+        return self._boot("endpoint", where)
+
+    def _boot(self, mode: str, where: tuple[int, ...] | None) -> ProcessSession:
+        self.prepare()
+        wine = program.find()
+        source = prefix.make(wine, lambda line: None)
+        journal = UndoJournal(self.state_dir)
+        try:
+            own = launch.scratch_directory(self.system.scratch, journal)
+            agent = self._install(wine, own)
+            # Beside the one that it is linked to: links do not reach other file systems.
+            home = prefix.directory() / f"{restore.PREFIX}{journal.token}"
+            journal.note(restore.directory(home))
+            prefix.copy(source, home)
+            scratch = own / "scratch"
+            scratch.mkdir()
+            command = [str(wine.path), prefix.windows_path(agent), mode]
+            return ProcessSession(
+                self.name,
+                Launch(
+                    command=launch.wrap(command, cpus=where),
+                    environment=prefix.environment(home, own),
+                    scratch=prefix.windows_path(scratch),
+                ),
+                journal,
+            )
+        except BaseException:
+            journal.undo()
+            raise
+
+    def _install(self, wine: program.Wine, own: Path) -> Path:
+        """A copy of the agent with what this Wine lacks beside it."""
+        file = program.agent(self.named, self.agent_path)
+        place = own / "agent"
+        place.mkdir()
+        shutil.copy(file, place / program.AGENT)
+        if (shim := program.shim(wine, file)) is not None:
+            shutil.copy(shim, place / program.SHIM)
+        return place / program.AGENT

@@ -1,0 +1,1 @@
+"""Hosts and what joins them: cables, namespaces, emulated links."""

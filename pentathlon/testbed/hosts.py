@@ -1,0 +1,203 @@
+"""Makes the two hosts of a pair."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from pentathlon.machine import launch
+from pentathlon.machine.errors import TargetError
+from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.netns.target import namespace
+from pentathlon.targets.uml.target import UmlTarget
+from pentathlon.targets.wine.target import WineTarget
+from pentathlon.testbed import placed
+from pentathlon.testbed.endpoint import Endpoint
+
+ADDRESSES = (
+    {4: "198.18.0.1", 6: "2001:db8::1"},
+    {4: "198.18.0.2", 6: "2001:db8::2"},
+)
+"""Addresses for benchmarks (RFC 2544, RFC 5180) and for documentation (RFC 3849)."""
+
+PREFIXES = {4: 24, 6: 64}
+
+SILENCE = """cd "/proc/sys/net/ipv6/conf/$0" 2>/dev/null || exit 0
+echo 0 >router_solicitations
+echo 0 >accept_dad
+echo 1 >mldv2_unsolicited_report_interval
+"""
+"""For sh(1): an interface, its argument, of which `silence` tells."""
+
+CABLE_BYTES = 1 << 20
+"""Buffer of the cable between two guests, in bytes."""
+
+
+class Maker(Protocol):
+    """Boots both hosts of a system and joins them."""
+
+    def __call__(self, timeout_s: float) -> tuple[Endpoint, Endpoint]: ...
+
+
+def local_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Both hosts are this machine; packets go through the loopback device."""
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        loopback = {4: "127.0.0.1", 6: "::1"}
+        command = [str(target.agent_path), "endpoint"]
+        return _both(target, [command, command], [loopback, loopback], cpus, timeout_s)
+
+    return make
+
+
+def wine_hosts(target: WineTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a system of Wine with its own wineserver; packets go through this machine's
+    loopback device."""
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        hosts: list[Endpoint] = []
+        try:
+            for where in cpus:
+                loopback = {4: "127.0.0.1", 6: "::1"}
+                hosts.append(Endpoint(target.start_endpoint(where), loopback))
+            for host in hosts:
+                host.open(timeout_s)
+        except BaseException:
+            stop(hosts)
+            raise
+        return hosts[0], hosts[1]
+
+    return make
+
+
+def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a network namespace of this machine; a veth(4) pair joins them."""
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        command = [*namespace(target.settings), str(target.agent_path), "endpoint"]
+        pair = _both(target, [command, command], list(ADDRESSES), cpus, timeout_s)
+        try:
+            join_by_veth(pair[0].session.pid, pair[1].session.pid)
+        except BaseException:
+            stop(pair)
+            raise
+        return pair
+
+    return make
+
+
+def uml_hosts(targets: Sequence[UmlTarget], cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+    """Each host is a guest of its own; a pair of sockets between the two kernels is the cable.
+
+    Each frame of a guest's vector device (kernel documentation, virt/uml) is one packet of the
+    socket, so nothing of the machine's own network takes part, and no privilege is needed.
+    """
+
+    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        hosts: list[Endpoint] = []
+        ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            for target, end, own, where in zip(targets, ends, ADDRESSES, cpus, strict=True):
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BYTES)
+                device = f"vec0:transport=fd,fd={end.fileno()},mac=02:00:00:00:00:{len(hosts):02x}"
+                session = target.start(timeout_s, where, device, [end.fileno()])
+                hosts.append(Endpoint(session, own))
+            for host in hosts:
+                host.open(timeout_s)
+                host.address("vec0", [f"{a}/{PREFIXES[v]}" for v, a in host.addresses.items()])
+        except BaseException:
+            stop(hosts)
+            raise
+        finally:
+            for end in ends:
+                end.close()
+        return hosts[0], hosts[1]
+
+    return make
+
+
+def _both(
+    target: LocalTarget,
+    commands: list[list[str]],
+    addresses: list[dict[int, str]],
+    cpus: tuple[tuple[int, ...] | None, ...],
+    timeout_s: float,
+) -> tuple[Endpoint, Endpoint]:
+    hosts: list[Endpoint] = []
+    try:
+        for command, own, where in zip(commands, addresses, cpus, strict=True):
+            hosts.append(placed.start(target, command, own, where))
+        for host in hosts:
+            host.open(timeout_s)
+            placed.read_back(host)
+    except BaseException:
+        stop(hosts)
+        raise
+    return hosts[0], hosts[1]
+
+
+def stop(hosts: list[Endpoint] | tuple[Endpoint, ...]) -> None:
+    """Stop both, also if the first one cannot be stopped.
+
+    Raises:
+        TargetError: what could not be put back, for all of them.
+    """
+    complaints = []
+    for host in hosts:
+        try:
+            host.session.stop()
+        except TargetError as error:
+            complaints.append(str(error))
+    if complaints:
+        raise TargetError("; ".join(complaints))
+
+
+def join_by_veth(first: int, second: int) -> None:
+    """Join the network namespaces of two processes by a veth pair, with addresses, up.
+
+    Raises:
+        TargetError: a step failed; its own words are in the error.
+    """
+    ip = str(launch.need("ip", "iproute2"))
+    enter = str(launch.need("nsenter", "util-linux"))
+
+    def within(pid: int, *command: str) -> None:
+        _run([enter, "--target", str(pid), *user_words(pid), "--net", "--", *command])
+
+    names = ("pent0", "pent1")
+    peer = ["peer", "name", names[1], "netns", str(second)]
+    within(first, ip, "link", "add", names[0], "type", "veth", *peer)
+    for pid, name, addresses in zip((first, second), names, ADDRESSES, strict=True):
+        within(pid, *silence(name))
+        for version, address in addresses.items():
+            within(pid, ip, "addr", "add", f"{address}/{PREFIXES[version]}", "dev", name)
+        within(pid, ip, "link", "set", name, "up")
+
+
+def silence(interface: str) -> list[str]:
+    """The command by which a new interface, before it is up, sends next to nothing unasked.
+
+    IPv6 asks for routers (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so
+    that a new one cannot be used for a second, and reports its groups (RFC 3810) for up to a
+    quarter of a minute, in the middle of a trial. A kernel without IPv6 needs nothing.
+    """
+    return ["/bin/sh", "-c", SILENCE, interface]
+
+
+def user_words(pid: int) -> list[str]:
+    """Enter the process's user namespace too, where that is not ours."""
+    own = Path("/proc/self/ns/user").readlink()
+    other = Path(f"/proc/{pid}/ns/user").readlink()
+    return [] if own == other else ["--user", "--preserve-credentials"]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {said}")

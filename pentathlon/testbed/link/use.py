@@ -1,0 +1,203 @@
+"""A link between the two hosts of a system, measured before its use and watched while in use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pentathlon.machine.errors import TargetError
+from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile
+from pentathlon.testbed import hosts
+from pentathlon.testbed.ends import JOINABLE, Ends
+from pentathlon.testbed.link.calibrate import Calibration, LinkRefused, calibrate
+from pentathlon.testbed.link.guest_end import knows, put_behind
+from pentathlon.testbed.link.remote_end import (
+    check_cable,
+    forget_neighbours,
+    hardware_address,
+    put_beyond,
+    reached,
+)
+from pentathlon.testbed.link.testbed import (
+    INTERFACE,
+    MAC,
+    SIDES,
+    EngineName,
+    LinkBed,
+    Side,
+    has_own_cpu,
+    open_link,
+    places,
+)
+from pentathlon.testbed.remote_host import FarEnd
+from pentathlon.testbed.trial import Task
+
+
+@dataclass
+class LinkInUse:
+    """A link that is what its profile says.
+
+    Attributes:
+        bed: the link and its hosts.
+        calibration: what was measured before its use.
+    """
+
+    bed: LinkBed
+    calibration: Calibration
+    _before: dict[str, Any]
+
+    def opening(self) -> dict[str, Any]:
+        """The `link` event: profile and calibration."""
+        return {
+            "event": "link",
+            "profile": asdict(self.bed.profile),
+            "calibration": self.calibration.as_dict(),
+            "t_ns": time.monotonic_ns(),
+        }
+
+    def hides(self, event: dict[str, Any]) -> bool:
+        """Whether an event is a sample of what cannot be measured over this link.
+
+        The shortest round trip stands for the baseline of the buffer delay (RFC 6349). Packets that
+        skip the propagation delay have shorter ones than the path.
+        """
+        skips = any(self.bed.profile.way(direction).reorder for direction in DIRECTIONS)
+        return skips and event.get("indicator") == "buffer_delay"
+
+    def event(self, task: Task, trial: dict[str, Any]) -> dict[str, Any]:
+        """The `link` event of a trial: what happened on the link during it."""
+        now = self.bed.statistics()
+        between = difference(self._before, now)
+        self._before = now
+        place = {key: trial[key] for key in ("case", "phase", "iteration")}
+        return task.event("link", profile=self.bed.profile.name, **place, link=between)
+
+
+def refused_event(refused: LinkRefused) -> dict[str, Any]:
+    """The `link` event of a link that failed its calibration, with what was measured."""
+    return {
+        "event": "link",
+        "profile": refused.found.profile,
+        "calibration": refused.found.as_dict(),
+        "t_ns": time.monotonic_ns(),
+    }
+
+
+class LinkMaker(Protocol):
+    """Makes a link with its hosts, each agent within so many seconds, and measures it.
+
+    Where a host is a guest, `writable` are the directories of this machine that its programs may
+    write to (`put_behind`).
+
+    Raises:
+        TargetError: it cannot be made, or (`LinkRefused`) does not do what its profile says.
+    """
+
+    def __call__(self, timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse: ...
+
+
+def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker:
+    """What makes the link `name` between two hosts, and measures it.
+
+    It is measured between the namespaces at its ends; a guest is put behind one afterwards.
+
+    Raises:
+        TargetError: the hosts or the profile cannot be used.
+    """
+    system = ends.targets[0]
+    if not ends.joinable:
+        raise TargetError(
+            f'system "{system.name}" has a link between its hosts, which targets of the kind '
+            f'"{system.kind}" cannot have; a link joins {", ".join(JOINABLE)}'
+        )
+    try:
+        profile = load_profile(name)
+    except ProfileError as error:
+        raise TargetError(str(error)) from error
+
+    def make(timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse:
+        local = ends.local(0), ends.local(1)
+        # What cannot be had over there is told before anything is measured here.
+        far = reached(ends, timeout_s)
+        try:
+            bed = open_link(
+                system.agent_path, profile, state_dir=system.state_dir, timeout_s=timeout_s,
+                targets=local,
+                cpus=(ends.cpus[0] if local[0] else None, ends.cpus[1] if local[1] else None),
+                engine=engine,
+            )  # fmt: skip
+        except BaseException:
+            hosts.stop(list(far.values()))
+            raise
+        bed.guests |= far
+        try:
+            calibration = calibrate(bed)
+            taken = places(has_own_cpu(profile))[0] or ()
+            for number, side in enumerate(SIDES):
+                if guest := ends.guest(number):
+                    bed.guests[side] = put_behind(
+                        bed.host(side), INTERFACE[side], guest, MAC[side],
+                        cpus=ends.guest_cpus(number, taken), timeout_s=timeout_s,
+                        mtu=profile.mtu_bytes, writable=writable,
+                    )  # fmt: skip
+                elif (machine := far.get(side)) and (cable := ends.cables[number]):
+                    put_beyond(bed.host(side), INTERFACE[side], machine, cable, profile.mtu_bytes)
+            _acquaint(bed, far, bool(writable))
+            return LinkInUse(bed, calibration, bed.statistics())
+        except BaseException:
+            bed.stop()
+            raise
+
+    return make
+
+
+def _acquaint(bed: LinkBed, far: Mapping[Side, FarEnd], guests: bool) -> None:
+    """Tell the hosts each other's hardware addresses; namespaces know those of guests already.
+
+    Args:
+        far: those that are other machines.
+        guests: guests have this machine's programs, so they can be told too.
+    """
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        host = bed.system(side)
+        able = side in far or guests or not host.apart
+        if able and (far or host.apart):
+            mac = hardware_address(far[other]) if other in far else MAC[other]
+            known = list(bed.addresses[other].values())
+            if side in far:
+                forget_neighbours(far[side], known)
+            knows(host, host.device or INTERFACE[side], known, mac)
+    for side, machine in far.items():
+        other = SIDES[1 - SIDES.index(side)]
+        check_cable(machine, bed.addresses[other][4], bed.profile.round_trip_ms / 1e3)
+
+
+def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What the emulator counted between two looks.
+
+    What is a greatest value or a momentary one (`queue`, `latest`) is that of the second look.
+    """
+    found: dict[str, Any] = {
+        key: None if after[key] is None else after[key] - before[key]
+        for key in ("elapsed_ns", "cpu_ns", "clock_set")
+    }
+    for direction in DIRECTIONS:
+        old, new = before[direction], after[direction]
+        way = {key: value - old[key] for key, value in new.items() if isinstance(value, int)}
+        way["drops"] = {cause: count - old["drops"][cause] for cause, count in new["drops"].items()}
+        way["queue"] = new["queue"]
+        found[direction] = way
+        if "lateness_ns" not in new:
+            continue
+        earlier = dict(old["lateness_ns"]["buckets"])
+        counts = (
+            (value, count - earlier.get(value, 0)) for value, count in new["lateness_ns"]["buckets"]
+        )
+        way["lateness_ns"] = {
+            "latest": new["lateness_ns"]["latest"],
+            "buckets": [[value, count] for value, count in counts if count],
+        }
+    return found

@@ -1,0 +1,134 @@
+"""Another machine as an end of a link: an agent over there, and what it changes for the time.
+
+Each change is written down over there before it is made, as the command that puts it back. The
+guard (`guard.py`) runs these commands when the session ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.ssh.target import SshSession, SshTarget
+from pentathlon.testbed.endpoint import Endpoint
+
+LOOK_S = 30.0
+"""Longest time for a look at the machine, in seconds."""
+
+# Words: the session's directory, lines.
+NOTE = r"""
+directory=$1; shift
+{ printf '%s\n' "$@"; cat "$directory/undo" 2>/dev/null || :; } >"$directory/undo.new" &&
+mv "$directory/undo.new" "$directory/undo"
+"""
+
+# Words: names of settings.
+READ = r"""
+for name; do printf '%s\t' "$name"; cat "/proc/sys/$name" 2>/dev/null || echo; done
+"""
+
+FIND = 'PATH=$PATH:/usr/sbin:/sbin; command -v "$1"'
+
+
+@dataclass
+class FarEnd(Endpoint):
+    """An endpoint on another machine.
+
+    Attributes:
+        name: of the machine, for people.
+    """
+
+    name: str = ""
+    _noted: set[str] = field(default_factory=set)
+
+    @property
+    def far(self) -> SshSession:
+        """Its session."""
+        assert isinstance(self.session, SshSession)
+        return self.session
+
+    def shell(self, script: str, *words: str, input: str = "", timeout_s: float = LOOK_S) -> str:
+        """Run a POSIX shell script there; what it prints, its last 16 KiB.
+
+        Raises:
+            TargetError: it failed; its last words.
+        """
+        done = self.perform(["/bin/sh", "-c", script, "sh", *words], timeout_s, input=input)
+        if done["status"] != 0:
+            said = (done["error"] or done["output"]).strip().splitlines() or ["no reason given"]
+            raise TargetError(f"{self.name}: {said[-1].strip()}")
+        return str(done["output"])
+
+    def need(self, program: str, package: str) -> str:
+        try:
+            return self.shell(FIND, program).strip()
+        except TargetError:
+            raise TargetUnavailable(
+                f"the program {program} is not installed on {self.name}",
+                f"sudo apt-get install {package} on {self.name}",
+            ) from None
+
+    def undo_by(self, *commands: Sequence[str]) -> None:
+        """Write down what puts changes back; make them only after this returns."""
+        self.shell(NOTE, self.far.directory, *map(shlex.join, commands))
+
+    def settings(self, values: dict[str, str]) -> dict[str, Any]:
+        new = [name for name in values if name not in self._noted]
+        if new:
+            lines = [line.split("\t", 1) for line in self.shell(READ, *new).splitlines()]
+            before = {name: value for name, value in lines if value}
+            if before:
+                put = 'printf %s "$1" >"$0"'
+                self.undo_by(
+                    *(["sh", "-c", put, f"/proc/sys/{n}", value] for n, value in before.items())
+                )
+            self._noted.update(new)
+        return super().settings(values)
+
+
+def reach(target: SshTarget, interface: str, addresses: dict[int, str], timeout_s: float) -> FarEnd:
+    """Start an agent on another machine, which is going to have these addresses.
+
+    Nothing is changed there yet.
+
+    Args:
+        interface: the machine's, where its end of the cable is.
+
+    Raises:
+        TargetUnavailable: the machine lacks something, or may not be changed.
+        TargetError: it cannot be reached.
+    """
+    session = target.start_endpoint(timeout_s)
+    end = FarEnd(session, addresses, apart=True, device=interface, name=target.address.host)
+    try:
+        end.open(timeout_s)
+        _look(end)
+    except BaseException:
+        session.stop()
+        raise
+    return end
+
+
+def _look(end: FarEnd) -> None:
+    if end.shell("id -u").strip() != "0":
+        raise TargetUnavailable(
+            f"an end of a link is given an address and settings, for which the login on {end.name} "
+            "must be root's"
+        )
+    ip = end.need("ip", "iproute2")
+    try:
+        told = end.shell('"$1" -o addr show dev "$2" && echo "${SSH_CONNECTION:-}"', ip, end.device)
+    except TargetError as error:
+        raise TargetUnavailable(f"the interface {end.device} is not usable: {error}") from error
+    # ssh(1): the client's address and port, the server's address and port.
+    *lines, connection = told.splitlines()
+    server = [*connection.split(), "", "", ""][2]
+    own = {line.split()[3].partition("/")[0] for line in lines if len(line.split()) > 3}
+    if server and server.partition("%")[0] in own:
+        raise TargetUnavailable(
+            f"the connection to {end.name} itself goes over {end.device}, which is to be measured; "
+            "join the machines by a second cable"
+        )

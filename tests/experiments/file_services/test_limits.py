@@ -1,0 +1,83 @@
+"""How long tasks between two hosts may take: a trial by its link, a boot by its other tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pentathlon.experiments import two_hosts as pair
+from pentathlon.experiments.file_services import trial
+from pentathlon.machine.errors import TargetError
+from tests.fakes.scripted import ScriptedSession
+
+PATIENCE_S = 60.0
+
+
+def setup(timeout_s: float, slow: float = 1.0) -> Any:
+    """Of ten files of 1 MB in all over 10 Mbit/s and 50 ms."""
+    host = SimpleNamespace(slow=slow)
+    ground = SimpleNamespace(client=host, server=host, rate_bit_s=1e7, round_trip_s=0.05)
+    held = SimpleNamespace(total=1_000_000, names=tuple("0123456789"))
+    return SimpleNamespace(ground=ground, held=held, asked=SimpleNamespace(timeout_s=timeout_s))
+
+
+def test_a_trial_may_take_what_its_link_needs_and_no_longer_than_the_study_says() -> None:
+    # 0.8 s of bytes; a round trip for each 8 KiB, and 100 for each file.
+    needs_s = 0.8 + 0.05 * (1_000_000 / 8192 + 100 * 10)
+    assert trial._limit_s(setup(math.inf)) == pytest.approx(PATIENCE_S + 4 * needs_s)
+    assert trial._limit_s(setup(math.inf, slow=4.0)) == pytest.approx(4 * PATIENCE_S + 4 * needs_s)
+    assert trial._limit_s(setup(30.0)) == 30.0
+
+
+class Clock:
+    """Each task takes a hundred seconds."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def monotonic_ns(self) -> int:
+        return int(self.now * 1e9)
+
+    def task(self, *_: Any) -> Iterator[dict[str, Any]]:
+        self.now += 100.0
+        yield {"event": "sample"}
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> pair.PairSession:
+    clock = Clock()
+    monkeypatch.setattr(pair, "time", clock)
+    monkeypatch.setattr(pair, "DRIVERS", {"network.traffic": clock.task})
+    first = ScriptedSession(lambda *_: [{"event": "done", "samples": 0, "errors": 0}], 0)
+    host: Any = SimpleNamespace(found={})
+    made = pair.PairSession("two", first, lambda _: (host, host), None, 1.0)
+    made.office = SimpleNamespace(run=clock.task)  # type: ignore[assignment]
+    return made
+
+
+def done(session: pair.PairSession, *workloads: str) -> dict[str, Any]:
+    request = {
+        "session": "0" * 16, "seed": 7, "workloads": [{"id": name} for name in workloads],
+    }  # fmt: skip
+    return list(session.run(request, 1.0, 150.0))[-1]
+
+
+def test_file_tasks_do_not_count_for_the_limit_of_a_boot(session: pair.PairSession) -> None:
+    last = done(session, *["files.copy", "files.open"] * 5, "network.traffic")
+    assert last["event"] == "done" and last["samples"] == 11
+
+
+def test_a_boot_whose_last_task_is_done_has_not_failed(session: pair.PairSession) -> None:
+    last = done(session, "network.traffic", "network.traffic")
+    assert last["event"] == "done" and last["samples"] == 2
+
+
+def test_no_task_begins_after_the_limit(session: pair.PairSession) -> None:
+    with pytest.raises(TargetError, match="the time limit is over"):
+        done(session, "network.traffic", "network.traffic", "files.copy")

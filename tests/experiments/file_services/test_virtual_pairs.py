@@ -1,0 +1,57 @@
+"""File tasks over links of which both ends are guests, one of them a virtual machine of QEMU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pentathlon.experiments.file_services.testbed import CABLE
+from pentathlon.study.model import Peer, System
+from pentathlon.targets.qemu import kernels
+from pentathlon.targets.uml import kernels as uml_kernels
+from tests.experiments.file_services.conftest import Bench, Grounds, every_task_runs, samples
+from tests.experiments.file_services.virtual_machines import KERNEL, joined
+
+
+@pytest.mark.parametrize("guest_is_client", [False, True])
+def test_two_kernels_of_two_kinds_are_ends_of_one_link(
+    tmp_path: Path, guest_is_client: bool
+) -> None:
+    here = uml_kernels.available()
+    if not here:
+        pytest.skip("no kernel of user-mode Linux is here: pentathlon doctor --install")
+    guest = str(here[-1].path)
+    if guest_is_client:
+        peer = Peer(target="qemu", kernel=KERNEL)
+        system = System(name="two", target="uml", kernel=guest, peer=peer)
+    else:
+        peer = Peer(target="uml", kernel=guest)
+        system = System(name="two", target="qemu", kernel=KERNEL, peer=peer)
+    ground = joined(tmp_path, system)
+    try:
+        said = [
+            end.perform(["uname", "-r"], 60.0)["output"].strip()
+            for end in (ground.client, ground.server)
+        ]
+        releases = [kernels.resolve(KERNEL).release, here[-1].version]
+        assert said == (releases[::-1] if guest_is_client else releases)
+        every_task_runs(Bench(Grounds(ground), tmp_path), fewest=True)
+    finally:
+        ground.stop()
+
+
+@pytest.mark.parametrize("link", [CABLE, None])
+def test_two_virtual_machines_are_ends_of_a_cable_and_of_a_link(
+    tmp_path: Path, link: str | None
+) -> None:
+    system = System(name="two", target="qemu", kernel=KERNEL, peer=Peer(kernel=KERNEL))
+    ground = joined(tmp_path, system, link)
+    try:
+        assert ground.client.apart and ground.server.apart
+        found = samples(Bench(Grounds(ground), tmp_path).run("files.copy", protocols=["http1.1"]))
+        assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
+        if link is None:
+            every_task_runs(Bench(Grounds(ground), tmp_path), fewest=True)
+    finally:
+        ground.stop()

@@ -1,0 +1,90 @@
+"""`best` takes the fastest rung that works, and says why it left out others."""
+
+from typing import Any
+
+import pytest
+
+from pentathlon.experiments.forwarding import fastest_backend, ndr, sweep
+from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
+from pentathlon.experiments.forwarding.testbed import Unsupported
+from pentathlon.testbed.endpoint import CommandError
+from tests.experiments.forwarding.test_testbed import SWEEP, task
+
+FLOW = Flow(200, 200, 1000.0, 1000.0, 1000.0, None)
+
+
+def probed(monkeypatch: pytest.MonkeyPatch, **outcomes: Flow | Exception) -> list[str]:
+    """Let flows of each rung end so; those not named work. The rungs that were tried."""
+    tried: list[str] = []
+
+    def run_flow(_: Any, work: Any, **__: Any) -> Flow:
+        rung = work.parameters["rung"]
+        tried.append(rung)
+        outcome = outcomes.get(rung, FLOW)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(fastest_backend, "run_flow", run_flow)
+    monkeypatch.setattr(fastest_backend, "set_up", lambda *_: None)
+    return tried
+
+
+def chosen(driver: Any = sweep.run_sweep) -> list[dict[str, Any]]:
+    work = task("forwarding.sweep", **SWEEP | {"rung": "best", "offered_kpps": [1, 2]})
+    return list(driver(work, None))
+
+
+def test_the_first_that_works_is_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = probed(
+        monkeypatch, live=CommandError("no live frames", "unsupported"),
+        packet=Flow(200, 0, 1000.0, 1000.0, 0.0, None), sendmmsg=InvalidTrial("late"),
+    )  # fmt: skip
+    used: list[str] = []
+
+    def trial(work: Any, *_: Any) -> sweep.Yield:
+        used.append(work.parameters["rung"])
+        return sweep.Yield({"throughput": 1.0}, [])
+
+    monkeypatch.setattr(sweep, "_measured", trial)
+    monkeypatch.setattr(sweep, "set_up", lambda *_: None)
+    monkeypatch.setattr(sweep.beside, "calibrate", lambda *_: 1.0)
+    events = chosen()
+    assert used == ["send", "send"]
+    thrice = fastest_backend.TRIES
+    assert tried == ["live", *["packet"] * thrice, *["sendmmsg"] * thrice, "send"]
+    refused = {e["case"]["rung"]: (e["kind"], e["reason"]) for e in events if e["event"] == "error"}
+    assert refused == {
+        "live": ("unsupported", "no live frames"),
+        "packet": ("unsupported", "none of 200 packets came back"),
+        "sendmmsg": ("unsupported", "late"),
+    }
+    cases = [e["case"] for e in events if e["event"] == "sample"]
+    assert [(case["offered_kpps"], case["rung"]) for case in cases] == [(1, "send"), (2, "send")]
+
+
+@pytest.mark.parametrize("driver", [sweep.run_sweep, ndr.run_ndr])
+def test_where_none_works_every_reason_is_told(
+    monkeypatch: pytest.MonkeyPatch, driver: Any
+) -> None:
+    probed(monkeypatch, **{r: Unsupported(f"no {r}") for r in fastest_backend.FASTEST_FIRST})
+    (told,) = [e for e in chosen(driver) if e["event"] == "error"]
+    assert told["kind"] == "unsupported"
+    assert all(
+        f'rung "{rung}": no {rung}' in told["reason"] for rung in fastest_backend.FASTEST_FIRST
+    )
+
+
+def test_a_generator_that_broke_is_not_taken_for_one_that_lacks_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probed(monkeypatch, live=CommandError("the disk is full"))
+    (told,) = [e for e in chosen() if e["event"] == "error"]
+    assert (told["kind"], told["reason"]) == ("failed", "the disk is full")
+
+
+def test_what_the_study_names_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = probed(monkeypatch)
+    rung = fastest_backend.Rung(task("forwarding.sweep", **SWEEP | {"rung": "packet"}))
+    assert list(rung.settle(None, None)) == []  # type: ignore[arg-type]
+    assert (tried, rung.task.parameters["rung"]) == ([], "packet")

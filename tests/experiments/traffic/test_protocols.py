@@ -1,0 +1,199 @@
+"""Protocols beside UDP and TCP, groups, the kernel's times, and what the CPUs have left."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pentathlon.experiments.traffic.driver import run_traffic
+from pentathlon.testbed.endpoint import Endpoint
+from tests.experiments.traffic.conftest import Pair, task
+
+
+def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
+    events = list(run_traffic(task(**parameters), *pair))
+    errors = [event for event in events if event["event"] == "error"]
+    if errors and errors[0]["kind"] == "unsupported":
+        pytest.skip(errors[0]["reason"])
+    assert errors == []
+    return events
+
+
+def values(events: list[dict[str, Any]]) -> dict[tuple[str | None, str], float]:
+    return {
+        (event["case"].get("flow"), event["indicator"]): event["value"]
+        for event in events
+        if event["event"] == "sample"
+    }
+
+
+def table(events: list[dict[str, Any]]) -> pl.DataFrame:
+    kept = next(event for event in events if event["event"] == "packets")
+    return pl.read_parquet(io.BytesIO(kept["table"]))
+
+
+@pytest.mark.parametrize("version", [6, 4])
+def test_the_first_packet_of_a_new_link_arrives(joined: Pair, version: int) -> None:
+    """IPv6 comes first: neighbours are not known yet, and no packet may pay for it."""
+    told = values(ran(joined, ip_versions=[version], packet_rate="constant 500"))
+    assert told[None, "lost"] == 0
+
+
+@pytest.mark.parametrize(("version", "length"), [(4, 200), (6, 200), (4, 18)])
+def test_echo_requests_are_heard_and_answered(joined: Pair, version: int, length: int) -> None:
+    events = ran(
+        joined, protocols=["icmp"], ip_versions=[version], size_bytes=[length],
+        packet_rate="constant 500",
+    )  # fmt: skip
+    told, packets = values(events), table(events)
+    assert (told[None, "lost"], told[None, "duplicated"]) == (0, 0)
+    assert told[None, "round_trip"] > 0
+    assert len(packets) > 10
+    assert (packets["length"] == length).all()
+    assert packets["echo_ns"].is_not_null().all()
+    assert (packets["echo_ns"] >= packets["sent_ns"]).all()
+
+
+@pytest.mark.parametrize("protocol", ["sctp", "dccp"])
+def test_a_protocol_is_there_or_unsupported_by_its_name(joined: Pair, protocol: str) -> None:
+    asked = task(protocols=[protocol], duration_s=0.1)
+    events = list(run_traffic(asked, *joined))
+    errors = [event for event in events if event["event"] == "error"]
+    if errors:
+        assert [error["kind"] for error in errors] == ["unsupported"]
+        assert f"the kernel has no {protocol.upper()}: " in errors[0]["reason"]
+    else:
+        assert values(events)[None, "delivered"] > 0
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_every_receiver_of_a_group_hears_every_packet(joined: Pair, version: int) -> None:
+    events = ran(joined, multicast=3, flows=2, ip_versions=[version], packet_rate="constant 500")
+    told = values(events)
+    names = ["1", "2", "1 receiver 2", "2 receiver 2", "1 receiver 3", "2 receiver 3"]
+    assert [told[name, "lost"] for name in names] == [0] * 6
+    assert all(told[name, "delay"] != 0 for name in names)
+    packets = table(events)
+    sent = [packets.filter(pl.col("flow") == flow)["sent_ns"].to_list() for flow in range(6)]
+    assert sent[0] == sent[2] == sent[4]
+    assert sent[1] == sent[3] == sent[5]
+    assert sent[0] != sent[1]
+    assert (None, "round_trip") not in told
+
+
+def test_a_group_takes_datagrams_only(joined: Pair) -> None:
+    [error] = [
+        event
+        for event in run_traffic(task(protocols=["tcp"], multicast=2), *joined)
+        if event["event"] == "error"
+    ]
+    assert error["kind"] == "request"
+    assert "UDP only" in error["reason"]
+
+
+def test_many_flows_in_both_directions(joined: Pair) -> None:
+    told = values(ran(joined, flows=4, both_ways=True, packet_rate="constant 100", duration_s=1.0))
+    names = {flow for flow, _ in told if flow is not None}
+    assert names == {f"{n}{back}" for n in range(1, 5) for back in ("", " back")}
+    assert all(told[name, "lost"] == 0 for name in names)
+
+
+def test_the_kernels_times_lie_between_those_of_the_programs(joined: Pair) -> None:
+    packets = table(ran(joined, kernel_times=True, echo=False))
+    assert packets["left_ns"].null_count() + packets["heard_ns"].null_count() < len(packets) / 10
+    whole = packets.drop_nulls(["left_ns", "heard_ns"])
+    # A stamp is placed on the timer by two clocks that are read one after the other.
+    grain = 100_000
+    assert ((whole["left_ns"] - whole["sent_ns"]) > -grain).all()
+    assert ((whole["arrival_ns"] - whole["heard_ns"]) > -grain).mean() > 0.9
+
+
+def test_only_tcp_has_the_figures_of_rfc_6349(joined: Pair) -> None:
+    figures = {"tcp_efficiency", "buffer_delay"}
+    events = ran(joined, protocols=["udp", "tcp"])
+    found = {
+        protocol: figures & {e.get("indicator") for e in events if case_of(e) == protocol}
+        for protocol in ("udp", "tcp")
+    }
+    assert found == {"udp": set(), "tcp": figures}
+
+
+def case_of(event: dict[str, Any]) -> str | None:
+    """The protocol of a sample."""
+    return event["case"]["protocol"] if event["event"] == "sample" else None
+
+
+def test_a_soaker_tells_what_is_left(joined: Pair) -> None:
+    told = values(ran(joined, soaker="other"))
+    assert told[None, "cpu_available_sender"] > 0
+    assert told[None, "cpu_available_receiver"] > 0
+    assert (None, "packet_cpu_sender") not in told
+    assert (None, "cpu_softirq_sender") in told
+
+
+def test_packets_of_one_piece_have_no_jitter(joined: Pair) -> None:
+    told = values(ran(joined, rung=["gso"], receiver="xdp", echo=False))
+    assert (None, "jitter") not in told
+    assert (None, "ditg_jitter") not in told
+    assert told[None, "delivered"] > 0
+
+
+def test_the_age_of_shared_times_is_in_the_bound(
+    joined: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a receiver says of its looks at the clock (docs/network.md), planted."""
+    finish = Endpoint.finish
+
+    def older(self: Endpoint, *asked: Any) -> dict[str, Any]:
+        answer = finish(self, *asked)
+        answer["flows"][0] |= {"age_ns": 4321, "stale": 3}
+        return answer
+
+    for planted in (False, True):
+        if planted:
+            monkeypatch.setattr(Endpoint, "finish", older)
+        events = ran(joined, echo=False)
+        flow = next(event for event in events if event["event"] == "packets")["flows"][0]
+        assert (flow["age_ns"], flow["stale"]) == ((4321, 3) if planted else (0, 0))
+        bound_ns = values(events)[None, "delay_bound"] * 1e6
+        assert bound_ns == pytest.approx(flow["clocks"]["bound_ns"] + flow["age_ns"])
+
+
+def test_a_refused_sender_leaves_no_records(joined: Pair) -> None:
+    """What an endpoint keeps is in its own directory, until it is fetched or refused."""
+    asked = task(rung=["packet"], size_bytes=[1600])
+    errors = [e for e in run_traffic(asked, *joined) if e["event"] == "error"]
+    assert [error["kind"] for error in errors] == ["unsupported"]
+    for endpoint in joined:
+        pid = endpoint.session.pid
+        own = Path("/tmp").glob(f"pentathlon-{pid}-*")
+        left = [file.name for place in own for file in place.iterdir() if file.name != "lock"]
+        assert left == []
+
+
+def test_the_clocks_are_known_better_than_a_round_trip(joined: Pair) -> None:
+    """The bound is half the shortest round trip of hundreds of exchanges, and some drift."""
+    events = ran(joined, duration_s=0.3)
+    kept = next(event for event in events if event["event"] == "packets")
+    line = kept["flows"][0]["clocks"]
+    assert line["exchanges"] > 10
+    trips = table(events)
+    shortest = (trips["echo_ns"] - trips["sent_ns"]).min()
+    assert isinstance(shortest, int)
+    assert 0 < line["bound_ns"] < 10 * shortest
+    assert np.isfinite(line["drift"])
+
+
+def test_the_best_rung_is_the_first_that_is_not_refused(pair: Pair) -> None:
+    """Loopback is no Ethernet device: frames are refused there, calls are not."""
+    events = list(run_traffic(task(rung=["best"]), *pair))
+    refused = [
+        (e["case"]["rung"], e["kind"], bool(e["reason"])) for e in events if e["event"] == "error"
+    ]
+    assert refused == [("live", "unsupported", True), ("packet", "unsupported", True)]
+    assert {e["case"]["rung"] for e in events if e["event"] == "sample"} == {"sendmmsg"}

@@ -1,0 +1,77 @@
+"""The pictures are drawn in a real browser, from a file and without a network."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from pentathlon.evaluate import evaluate
+from pentathlon.report.html import page as html
+from tests.fakes import synthetic_papers as planted
+from tests.fakes.synthetic import Maker, items
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium: apt install chromium")
+
+
+def after_scripts(path, profile):
+    """The document as the browser has it after all scripts, and what it complained about."""
+    done = subprocess.run(
+        [
+            BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+            "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+            f"--user-data-dir={profile}", "--window-size=1280,20000",
+            "--virtual-time-budget=20000", "--dump-dom", path.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout, complaints
+
+
+def pictures_of(document, kind):
+    """(workload, content) of every picture of a kind."""
+    pattern = rf'<figure class="picture" data-kind="{kind}" data-part="([^"]*)".*?</figcaption>'
+    return [(found[1], found[0]) for found in re.finditer(pattern, document, re.S)]
+
+
+def test_every_picture_is_drawn(tmp_path):
+    chosen = items(sizes=tuple(1 << power for power in range(10, 24)))
+    swept = [planted.sub_looping, planted.order, planted.regions, planted.code_size]
+    added = [item for plant in (*swept, planted.code_plus_data) for item in plant()]
+    result = Maker(chosen=[*chosen, *added]).make()
+    evaluation = evaluate(result)
+    path = tmp_path / "report.html"
+    # Pictures wait until they come into view; the test brings all of them into view at once.
+    page = html.render(evaluation, result).replace(
+        "</body>", "<script>dispatchEvent(new Event('beforeprint'))</script></body>"
+    )
+    path.write_text(page, encoding="utf-8")
+    document, complaints = after_scripts(path, tmp_path / "profile")
+    assert complaints == []
+    pictures = re.findall(r'<figure class="picture" data-kind="(\w+)".*?</figure>', document, re.S)
+    assert {"forest", "curve", "ratio", "scaling", "samples", "sweep"} <= set(pictures)
+    for figure in re.findall(r'<figure class="picture".*?</figcaption>', document, re.S):
+        assert figure.count("<svg") >= 1, figure[:200]
+        assert "NaN" not in figure
+        assert "undefined" not in figure
+    drawn = dict(pictures_of(document, "sweep"))
+    assert set(drawn) == {"memory.sub_looping", "disk.order", "memory.regions", "memory.code_size"}
+    # A panel for each indicator or level of optimisation; the derived figures are bands, and what
+    # the system claims are named rules.
+    for part, panels, rule in (
+        ("memory.regions", 2, "L2 2 MiB"),
+        ("memory.code_size", 4, "L1i 32 KiB"),
+    ):
+        assert drawn[part].count('aria-label="rule"') >= panels, part
+        assert drawn[part].count(f">{rule}<") == panels, part
+        assert len(re.findall(r'aria-label="rect".*?<rect', drawn[part], re.S)) >= 1, part
+    assert any(part == "memory.code_plus_data" for part, _ in pictures_of(document, "curve"))
+    spots = re.search(r'data-kind="samples".*?</figcaption>', document, re.S)[0]
+    key = re.search(r"([\w.]+): (\d+) samples", spots)
+    assert int(key[2]) == result.samples().filter(result.samples()["key"] == key[1]).height

@@ -1,0 +1,109 @@
+"""The report in the terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from pentathlon.evaluate import evaluate
+from pentathlon.report.answer import answers, between, speed_words
+from pentathlon.report.terminal.screen import render
+from tests.fakes.synthetic import Item, Maker, items, same
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def shown(evaluation, full=False, width=160):
+    text = io.StringIO()
+    render(evaluation, Console(file=text, width=width), full)
+    return text.getvalue()
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return evaluate(Maker().make())
+
+
+def test_the_verdicts_come_first(evaluation):
+    text = shown(evaluation)
+    assert text.index("uml-7.2 is faster than uml-6.1 for 3 of") < text.index("Process")
+    assert "▲ Getpid: 31" in text
+    assert "▼ Fork wait: 8.4" in text
+
+
+def test_curves_are_one_line_unless_all_is_asked_for(evaluation):
+    short, full = shown(evaluation), shown(evaluation, full=True)
+    assert len(short.splitlines()) < len(full.splitlines()) / 3
+    assert "Read: avx512, 17 sizes" in short
+    assert "Read: 64 KiB, avx512" not in short
+    assert "Read: 64 KiB, avx512" in full
+    for row in evaluation.rows:
+        assert row.case_text in full
+
+
+def test_a_difference_among_cases_gets_its_own_line():
+    def factor(item):
+        return 1.5 if item.case == {"op": "divide", "type": "i64"} else 1.0
+
+    chosen = [item for item in items() if item.workload == "arithmetic.operations"]
+    text = shown(evaluate(Maker(factors={"a": same, "b": factor}, chosen=chosen).make()))
+    assert "Operations latency: divide, i64" in text
+    assert "15 cases" in text
+
+
+def test_rows_across_layers_say_so(evaluation):
+    text = shown(evaluation)
+    host = text[text.index("Process  host against uml-6.1") :]
+    lines = host[: host.index("\n\n")].splitlines()
+    assert len(lines) > 5
+    assert all("layers, not kernels" in line for line in lines[3:])
+    assert "! This comparison compares layers uml and host, not kernels." in text
+
+
+def test_failures_are_listed_with_their_reasons(evaluation):
+    assert "uml-6.1: memory.latency (block_bytes=134217728,pages=huge): unsupported, " in shown(
+        evaluation, width=200
+    )
+
+
+def test_a_single_system_has_its_means():
+    chosen = [Item("test.spin", "time", {}, "ns", "lower", 850.0, 0.0, 0.0)]
+    text = shown(evaluate(Maker(factors={"a": same}, chosen=chosen, noise=0.0).make()))
+    assert "850" in text
+    assert "verdict" not in text
+
+
+@pytest.mark.parametrize(
+    ("log_ratio", "words"),
+    [
+        (0.0487902, f"5{NBSP}% faster"),
+        (-0.0512933, f"5{NBSP}% slower"),
+        (4.0943446, "60 times as fast"),
+        (-2.4849066, "1/12 of the speed"),
+    ],
+)
+def test_speed_in_words(log_ratio, words):
+    assert speed_words(log_ratio) == words
+
+
+def test_ranges_in_words():
+    assert between(0.0295588, 0.0487902) == f"3{NBSP}% to 5{NBSP}% faster"
+    assert between(4.0, 4.0943446) == "55 to 60 times as fast"
+    assert between(0.0487902, 4.0943446) == f"5{NBSP}% faster to 60 times as fast"
+    assert between(0.0487902, 0.0487903) == f"5{NBSP}% faster"
+
+
+def test_no_difference_in_words():
+    result = Maker(factors={"a": same, "b": same}, chosen=items()[:8]).make()
+    answer = answers(evaluate(result))[0]
+    assert answer.headline == "No difference between b and a was shown in 8 indicators."
+    assert answer.findings == ()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_no_line_is_wider_than_the_terminal(evaluation, width):
+    lines = shown(evaluation, width=width).splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert any("verdict" in line for line in lines)

@@ -1,0 +1,64 @@
+"""The network namespace: only loopback, up, and gone afterwards."""
+
+from pathlib import Path
+
+import pytest
+
+from pentathlon.experiments.systems import make_target
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.netns.target import probe
+from tests.targets.conftest import FakeSystem, request
+
+IFF_UP = 1
+
+
+@pytest.fixture(autouse=True)
+def works() -> None:
+    try:
+        probe()
+    except TargetUnavailable as error:
+        pytest.skip(error.reason)
+
+
+def namespaces() -> set[str]:
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/ns/net"):
+        try:
+            found.add(str(path.readlink()))
+        except OSError:
+            continue
+    return found
+
+
+def test_the_agent_sees_loopback_only(scripted: Path, state: Path) -> None:
+    target = make_target(FakeSystem(target="netns"), scripted, state)
+    target.prepare()
+    with target.boot(10) as session:
+        seen = next(iter(session.run(request("place"), 10, 10)))
+    assert seen["devices"] == ["lo"]
+    assert seen["loopback"] & IFF_UP
+    assert seen["net"] != str(Path("/proc/self/ns/net").readlink())
+    assert seen["net"] not in namespaces()
+
+
+def test_two_boots_have_two_namespaces(scripted: Path, state: Path) -> None:
+    target = make_target(FakeSystem(target="netns"), scripted, state)
+    with target.boot(10) as first, target.boot(10) as second:
+        seen = [next(iter(s.run(request("place"), 10, 10)))["net"] for s in (first, second)]
+    assert len(set(seen)) == 2
+
+
+def test_a_hanging_agent_leaves_no_namespace(scripted: Path, state: Path) -> None:
+    before = namespaces()
+    target = make_target(FakeSystem(target="netns"), scripted, state)
+    with target.boot(10) as session, pytest.raises(TargetError, match="no event came"):
+        list(session.run(request("stubborn"), 0.5, 10))
+    assert namespaces() <= before
+
+
+def test_the_real_agent_serves_a_request(real_agent: Path, state: Path) -> None:
+    target = make_target(FakeSystem(target="netns"), real_agent, state)
+    with target.boot(10) as session:
+        events = list(session.run(request("test.spin"), 30, 60))
+    assert events[-1]["errors"] == 0
+    assert events[-1]["samples"] > 0
