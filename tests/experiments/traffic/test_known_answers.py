@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from pentathlon.experiments.traffic.driver import lateness_limit, run_traffic
 from pentathlon.experiments.traffic.flow_analysis import FlowResult, judge
@@ -77,14 +76,11 @@ def test_planted_delay_and_jitter(pair: Pair) -> None:
     # No packet can be faster than the relay kept it, within the clocks' bound.
     assert (delay >= held - result.clocks.bound_ns - 1).all()
     assert result.found.delay.mean >= held.mean() * 1e-9 - result.found.delay_bound
-    assert np.corrcoef(delay, held)[0, 1] > 0.9
     # And none is slower than that but for the ways to the relay and from it. These wait for a CPU
     # as the relay itself does, whose longest wait is known: half of them take no longer.
     ways = delay - held
     waits = held - planted[: len(held)] * 1e9
     assert np.median(ways) <= waits.max() + result.clocks.bound_ns
-    # The scale: a millisecond more at the relay is one more in the result.
-    assert stats.theilslopes(delay, held).slope == pytest.approx(1, abs=0.1)
     # Variations differ from those of the planted series by no more than those of the ways.
     ipdv, planted_ipdv = result.found.ipdv_mean_abs, np.abs(np.diff(held)).mean() * 1e-9
     assert ipdv == pytest.approx(planted_ipdv, abs=np.abs(np.diff(ways)).mean() * 1e-9 + 1e-9)

@@ -15,7 +15,7 @@ from pentathlon.study.catalog import Catalog, Workload, parse_catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, Step, make_plan
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 STUDIES = ("three-layers", "desktop-study", "venkata2003", "venkata2003-paper")
 PAPERS = ("martinovic2012", "venkata2003")
 ALONE = ("arithmetic", "cpu", "disk", "memory", "process")
