@@ -106,7 +106,7 @@ def test_the_page_begins_with_the_decision_and_ends_with_the_tables():
         'id="procedure"',
         'id="inventory"',
         'id="area-process"',
-        'id="beneath"',
+        'id="diagnostics"',
         'id="samples"',
     ]
     places = [page.index(text) for text in order]
