@@ -1,0 +1,43 @@
+"""A result of an earlier version is judged as that version judged it."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import math
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from pentathlon.evaluate import evaluate
+from pentathlon.store.query import load_result
+from tests.golden.judgement import Leaf, judgement
+
+HERE = Path(__file__).parent
+
+
+def same(one: Leaf, other: Leaf) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)
+    return one == other
+
+
+def test_another_number_is_seen() -> None:
+    assert not same(1.0, 1.00001) and not same(None, 0.0) and not same("faster", "slower")
+
+
+@pytest.mark.parametrize("version", ["format-1"])
+def test_an_earlier_result_is_judged_identically(version: str, tmp_path: Path) -> None:
+    with tarfile.open(HERE / f"{version}.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    expected = json.loads(lzma.open(HERE / f"{version}.json.xz").read())
+    found = judgement(evaluate(load_result(tmp_path)))
+    assert len(found) > 1000
+    assert set(found) == set(expected)
+    different = {
+        place: (expected[place], value)
+        for place, value in found.items()
+        if not same(expected[place], value)
+    }
+    assert not different
