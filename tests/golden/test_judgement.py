@@ -31,7 +31,7 @@ def test_another_number_is_seen() -> None:
 def test_an_earlier_result_is_judged_identically(version: str, tmp_path: Path) -> None:
     with tarfile.open(HERE / f"{version}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
-    expected = json.loads(lzma.open(HERE / f"{version}.json.xz").read())
+    expected = json.loads(lzma.decompress((HERE / f"{version}.json.xz").read_bytes()))
     found = judgement(evaluate(load_result(tmp_path)))
     assert len(found) > 1000
     assert set(found) == set(expected)
