@@ -1,6 +1,7 @@
 """Damaged input in large numbers: how each piece ended, counted.
 
 Run: python benches/hostile.py --count 1000000 --seed 1 --jobs 1
+     python benches/hostile.py --seconds 3600 --jobs 2
 
 Each kind of input is one that tests/hostile makes, in parts of 1000 with seeds of their own; a part
 that ends in anything but "read" or "refused" is named with its seed, and the exit status is 1.
@@ -10,12 +11,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -27,7 +29,8 @@ from pentathlon.study.catalog import parse_catalog
 
 PART = 1000
 
-Make = Callable[[int, int], Counter[str]]
+Part = tuple[str, int, Counter[str], str]
+"""Kind, seed, ends, what went wrong."""
 
 
 def kinds() -> list[str]:
@@ -35,7 +38,8 @@ def kinds() -> list[str]:
     known = {
         "captures": ("captures", "recordings"),
         "studies": ("studies", "profiles"),
-        "events": ("streams",),
+        "streams": ("streams",),
+        "endpoints": ("answers",),
     }
     found = []
     for module, names in known.items():
@@ -47,8 +51,8 @@ def kinds() -> list[str]:
     return found
 
 
-def part(kind: str, seed: int) -> tuple[str, int, Counter[str], str]:
-    """(kind, seed, ends, what went wrong) of one part."""
+def part(kind: str, seed: int) -> Part:
+    """One part."""
     module, _, name = kind.partition(".")
     make = getattr(importlib.import_module(f"tests.hostile.{module}"), name)
     try:
@@ -70,23 +74,43 @@ def parts(asked: list[str], seed: int) -> Iterator[tuple[str, int]]:
         seed += 1
 
 
+def done(asked: list[str], seed: int, count: int, seconds: float, jobs: int) -> Iterator[Part]:
+    """The parts as they end, until so many pieces are asked for or so many seconds have passed."""
+    todo = islice(parts(asked, seed), -(-count // PART))
+    start = time.monotonic()
+    going: set[Future[Part]] = set()
+    with ProcessPoolExecutor(jobs) as pool:
+        while True:
+            if time.monotonic() - start < seconds:
+                going |= {pool.submit(part, *one) for one in islice(todo, 2 * jobs - len(going))}
+            if not going:
+                return
+            ended, going = wait(going, return_when=FIRST_COMPLETED)
+            yield from (one.result() for one in ended)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=100_000, help="pieces of all kinds together")
+    parser.add_argument("--count", type=int, help="pieces of all kinds together")
+    parser.add_argument("--seconds", type=float, help="begin no part after so many")
     parser.add_argument("--seed", type=int, default=1, help="of the first part of each kind")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--kinds", nargs="+", choices=kinds(), default=kinds())
     asked = parser.parse_args()
-    todo = list(islice(parts(asked.kinds, asked.seed), -(-asked.count // PART)))
+    if asked.count is None:
+        asked.count = 100_000 if asked.seconds is None else sys.maxsize
+    if asked.seconds is None:
+        asked.seconds = math.inf
     ends: dict[str, Counter[str]] = {kind: Counter() for kind in asked.kinds}
     wrong = 0
     start = time.monotonic()
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        for kind, seed, found, fault in pool.map(part, *zip(*todo, strict=True), chunksize=1):
-            ends[kind] += found
-            if fault:
-                wrong += 1
-                print(f"{kind}, seed {seed}: {fault}", flush=True)
+    for kind, seed, found, fault in done(
+        asked.kinds, asked.seed, asked.count, asked.seconds, asked.jobs
+    ):
+        ends[kind] += found
+        if fault:
+            wrong += 1
+            print(f"{kind}, seed {seed}: {fault}", flush=True)
     for kind, found in ends.items():
         told = ", ".join(f"{count:,} {name}" for name, count in sorted(found.items()))
         print(f"{kind:24}{told}")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 from rich.table import Table
 
+from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.screen import out, seconds
 from pentathlon.evaluate.estimate import counted, series
@@ -58,6 +59,7 @@ def show(result: Result, half_width_percent: float) -> None:
     Raises:
         InputError: the result has too few blocks, iterations or systems.
     """
+    unfinished.say(result.unfinished)
     samples = result.samples()
     pilot = Pilot(result, counted(samples), _costs(samples), _boot_seconds(result, samples))
     study = result.study

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from pentathlon.cli import planview, session
+from pentathlon.cli import planview, session, unfinished
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.progress import listener
@@ -121,6 +121,7 @@ def _keep(result: Result) -> None:
         made = judge(evaluate(result), utc_now())
     except ValueError as error:
         raise InputError(f"{result.path} gives no calibration: {error}") from error
+    unfinished.say(result.unfinished)
     file = store.keep(made.model_dump(mode="json"), default_state_dir(), result.path)
     _show(made)
     err.print(f"calibration: {file}", soft_wrap=True, markup=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import typer
@@ -20,7 +21,8 @@ class Consent:
 
     Attributes:
         yes: whoever called has agreed already.
-        given: for the study asked about last, there was a list and it was agreed to.
+        given: for the study asked about last, there was a list and it was agreed to; the changes
+            of settings are a part of it.
     """
 
     yes: bool
@@ -49,6 +51,22 @@ class Consent:
             for line in changes(targets):
                 _say(f"It changes {line}")
             typer.confirm("Go on?", abort=True, err=True)
+        self.given = True
+
+    def before_changes(self, targets: Mapping[str, Target]) -> None:
+        """Ask before settings of the machine are changed, unless this was agreed to already.
+
+        Without a terminal there is nobody to ask, and the study is taken for the answer.
+
+        Raises:
+            typer.Abort: the answer is no.
+        """
+        found = changes(targets)
+        if not found or self.yes or self.given or not in_terminal():
+            return
+        for line in found:
+            _say(f"This study changes {line}")
+        typer.confirm("Go on?", abort=True, err=True)
         self.given = True
 
 

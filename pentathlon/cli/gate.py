@@ -15,6 +15,7 @@ from pentathlon.cli.screen import err, out, write_json
 from pentathlon.store.query import Result, load_result
 
 if TYPE_CHECKING:
+    from pentathlon.evaluate.model import PostHoc
     from pentathlon.evaluate.results.gate import Entry, Gate
 
 HELP = """Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed,
@@ -154,7 +155,14 @@ def _judge(
         delta_percent=size,
         confidence=judged.confidence,
         only_by_delta=by_delta,
-    ).model_copy(update={"unfinished": unfinished})
+    ).model_copy(update={"unfinished": unfinished, "post_hoc": _post_hoc(found)})
+
+
+def _post_hoc(found: Result) -> tuple[PostHoc, ...]:
+    """What the options chose; that a gate looks at every indicator alike is its own rule."""
+    from pentathlon.evaluate.posthoc import find_post_hoc  # noqa: PLC0415  loads SciPy
+
+    return tuple(one for one in find_post_hoc(found) if one.what != "declared")
 
 
 def _failures(found: Result, only: list[str]) -> list[Entry]:
@@ -198,6 +206,7 @@ def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
 
 def _show(judged: Gate) -> None:
     from pentathlon.evaluate.display import interval_text, percent_text, signed_percent  # noqa: PLC0415
+    from pentathlon.evaluate.posthoc import words as post_hoc_words  # noqa: PLC0415
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
     from pentathlon.report.answer import sentence  # noqa: PLC0415
 
@@ -210,7 +219,11 @@ def _show(judged: Gate) -> None:
         f"{', '.join(counts)}",
         style="not bold",
     )
+    if judged.post_hoc:
+        head.append(", post hoc", style="not bold")
     out.print(head)
+    if marked := post_hoc_words(judged.post_hoc):
+        out.print(Text(marked, style="bold magenta"), soft_wrap=True)
     bad = [row for row in judged.rows if row.outcome is not Outcome.PASS]
     if not bad:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.store.directory import RESULTS
@@ -59,9 +61,12 @@ def history(
             last.study.evaluation.confidence,
             dict(last.study.weights),
         )
+        cut = {str(one.path): one.unfinished for one in having if one.unfinished}
         if as_json:
-            print(json.dumps(_document(line), indent=1))
+            print(json.dumps(_document(line, cut), indent=1))
         else:
+            for path, text in cut.items():
+                unfinished.say(f"{path}: {text}")
             _show(line)
 
 
@@ -72,10 +77,12 @@ def _results(paths: list[Path]) -> list[Result]:
     return [load_result(one.path) for one in list_results(RESULTS) if one.name == study]
 
 
-def _document(line: Timeline) -> dict[str, object]:
+def _document(line: Timeline, cut: Mapping[str, str]) -> dict[str, object]:
+    """The changes; `cut`: path -> how far its run is, of results whose runs have not ended."""
     from pentathlon.evaluate.estimators.ratio import percent  # noqa: PLC0415
 
     return {
+        "unfinished": [{"path": path, "unfinished": text} for path, text in cut.items()],
         "system": line.system,
         "results": [{"path": p.label, "started": p.started, "build": p.build} for p in line.points],
         "left_out": [{"path": label, "reason": reason} for label, reason in line.left_out],

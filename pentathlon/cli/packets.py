@@ -9,12 +9,14 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.evaluate.display import significant
 from pentathlon.exchange import packets as export
 from pentathlon.packets import jitter
 from pentathlon.store.packets import KeptTrial, kept_trials
+from pentathlon.store.query import load_result
 from pentathlon.study.counting import count_text
 
 HELP = """Show the trials between two hosts, or export the packets of one.
@@ -54,6 +56,7 @@ def packets(
         trials = list(kept_trials(result))
         if not trials:
             raise InputError(f"{result} has no trial between two hosts")
+        unfinished.say(load_result(result).unfinished)
         if trial is None:
             out.print(_listed(trials))
             return

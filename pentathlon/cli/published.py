@@ -12,6 +12,7 @@ import typer
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import document, out, write_json
 from pentathlon.literature import formats
@@ -212,6 +213,7 @@ def compare_command(
 
 def _grid(grid: Grid, how: Format) -> None:
     if how is Format.TERMINAL:
+        unfinished.say(grid.unfinished)
         out.print(formats.to_rich(grid))
         for note in grid.notes:
             out.print(Text(note, style="dim"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pentathlon.cli import judging
+from pentathlon.cli import judging, unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
@@ -81,6 +81,8 @@ def report(
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
         found = rules.apply(load_result(choose(result)))
+        # Standard output names the files, and each of them says it too.
+        unfinished.say(found.unfinished, err)
         done = reporting.write_formats(found, wanted, directory)
         for file in done.files:
             out.print(str(file), markup=False, soft_wrap=True)

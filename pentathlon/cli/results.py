@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from pentathlon.cli import preparationview
+from pentathlon.cli import preparationview, unfinished
 from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import one_line
@@ -138,8 +138,7 @@ def _list(found: Sequence[Summary]) -> None:
 def _show(result: Result) -> None:
     one = result.summary()
     study = result.study
-    if result.unfinished:
-        out.print(f"! {result.unfinished}", style="magenta", soft_wrap=True)
+    unfinished.say(result.unfinished)
     out.print(one_line(study.title or study.name), style="bold")
     if study.question:
         out.print(one_line(study.question), style="italic")

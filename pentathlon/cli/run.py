@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli import planview, session
-from pentathlon.cli.consent import Consent, in_terminal
+from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
 from pentathlon.cli.screen import err, out
-from pentathlon.cli.setup import Ready, claim, get_ready
+from pentathlon.cli.setup import claim, get_ready
 from pentathlon.machine.claims import Claims
 from pentathlon.store.directory import RESULTS
 from pentathlon.store.journal import Lock
@@ -93,10 +93,16 @@ def run(
         else:
             if study is None:
                 raise InputError("name a study file, such as: pentathlon run examples/NAME.toml")
-            ready = get_ready(study, blocks, with_pilot=not no_pilot, claims=claims, allow=consent)
+            ready = get_ready(
+                study,
+                blocks,
+                with_pilot=not no_pilot,
+                claims=claims,
+                allow=consent,
+                before_pilot=consent.before_changes,
+            )
             planview.show(err, ready)
-            if not yes and not consent.given:
-                _ask(ready)
+            consent.before_changes(ready.targets)
             directory = session.start(
                 ready, out_directory, blocks, listener(ready.estimates), claims=claims
             )
@@ -105,13 +111,6 @@ def run(
 
 def _say(sentence: str) -> None:
     err.print(sentence, style="yellow", markup=False, soft_wrap=True)
-
-
-def _ask(ready: Ready) -> None:
-    """Ask before the machine is changed; without a terminal there is nobody to ask."""
-    changes = any(target.settings_to_change() for target in ready.targets.values())
-    if changes and in_terminal():
-        typer.confirm("The settings above will be changed and put back. Go on?", abort=True)
 
 
 def _finish(directory: Path, *, report: bool) -> None:

@@ -17,7 +17,7 @@ from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Judge, Runner
 from pentathlon.procedure.state import RunState
-from pentathlon.store.calibration import copy_beside
+from pentathlon.store.calibration import copy_beside, known
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.packets import PacketKeeper
@@ -61,6 +61,8 @@ def start(
         StoreError: the directory cannot be used.
         Interrupted: the run was stopped; what was measured is in the directory.
     """
+    if calibrated:
+        known(default_state_dir())  # What is damaged is said before anything is made.
     directory = make_directory(out, ready.plan.study.name)
     claims.work_in(directory)
     first = RunStart(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -34,6 +34,10 @@ Raises where it may not be started."""
 
 NO_PILOT = (
     "No pilot: a boot would start what the study names, and only a run does; the time is not "
+    "estimated"
+)
+NO_PILOT_SETTINGS = (
+    "No pilot: a boot would change settings of this machine, and only a run does; the time is not "
     "estimated"
 )
 
@@ -73,6 +77,7 @@ def get_ready(
     claims: Claims | None = None,
     twins: bool = False,
     allow: Allow | None = None,
+    before_pilot: Callable[[Mapping[str, Target]], None] | None = None,
 ) -> Ready:
     """Load a study, prepare its targets, make the plan, and try every system once.
 
@@ -81,8 +86,11 @@ def get_ready(
     Args:
         twins: two systems that are the same are what is asked for.
         allow: lets what the study names be started; None: nothing of it is started. What would
-            need it is left out: the look for a system, and the pilot.
+            need it is left out: the look for a system, and the pilot; and a pilot that would change
+            settings of the machine.
         claims: takes what the systems are measured on, before the pilot.
+        before_pilot: is asked before a pilot whose boots change settings of the machine, and raises
+            where they may not.
 
     Raises:
         StudyError, AgentError, CatalogError, TargetUnavailable, InputError.
@@ -101,9 +109,14 @@ def get_ready(
             boots = with_pilot and (allow is not None or not _boots_named(ready))
             if with_pilot and not boots:
                 remarks.append(NO_PILOT)
+            elif boots and allow is None and _changes_settings(ready):
+                boots = False
+                remarks.append(NO_PILOT_SETTINGS)
             if claims is not None and (boots or allow is not None):
                 remarks += claim(claims, ready)
             if boots:
+                if before_pilot is not None:
+                    before_pilot(ready.targets)
                 ready.estimates = _pilot(ready)
         except UnavailableSystem as error:
             if loaded.fallback is None or loaded.fallback in seen:
@@ -113,6 +126,11 @@ def get_ready(
             continue
         ready.notes = [*notes, *remarks]
         return ready
+
+
+def _changes_settings(ready: Ready) -> bool:
+    """Whether a boot changes settings of the machine."""
+    return any(target.settings_to_change() for target in ready.targets.values())
 
 
 def _boots_named(ready: Ready) -> bool:

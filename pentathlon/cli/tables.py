@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
@@ -59,16 +61,16 @@ def tables(
         names = _wanted(study, table)
         asked = names or () if table is not None else ()
         found = load_result(choose(result))
-        if found.unfinished:
-            # What is written to standard output stays a table, or a document, of its format.
-            err.print(f"! {found.unfinished}", style="magenta", soft_wrap=True)
         filled = [
             one
             for one in fill(evaluate(found), named=asked)
             if names is None or any((one.study, name) in names for name in one.ids)
         ]
+        if how is Format.TERMINAL or not filled:
+            # A document without a table has no place for it.
+            unfinished.say(found.unfinished, out if how is Format.TERMINAL else err)
         if how is Format.JSON:
-            write_json(to_json(filled))
+            write_json(to_json(filled, found.unfinished))
             return
         if not filled:
             err.print("this result measured no row of these tables")
@@ -86,6 +88,7 @@ def tables(
                 out.print()
             else:
                 made = data_grid(one) if how is Format.CSV else grid(one)
+                made = replace(made, unfinished=found.unfinished)
                 typer.echo(("\n" if place else "") + writers[how](made), nl=False)
 
 

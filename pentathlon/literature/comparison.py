@@ -100,8 +100,13 @@ class Mapped(Part):
 
 
 class Beside(Part):
-    """A published table beside a result."""
+    """A published table beside a result.
 
+    Attributes:
+        unfinished: how far the result's run is that has not ended; "" if it has.
+    """
+
+    unfinished: str = ""
     study: str
     table: str
     result: str
@@ -139,6 +144,7 @@ def beside(
             f" of a workload{where}"
         )
     return Beside(
+        unfinished=evaluation.study.unfinished,
         study=study.id,
         table=called,
         result=result,
@@ -239,6 +245,7 @@ def beside_grid(found: Beside) -> Grid:
         numeric=(False, False, False, True, False, False, False, True, True),
         rows=tuple(rows),
         notes=(*found.cautions, *notes, "Diff %: to the reference of the same source."),
+        unfinished=found.unfinished,
     )  # fmt: skip
 
 

@@ -38,13 +38,15 @@ def to_rich(grid: Grid) -> RichTable:
 def to_csv(grid: Grid) -> str:
     """RFC 4180: numbers as Python's repr, else the texts as printed; missing cells are empty.
 
-    There are no notes.
+    There are no notes. Where a run has not ended, a first column says so in every line.
     """
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([escaping.csv_field(one) for one in full_headings(grid)])
+    heading, mark = (["Unfinished"], [grid.unfinished]) if grid.unfinished else ([], [])
+    writer.writerow([escaping.csv_field(one) for one in (*heading, *full_headings(grid))])
     for row in grid.rows:
-        writer.writerow([escaping.csv_field(_data(cell)) for cell in row])
+        cells = (*mark, *(_data(cell) for cell in row))
+        writer.writerow([escaping.csv_field(cell) for cell in cells])
     return out.getvalue()
 
 
@@ -59,7 +61,8 @@ def to_markdown(grid: Grid) -> str:
     rule = [":--" if not numeric else "--:" for numeric in grid.numeric]
     escape = escaping.markdown
     headings = [escape(one) for one in full_headings(grid)]
-    lines = [f"**{escape(grid.title)}**", "", _pipe(headings), _pipe(rule)]
+    lines = [f"> **{escape(_sentence(grid))}**", ""] if grid.unfinished else []
+    lines += [f"**{escape(grid.title)}**", "", _pipe(headings), _pipe(rule)]
     lines += [_pipe([escape(marked(cell)) for cell in row]) for row in grid.rows]
     lines += ["", *(f"- {escape(note)}" for note in grid.notes)]
     return "\n".join(lines) + "\n"
@@ -68,9 +71,12 @@ def to_markdown(grid: Grid) -> str:
 def to_latex(grid: Grid) -> str:
     """A table of the package booktabs."""
     shape = "".join("r" if numeric else "l" for numeric in grid.numeric)
+    marked_title = f"{grid.title} ({grid.unfinished})" if grid.unfinished else grid.title
+    first = [rf"\noindent\textbf{{{latex(_sentence(grid))}}}\par"] if grid.unfinished else []
     lines = [
+        *first,
         r"\begin{table}",
-        rf"\caption{{{latex(grid.title)}}}",
+        rf"\caption{{{latex(marked_title)}}}",
         rf"\begin{{tabular}}{{{shape}}}",
     ]
     lines += [r"\toprule"]
@@ -85,7 +91,10 @@ def to_latex(grid: Grid) -> str:
 
 def to_html(grid: Grid) -> str:
     """A fragment: a table with its notes, without style."""
-    lines = ['<figure class="published">', '<table class="published">']
+    lines = ['<figure class="published">']
+    if grid.unfinished:
+        lines.append(f"<p><strong>{html.escape(_sentence(grid))}</strong></p>")
+    lines.append('<table class="published">')
     lines.append(f"<caption>{html.escape(grid.title)}</caption>")
     lines.append("<thead>")
     if any(grid.groups):
@@ -101,6 +110,10 @@ def to_html(grid: Grid) -> str:
     lines += ["</tbody>", "</table>", "<figcaption>"]
     lines += [f"<p>{html_text(note)}</p>" for note in grid.notes]
     return "\n".join([*lines, "</figcaption>", "</figure>"]) + "\n"
+
+
+def _sentence(grid: Grid) -> str:
+    return f"{grid.unfinished[:1].upper()}{grid.unfinished[1:]}."
 
 
 def latex(text: str) -> str:

@@ -34,6 +34,8 @@ class Grid:
         numeric: whether the column holds numbers, which stand on the right.
         rows: the cells.
         notes: sentences below the table.
+        unfinished: how far the run is that these values are of, if it has not ended; each format
+            says it first.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Grid:
     numeric: tuple[bool, ...]
     rows: tuple[tuple[GridCell, ...], ...]
     notes: tuple[str, ...] = field(default=())
+    unfinished: str = ""
 
 
 def table_grid(study: Study, table: Table) -> Grid:

@@ -34,10 +34,15 @@ def is_recorded(path: Path) -> bool:
     """Whether a fetched file is still the one whose digest stands in the record beside it."""
     try:
         record = json.loads((path.parent / RECORD).read_text())
-        state = path.stat()
-        return bool(record["sha256"] == _sha256(path, state.st_mtime_ns, state.st_size))
+        return bool(record["sha256"] == digest(path))
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file; what has the same time and size as before is not read again."""
+    state = path.stat()
+    return _sha256(path, state.st_mtime_ns, state.st_size)
 
 
 @functools.cache

@@ -16,19 +16,22 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.machine.whole_machine import RIGHT
+from pentathlon.machine.whole_machine import RIGHT, everything
 
 DIRECTORY = "PENTATHLON_LOCK_DIR"
 """Variable that names another directory, for containers that share the CPUs of one machine."""
 
 SHARED = Path("/run/lock")
+
+_OURS: set[Path] = set()
+"""Locks that this process holds."""
 HOLDER_BYTES = 8192
 EVERYBODY = 0o666
 """Whoever takes the lock next may be another user, and writes its name there."""
@@ -99,6 +102,7 @@ class Claims:
                 os.close(file)
             raise
         self._held |= taken
+        _OURS.update(self._directory / _file_name(name) for name in taken)
         self._study = study
 
     def work_in(self, directory: Path) -> None:
@@ -133,7 +137,8 @@ class Claims:
     def release(self) -> None:
         """Give everything back; may be called again."""
         while self._held:
-            _, file = self._held.popitem()
+            name, file = self._held.popitem()
+            _OURS.discard(self._directory / _file_name(name))
             os.close(file)
 
     def __enter__(self) -> Self:
@@ -146,6 +151,31 @@ class Claims:
         traceback: TracebackType | None,
     ) -> None:
         self.release()
+
+
+@contextlib.contextmanager
+def right_to_put_back() -> Iterator[None]:
+    """The right to change this machine's settings, for putting back what a crash left changed.
+
+    A process that has it keeps it; any other one takes it, and every CPU that it does not have.
+
+    Raises:
+        Busy: a run measures on this machine, whose settings would change under it.
+    """
+    directory = lock_directory()
+    missing = {n for n in everything() if directory / _file_name(n) not in _OURS}
+    if RIGHT not in missing:
+        yield
+        return
+    with Claims(directory) as claims:
+        try:
+            claims.take("settings that a crash left changed", missing)
+        except Busy as error:
+            raise Busy(
+                f"{error.who}; settings that a crashed run left changed cannot be put back before "
+                "its end"
+            ) from error
+        yield
 
 
 def lock_directory() -> Path:

@@ -45,6 +45,11 @@ def setting(path: Path, old: str, new: str) -> Entry:
     return {"change": "setting", "path": str(path), "from": old, "to": new}
 
 
+def is_setting(entry: Entry) -> bool:
+    """Whether an entry is of a value in a kernel's file."""
+    return bool(entry["change"] == "setting")
+
+
 def cgroup(path: Path) -> Entry:
     """A control group that the session makes."""
     return {"change": "cgroup", "path": str(path)}

@@ -18,11 +18,13 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pentathlon.machine import restore
+from pentathlon.machine.claims import right_to_put_back
 from pentathlon.machine.directories import user_dir
 from pentathlon.machine.errors import TargetError
 from pentathlon.safeio import checksum
@@ -206,12 +208,23 @@ def restore_leftovers(state_dir: Path, kept: bool = False) -> list[str]:
         each journal that is damaged.
 
     Raises:
-        TargetError: something could not be put back; it stays in the journal.
+        TargetError: something could not be put back, or another run measures on this machine, whose
+            settings would change under it; it stays in the journal.
     """
+    with ExitStack() as right:
+        return _restore(state_dir, kept, right)
+    raise AssertionError
+
+
+def _restore(state_dir: Path, kept: bool, right: ExitStack) -> list[str]:
     said: list[str] = []
+    held = False
     for one in _leftovers(state_dir):
         if one.stays and not kept:
             continue
+        if not held and one.same_boot and any(map(restore.is_setting, one.changes)):
+            right.enter_context(right_to_put_back())
+            held = True
         notes = _put_back(one.changes, one.token, same_boot=one.same_boot)
         how = "put back" if one.kept else "put back after a crash"
         said += [

@@ -24,7 +24,14 @@ HEADER = np.dtype(
 )  # fmt: skip
 RECORD = np.dtype([("time", "<u8"), ("number", "<u4"), ("length", "<u2"), ("flags", "<u2")])
 
-SENT, RECEIVED, ECHOES, EXCHANGE = range(4)
+SENT, RECEIVED, ECHOES, EXCHANGE, HEARD, LEFT = range(6)
+
+LATEST_NS = (1 << 62) - 1
+"""The latest time of a timer that is taken: differences of two such times fit 64 bits."""
+
+SPARSE = 64
+"""Sequences of a sender may be so many times as many as its records, as for the agent's `join`: the
+columns of a flow have room for every sequence."""
 
 PIECE = 8
 """Blocks that are decoded together: their columns fit into a processor's own cache."""
@@ -119,8 +126,10 @@ class Piece:
     @cached_property
     def time_ns(self) -> Integers:
         base = self._heads["base_ns"].astype(np.int64)[:, None]
-        times = np.add(base, self._body["time"].view("<i8"))
-        return np.asarray(times, np.int64).ravel()[self._kept]
+        times = np.asarray(np.add(base, self._body["time"].view("<i8")), np.int64).ravel()
+        if len(times):
+            _check_times(times)
+        return times[self._kept]
 
     @cached_property
     def late_ns(self) -> Numbers:
@@ -251,7 +260,50 @@ def _heads(data: memoryview) -> tuple[list[int], NDArray[np.void]]:
             raise RecordsError(f"the records are torn: the block at byte {at} is cut off")
         at = end
     joined = b"".join(bytes(data[at : at + HEADER.itemsize]) for at in starts)
-    return starts, np.frombuffer(joined, HEADER)
+    heads = np.frombuffer(joined, HEADER)
+    if len(heads):
+        _check_heads(heads)
+    return starts, heads
+
+
+def _check_heads(heads: NDArray[np.void]) -> None:
+    """That the blocks belong together, and that their numbers can be those of packets."""
+    for name in ("flow", "kind"):
+        if (heads[name] != heads[name][0]).any():
+            raise RecordsError(f"the blocks of records are not all of one {name}")
+    for name, what in (
+        ("base_sequence", "sequence"), ("base_ns", "time"), ("lost_before", "number of losses"),
+    ):  # fmt: skip
+        if (most := int(heads[name].max())) > LATEST_NS:
+            raise RecordsError(f"a block of records has the {what} {most}, which cannot be")
+    if int(heads[0]["kind"]) != SENT:
+        return
+    first = heads["base_sequence"].astype(np.int64)
+    ends = first + heads["count"]
+    if (first[1:] < ends[:-1]).any():
+        raise RecordsError("the sender's blocks of records are not in the order of their sequences")
+    rows, most = int(heads["count"].sum(dtype=np.int64)), int(ends.max())
+    if most > SPARSE * rows:
+        raise RecordsError(
+            f"the sender's records are of {rows} packets and reach up to the sequence {most - 1}"
+        )
+
+
+def _check_times(times: Integers) -> None:
+    if times.min() < 0 or times.max() > LATEST_NS:
+        raise RecordsError("a record has a time that is no timer's")
+
+
+def check_origin(data: Data, flow: int, kind: int) -> None:
+    """See that a file's blocks are of this flow and this kind, and that their headers can be.
+
+    Raises:
+        RecordsError: they are not, or the file is torn.
+    """
+    _, heads = _heads(memoryview(data))
+    for name, wanted in (("flow", flow), ("kind", kind)):
+        if len(heads) and (found := int(heads[0][name])) != wanted:
+            raise RecordsError(f"the blocks of records have the {name} {found}, not {wanted}")
 
 
 def _check(data: memoryview, at: int, head: np.void) -> None:
@@ -309,6 +361,11 @@ def exchanges(data: Data) -> Integers:
     parts = [body for _, body in blocks(data)]
     if not parts:
         return np.empty((0, 4), np.int64)
-    raw = np.concatenate(parts).view("<i8").reshape(-1, 4)
+    whole = np.concatenate(parts)
+    if len(whole) % 2:
+        raise RecordsError("the last exchange of the clocks' records is cut off")
+    raw = whole.view("<i8").reshape(-1, 4)
+    if len(raw):
+        _check_times(raw)
     t1, t4, t2, t3 = raw.T
     return np.stack([t1, t2, t3, t4], axis=1)

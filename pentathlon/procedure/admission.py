@@ -18,6 +18,7 @@ from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Step
 from pentathlon.study.preparation import PlannedStep
 from pentathlon.targets.lines import clip
+from pentathlon.testbed.answers.fields import said as _said
 
 WORDS: Final = 65_536
 """Longest text of one field, in characters."""
@@ -422,14 +423,3 @@ def _object(event: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise _Wrong(f"{name} is {_said(value)}, expected an object")
     return value
-
-
-def _said(value: Any) -> str:
-    """A value of the agent for a sentence: short and on one line."""
-    if value is None:
-        return "missing"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    if isinstance(value, int) and abs(value) > MOST_UNSIGNED:
-        return "a number of more than 64 bits"
-    return clip(repr(value), 60)

@@ -242,7 +242,8 @@ def _stopped(session: Session | None, reason: str | None) -> str | None:
         return reason
     try:
         session.stop()
-    except TargetError as error:
+    except (TargetError, OSError) as error:
+        # The journal still gets the end of the boot.
         return f"{reason}; {error}" if reason else str(error)
     return reason
 

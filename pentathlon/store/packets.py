@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import polars as pl
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, Sink
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError, read_journal
+from pentathlon.targets.lines import clip
 
 PACKETS = "packets"
 """The directory of the files, in that of the result."""
@@ -89,6 +91,28 @@ class PacketKeeper:
         return rest | {"file": f"{kept.folder}/{path.name}"}
 
 
+_OWN_NAME: Final = re.compile(r"(packets)/([0-9]{1,12}\.parquet)", re.ASCII)
+
+
+def _place(directory: Path, name: Any) -> Path:
+    """Where the packets of a trial lie; a result names only files of its own.
+
+    Raises:
+        StoreError: it names a file elsewhere, or a symbolic link lies in its place.
+    """
+    own = _OWN_NAME.fullmatch(name) if isinstance(name, str) else None
+    if own is None:
+        raise StoreError(
+            f"the journal of {directory} names {clip(repr(name), 80)} as a file of packets; they "
+            f"lie in the result's own directory, such as {PACKETS}/000001.parquet"
+        )
+    folder = directory / own[1]
+    for path in (folder, folder / own[2]):
+        if path.is_symlink():
+            raise StoreError(f"{path} is a symbolic link, which is not followed")
+    return folder / own[2]
+
+
 @dataclass(frozen=True)
 class KeptTrial:
     """One trial between two hosts, as the journal has it.
@@ -108,7 +132,16 @@ class KeptTrial:
     @property
     def kept(self) -> bool:
         """Whether its packets are there; those of a boot that failed are not."""
-        return "file" in self.event and (self.directory / self.event["file"]).exists()
+        return self.path is not None and self.path.exists()
+
+    @property
+    def path(self) -> Path | None:
+        """The file of its packets; None if they were not kept.
+
+        Raises:
+            StoreError: it is none of this result's own.
+        """
+        return _place(self.directory, self.event["file"]) if "file" in self.event else None
 
     def packets(self) -> pl.DataFrame:
         """Its packets, with the columns that docs/results.md lists.
@@ -116,12 +149,12 @@ class KeptTrial:
         Raises:
             StoreError: they were not kept, or the file is damaged.
         """
-        if not self.kept:
+        path = self.path
+        if path is None or not path.exists():
             raise StoreError(
                 f'the packets of trial {self.number} were not kept; set keep = "always" for '
                 f"{self.event['workload']} in the study"
             )
-        path = self.directory / self.event["file"]
         try:
             # From bytes: Polars takes `[`, `*` and `?` in a path for wildcards.
             return pl.read_parquet(io.BytesIO(read_bytes(path, MOST_BYTES)))
@@ -134,7 +167,7 @@ def kept_trials(directory: Path) -> Iterator[KeptTrial]:
     """Every trial between two hosts, in the order of the journal.
 
     Raises:
-        StoreError: the directory holds no result.
+        StoreError: the directory holds no result, or its journal names a file elsewhere.
     """
     found = [
         record
@@ -142,6 +175,9 @@ def kept_trials(directory: Path) -> Iterator[KeptTrial]:
         if isinstance(record, AgentEvent) and record.event.get("event") == "packets"
     ]
     # A run that goes on may give the number of a removed file to another: the last one has it.
+    for record in found:
+        if "file" in record.event:
+            _place(directory, record.event["file"])
     owner = {record.event.get("file"): place for place, record in enumerate(found)}
     for place, record in enumerate(found):
         event = dict(record.event)

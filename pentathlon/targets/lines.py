@@ -16,7 +16,8 @@ RECORDS = "records"
 """The event that is followed by as many bytes as its `bytes` says; they become its `data`."""
 
 MOST_RECORDS = 1 << 30
-"""Bytes of one such event: the records of some 60 million packets. They are held in memory."""
+"""Bytes of all such events of one answer: the records of some 60 million packets. They are held in
+memory."""
 
 EVENT_START = '{"event":'
 
@@ -28,13 +29,14 @@ class EventLines:
     Text that is no event is kept in `log`: kernel messages before the first event, and what the
     kernel says between events. A line that starts as an event but does not parse is torn: bytes
     were lost or mixed, and no later line can be trusted. `records` says whether records have been
-    asked for; nobody else may announce bytes.
+    asked for; nobody else may announce bytes. `taken`: bytes that were announced since then.
     """
 
     log: MutableSequence[str]
     started: bool = False
     samples: int = 0
     records: bool = False
+    taken: int = 0
     partial: bytearray = field(default_factory=bytearray)
     _announced: dict[str, Any] | None = None
 
@@ -127,6 +129,12 @@ class EventLines:
             raise TargetError(
                 f"the agent announced records of {clip(repr(size), 40)} bytes; "
                 f"0 to {MOST_RECORDS} can be taken"
+            )
+        self.taken += size
+        if self.taken > MOST_RECORDS:
+            raise TargetError(
+                f"the agent announced records of {self.taken} bytes in one answer; "
+                f"{MOST_RECORDS} can be taken"
             )
         if type(event.get("flow")) is not int or not isinstance(event.get("kind"), str):
             raise TargetError("the agent announced records without their flow and kind")

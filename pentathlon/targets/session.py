@@ -7,6 +7,7 @@ import json
 import os
 import selectors
 import subprocess
+import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -67,7 +68,8 @@ class Launch:
 class ProcessSession(Session):
     """A session whose system is a process of this machine.
 
-    The journal of the session is put back by `stop`, after the last process has ended.
+    The journal of the session is put back by `stop`, after the last process has ended. One thread
+    may stop a session while another one waits for its events.
     """
 
     def __init__(self, name: str, launch: Launch, journal: UndoJournal) -> None:
@@ -82,6 +84,10 @@ class ProcessSession(Session):
         self._to_send = b""
         self._ended = False
         self._lost = "it was stopped"
+        self._stopping = threading.RLock()
+        self._reader: threading.Thread | None = None
+        self._unread = threading.Event()
+        self._unread.set()
         self._started = time.monotonic()
         self._start()
         self.boot_seconds = time.monotonic() - self._started
@@ -197,7 +203,7 @@ class ProcessSession(Session):
         if self._events < 0:
             raise TargetError(f'system "{self.name}" is not there any more: {self._lost}')
         text = json.dumps(command, separators=(",", ":")) + "\n" if command else ""
-        self._lines.records = command.get("do") == "fetch"
+        self._lines.records, self._lines.taken = command.get("do") == "fetch", 0
         try:
             for event in self._pump(text.encode(), timeout_s, time.monotonic() + timeout_s):
                 yield event
@@ -220,6 +226,14 @@ class ProcessSession(Session):
 
     def _pump(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[dict[str, Any]]:
         """Write the request, read events, and keep an eye on the clock."""
+        self._reader = threading.current_thread()
+        self._unread.clear()
+        try:
+            yield from self._exchange(to_send, idle_s, deadline)
+        finally:
+            self._unread.set()
+
+    def _exchange(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[dict[str, Any]]:
         self._to_send = to_send
         heard = time.monotonic()
         with selectors.DefaultSelector() as selector:
@@ -337,12 +351,21 @@ class ProcessSession(Session):
                     break
 
     def stop(self) -> None:
+        # Whoever waits in another thread sees the end of the agent, and stops the session too.
+        with self._stopping:
+            self._stop()
+
+    def _stop(self) -> None:
         if self._events >= 0:
-            _close(self._request)
-            self._request = -1
+            request, self._request = self._request, -1
+            _close(request)
             left = processes.end_session(self._journal.token, self._process.pid, self._leader_start)
-            _close(self._events, self._exit)
-            self._events = -1
+            if self._reader is not threading.current_thread():
+                # What is closed under a reader may be another file by the time it is read.
+                self._unread.wait(EXIT_GRACE_S)
+            files = self._events, self._exit
+            self._events = self._exit = -1
+            _close(*files)
             if self._process.stderr is not None:
                 self._process.stderr.close()
             if self._process.stdout is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from pentathlon.testbed.answers.counters import HostCounters
+from pentathlon.testbed.answers.jobs import Stopped
 from pentathlon.testbed.endpoint import Endpoint
 
 CALIBRATION_S = 0.5
@@ -34,9 +35,9 @@ class Soaked:
     """
 
     before: list[float] = field(default_factory=list)
-    stopped: list[dict[str, Any]] = field(default_factory=list)
+    stopped: list[Stopped] = field(default_factory=list)
 
-    def percent(self, hosts: list[dict[str, Any]]) -> list[float | str]:
+    def percent(self, hosts: Sequence[HostCounters]) -> list[float | str]:
         """Units per second during the flows, of those before, %; a sentence where it is unknown.
 
         Args:
@@ -81,7 +82,7 @@ def soaking(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[Soaked]:
 
 
 def units_per_second(
-    stopped: dict[str, Any], from_ns: float | None = None, to_ns: float | None = None
+    stopped: Stopped, from_ns: float | None = None, to_ns: float | None = None
 ) -> float:
     """Of all threads of a soaker together, between two times of its host's timer.
 
@@ -110,7 +111,7 @@ def _start(policy: str, hosts: tuple[Endpoint, Endpoint]) -> None:
         host.start(JOB, {"work": "soak", "placement": placement})
 
 
-def _soak(policy: str, hosts: tuple[Endpoint, Endpoint], seconds: float) -> list[dict[str, Any]]:
+def _soak(policy: str, hosts: tuple[Endpoint, Endpoint], seconds: float) -> list[Stopped]:
     _start(policy, hosts)
     time.sleep(seconds)
     return [host.finish_job(JOB) for host in hosts]

@@ -12,20 +12,23 @@ from typing import Any
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.packets.clocks import Counter
+from pentathlon.packets.records import RecordsError
 from pentathlon.targets.local.target import LocalTarget
 from pentathlon.targets.session import ProcessSession
+from pentathlon.testbed.answers import captures, jobs, opening
+from pentathlon.testbed.answers.captures import Records
+from pentathlon.testbed.answers.fields import Fields
+from pentathlon.testbed.answers.jobs import Stopped
+from pentathlon.testbed.answers.programs import Performed
+from pentathlon.testbed.answers.settings import Set
+from pentathlon.testbed.answers.trials import Ready, Received, Sent
+from pentathlon.testbed.answers.verbs import READERS
 
 ANSWER_S = 30.0
 """Longest time for an answer to a command that measures nothing, in seconds."""
 
 
-@dataclass
-class Records:
-    """One file of records as it came from the endpoint."""
-
-    flow: int
-    kind: str
-    data: bytes
+ERROR_KINDS = ("unsupported", "failed")
 
 
 @dataclass
@@ -59,6 +62,14 @@ class Endpoint:
     settings_of: LocalTarget | None = None
     group: Path | None = None
     found: dict[str, Any] = field(default_factory=dict)
+    _works: dict[str, str] = field(default_factory=dict)
+    """Job in progress -> the kind of its work."""
+
+    @property
+    def title(self) -> str:
+        """What errors call it."""
+        address = next(iter(self.addresses.values()), None)
+        return f'system "{self.session.name}"' + (f", host {address}" if address else "")
 
     def open(self, timeout_s: float) -> None:
         """Wait until the agent takes commands.
@@ -66,31 +77,36 @@ class Endpoint:
         Raises:
             TargetError: it does not within `timeout_s` seconds.
         """
-        opening = self._last({}, "endpoint", timeout_s)
-        told, self.kernel = opening.get("timer"), opening.get("kernel")
-        self.timer = Counter(**told) if told else None
+        answer = self._last({}, "endpoint", timeout_s)
+        found = opening.opening(answer)
+        self.timer, self.kernel = found.timer, found.kernel
 
     def address(self, interface: str, addresses: list[str]) -> None:
         """Bring an interface of the host up and give it addresses; note which it refuses."""
         command = {"do": "address", "interface": interface, "addresses": addresses}
-        answer = self._last(command, "addressed", ANSWER_S)
-        for refused in answer["refused"]:
+        for refused in self.tell(command, "addressed")["refused"]:
             version = next(v for v, a in self.addresses.items() if a == refused["address"])
             self.refused[version] = refused["reason"]
 
-    def tell(
-        self, command: dict[str, Any], answer: str, timeout_s: float = ANSWER_S
-    ) -> dict[str, Any]:
-        """Give a command that measures nothing; its answering event."""
-        return self._last(command, answer, timeout_s)
+    def tell(self, command: dict[str, Any], answer: str, timeout_s: float = ANSWER_S) -> Any:
+        """Give a command; its answering event, as `target.answers` types it.
+
+        Raises:
+            AnswerRefused: the answer is none.
+        """
+        return READERS[answer](self._last(command, answer, timeout_s), command)
 
     def start(self, job: str, what: dict[str, Any]) -> None:
         """Start work in the background under a name (docs/protocol.md)."""
-        self._last({"do": "start", "job": job, "what": what}, "started", ANSWER_S)
+        self.tell({"do": "start", "job": job, "what": what}, "started")
+        self._works[job] = what["work"]
 
-    def finish_job(self, job: str) -> dict[str, Any]:
+    def finish_job(self, job: str) -> Stopped:
         """End such work; the `stopped` event."""
-        return self._last({"do": "stop", "job": job}, "stopped", 4 * ANSWER_S)
+        work = self._works.pop(job, "")
+        return jobs.stopped(
+            self._last({"do": "stop", "job": job}, "stopped", 4 * ANSWER_S), job, work
+        )
 
     def need(self, program: str, package: str) -> str:
         """The path of a program that the host can start; a guest has those of this machine.
@@ -100,7 +116,7 @@ class Endpoint:
         """
         return str(launch.need(program, package))
 
-    def perform(self, command: Sequence[str], timeout_s: float, **what: Any) -> dict[str, Any]:
+    def perform(self, command: Sequence[str], timeout_s: float, **what: Any) -> Performed:
         """Run another program on the host to its end; the `performed` event.
 
         Args:
@@ -111,57 +127,83 @@ class Endpoint:
         """
         program = {"command": list(command), **what}
         asked = {"do": "perform", "program": program, "timeout_s": timeout_s}
-        return self._last(asked, "performed", timeout_s + ANSWER_S)
+        done: Performed = self.tell(asked, "performed", timeout_s + ANSWER_S)
+        return done
 
-    def settings(self, values: dict[str, str]) -> dict[str, Any]:
+    def settings(self, values: dict[str, str]) -> Set:
         """Set files below /proc/sys of the host; the `set` event."""
-        return self._last({"do": "set", "values": values}, "set", ANSWER_S)
+        done: Set = self.tell({"do": "set", "values": values}, "set")
+        return done
 
     def capture(self, trial: str, interface: str) -> None:
         """Capture every frame of an interface from now on."""
-        self._last({"do": "capture", "trial": trial, "interface": interface}, "capturing", ANSWER_S)
+        self.tell({"do": "capture", "trial": trial, "interface": interface}, "capturing")
 
     def captured(self, trial: str) -> bytes:
         """End a capture; it is a pcapng file."""
-        self._last({"do": "captured", "trial": trial}, "captured", ANSWER_S)
-        return b"".join(one.data for one in self.fetch(trial))
+        self.tell({"do": "captured", "trial": trial}, "captured")
+        return b"".join(one.data for one in self.fetch(trial) if one.kind == captures.CAPTURE)
 
-    def listen(self, command: dict[str, Any]) -> dict[str, Any]:
+    def listen(self, command: dict[str, Any]) -> Ready:
         """Open a trial's receivers; the `ready` event with their ports."""
-        return self._last({"do": "listen", **command}, "ready", ANSWER_S)
+        ready: Ready = self.tell({"do": "listen", **command}, "ready")
+        return ready
 
-    def send(self, command: dict[str, Any], longest_s: float) -> dict[str, Any]:
+    def send(self, command: dict[str, Any], longest_s: float) -> Sent:
         """Send a trial's flows to their end; the `sent` event."""
-        return self._last({"do": "send", **command}, "sent", longest_s + ANSWER_S)
+        sent: Sent = self.tell({"do": "send", **command}, "sent", longest_s + ANSWER_S)
+        return sent
 
-    def finish(self, trial: str, quiet_ms: int) -> dict[str, Any]:
+    def finish(self, trial: str, quiet_ms: int) -> Received:
         """End a trial's receivers after some quiet; the `received` event."""
         command = {"do": "finish", "trial": trial, "quiet_ms": quiet_ms}
-        return self._last(command, "received", quiet_ms / 1e3 + ANSWER_S)
+        received: Received = self.tell(command, "received", quiet_ms / 1e3 + ANSWER_S)
+        return received
 
     def fetch(self, trial: str) -> list[Records]:
-        """The records of a trial."""
-        found = []
-        for event in self.session.ask({"do": "fetch", "trial": trial}, {"fetched"}, 10 * ANSWER_S):
-            _check(event)
+        """The records of a trial.
+
+        Raises:
+            RecordsError: a file holds no records of its flow.
+        """
+        found: list[Records] = []
+        wrong: RecordsError | None = None
+        command = {"do": "fetch", "trial": trial}
+        for event in self.session.ask(command, {"fetched"}, 10 * ANSWER_S):
+            answer = self._checked(command, event)
             if event["event"] == "records":
-                found.append(Records(event["flow"], event["kind"], event["data"]))
+                if len(found) >= captures.MOST_FILES:
+                    raise answer.wrong("files", f"are more than {captures.MOST_FILES}")
+                file = captures.announced(answer, trial, event["data"])
+                found.append(file)
+                try:
+                    captures.check(file)
+                except RecordsError as error:
+                    # The other files are still to come.
+                    wrong = wrong or RecordsError(f"{self.title}: {file.kind}: {error}")
+            elif event["event"] == "fetched":
+                captures.fetched(answer, trial, found)
+        if wrong is not None:
+            raise wrong
         return found
 
-    def _last(self, command: dict[str, Any], answer: str, timeout_s: float) -> dict[str, Any]:
-        last: dict[str, Any] = {}
-        for last in self.session.ask(command, {answer}, timeout_s):
-            _check(last)
-        if "t_ns" in last:
-            self.zero_s = min(self.zero_s, time.monotonic() - last["t_ns"] * 1e-9)
+    def _last(self, command: dict[str, Any], answer: str, timeout_s: float) -> Fields:
+        last = Fields(self.title, command.get("do", "the start"), {})
+        for event in self.session.ask(command, {answer}, timeout_s):
+            last = self._checked(command, event)
+        self.zero_s = min(self.zero_s, time.monotonic() - last.time_ns("t_ns") * 1e-9)
         return last
 
+    def _checked(self, command: dict[str, Any], event: dict[str, Any]) -> Fields:
+        """The fields of an event.
 
-def _check(event: dict[str, Any]) -> None:
-    if event["event"] == "error":
-        raise CommandError(
-            str(event.get("reason", "no reason given")), str(event.get("kind", "failed"))
-        )
+        Raises:
+            CommandError: it says why the command was not obeyed.
+        """
+        answer = Fields(self.title, command.get("do", "the start"), event)
+        if event["event"] == "error":
+            raise CommandError(answer.text("reason"), answer.one_of("kind", ERROR_KINDS))
+        return answer
 
 
 class CommandError(TargetError):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.ssh.target import SshSession, SshTarget
+from pentathlon.testbed.answers.settings import Set
 from pentathlon.testbed.endpoint import Endpoint
 
 LOOK_S = 30.0
@@ -75,11 +75,11 @@ class FarEnd(Endpoint):
         """Write down what puts changes back; make them only after this returns."""
         self.shell(NOTE, self.far.directory, *map(shlex.join, commands))
 
-    def settings(self, values: dict[str, str]) -> dict[str, Any]:
+    def settings(self, values: dict[str, str]) -> Set:
         new = [name for name in values if name not in self._noted]
         if new:
-            lines = [line.split("\t", 1) for line in self.shell(READ, *new).splitlines()]
-            before = {name: value for name, value in lines if value}
+            told = (line.partition("\t") for line in self.shell(READ, *new).splitlines())
+            before = {name: value for name, _, value in told if value and name in new}
             if before:
                 put = 'printf %s "$1" >"$0"'
                 self.undo_by(
@@ -124,7 +124,7 @@ def _look(end: FarEnd) -> None:
     except TargetError as error:
         raise TargetUnavailable(f"the interface {end.device} is not usable: {error}") from error
     # ssh(1): the client's address and port, the server's address and port.
-    *lines, connection = told.splitlines()
+    *lines, connection = told.splitlines() or [""]
     server = [*connection.split(), "", "", ""][2]
     own = {line.split()[3].partition("/")[0] for line in lines if len(line.split()) > 3}
     if server and server.partition("%")[0] in own:

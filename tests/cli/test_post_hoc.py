@@ -112,6 +112,29 @@ def test_two_results_are_judged_by_chosen_rules_too(shop: Shop) -> None:
         assert done.code == Exit.BAD_INPUT and f"leave out {option}" in plain(done.err)
 
 
+@pytest.mark.parametrize("option", ["--delta", "--only"])
+def test_a_gate_marks_each_choice(shop: Shop, option: str) -> None:
+    value, words = CHANGES[option]
+    for against in ("a", "r"):
+        done = shop.call("gate", "r", "--against", against, "--system", "b", option, value)
+        assert done.code != Exit.BAD_INPUT, done.err
+        text = plain(done.out)
+        assert ", post hoc Post hoc: " in text and words in text, text
+        assert "chosen after the measurement" in text
+    done = shop.call("gate", "r", option, value, "--json")
+    [one] = json.loads(done.out)["post_hoc"]
+    assert one["what"] == {"--delta": "delta_percent", "--only": "only"}[option]
+    assert words in plain(one["words"])
+
+
+def test_a_gate_by_the_study_marks_nothing(shop: Shop) -> None:
+    as_planned = shop.call("gate", "r")
+    assert "ost hoc" not in as_planned.out
+    same = shop.call("gate", "r", "--delta", "1", "--only", "fake.*")
+    assert (same.code, same.out) == (as_planned.code, as_planned.out)
+    assert json.loads(shop.call("gate", "r", "--json").out)["post_hoc"] == []
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -65,6 +65,22 @@ def test_changes_are_asked_for(shop: Shop, changing: str) -> None:
     assert code == 0 and len(shop.results()) == 1
 
 
+def test_changes_are_asked_for_before_the_pilot(shop: Shop, changing: str) -> None:
+    code, shown = in_terminal(shop, "n\n", "run", changing)
+    assert code == 130 and "CPU quota of a new cgroup" in shown and "Go on?" in shown, shown
+    assert "pilot" not in shown and shop.results() == []
+    code, shown = in_terminal(shop, "y\n", "run", changing, "--no-report")
+    assert code == 0 and shown.count("Go on?") == 1, shown
+    assert shown.index("Go on?") < shown.index("pilot:") and len(shop.results()) == 1
+
+
+def test_a_plan_changes_no_settings(shop: Shop, changing: str) -> None:
+    done = shop.call("plan", changing)
+    text = " ".join(done.out.split())
+    assert done.code == 0 and "No pilot: a boot would change settings of this machine" in text
+    assert "pilot:" not in done.err and "not estimated" in text
+
+
 def test_nobody_is_asked_after_yes(shop: Shop, changing: str) -> None:
     code, shown = in_terminal(shop, "", "run", changing, "--yes", "--no-pilot", "--no-report")
     assert code == 0 and "Go on?" not in shown, shown

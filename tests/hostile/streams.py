@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
+from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.procedure.admission import Admission
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.lines import EventLines
 from pentathlon.targets.session import Launch, ProcessSession
 from tests.hostile.mutate import damaged
 
@@ -184,7 +188,7 @@ def _place(events: list[dict[str, Any]], random: Random) -> tuple[Any, Any]:
 
 def _value(events: list[dict[str, Any]], random: Random) -> None:
     where, key = _place(events, random)
-    where[key] = random.choice(VALUES)
+    where[key] = copy.deepcopy(random.choice(VALUES))
 
 
 def _missing(events: list[dict[str, Any]], random: Random) -> None:
@@ -246,6 +250,33 @@ def spoilt(request: dict[str, Any], random: Random) -> bytes:
         if events:
             random.choice(MUTATIONS)(events, random)
     return text_of(events)
+
+
+def streams(count: int, seed: int) -> Counter[str]:
+    """How spoilt streams end: admitted whole, or refused with one sentence at an event.
+
+    Raises:
+        Exception: whatever else the readers raise, with the number of the stream as a note.
+    """
+    random, steps, known = Random(seed), plan(1).steps["a"], catalog()
+    request = {"session": "abc", "workloads": [step.task() for step in steps]}
+    ends: Counter[str] = Counter()
+    for number in range(count):
+        data = spoilt(request, random)
+        lines, admission = EventLines([]), Admission(steps, known, "abc")
+        try:
+            for event in admission.admit(lines.feed(data)):
+                if event["event"] == "done":
+                    lines.check_done(event)
+        except TargetError as error:
+            assert str(error) and "\n" not in str(error) and len(str(error)) < 1000
+            ends["refused"] += 1
+        except BaseException as error:
+            error.add_note(f"stream {number} of seed {seed}")
+            raise
+        else:
+            ends["read"] += 1
+    return ends
 
 
 class StreamSession(ProcessSession):

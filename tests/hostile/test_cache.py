@@ -55,6 +55,34 @@ def test_a_changed_qemu_kernel_is_refused(tmp_path: Path) -> None:
         qemu_kernels.resolve("6.1")
 
 
+def test_a_changed_module_of_a_kernel_is_refused() -> None:
+    modules = qemu_kernels.directory("6.1") / "modules"
+    path = fetched(modules.parent / "vmlinuz", "kernel", release="6.1.0")
+    modules.mkdir()
+    module = modules / "virtio_net.ko"
+    module.write_text("module")
+    # A record of a version that noted no digests of modules.
+    assert qemu_kernels.resolve("6.1").modules == modules
+    record = json.loads((modules.parent / RECORD).read_text())
+    record[qemu_kernels.MODULES] = {module.name: sha256(module)}
+    (modules.parent / RECORD).write_text(json.dumps(record))
+    assert qemu_kernels.resolve("6.1").path == path
+
+    refused = "{} is not the file that was fetched"
+    module.write_text("Module")
+    with pytest.raises(TargetUnavailable, match=refused.format(r"virtio_net\.ko")):
+        qemu_kernels.resolve("6.1")
+    module.unlink()
+    with pytest.raises(TargetUnavailable, match=refused.format(r"virtio_net\.ko")):
+        qemu_kernels.resolve("6.1")
+    module.write_text("module")
+    (modules / "ext4.ko").write_text("added")
+    with pytest.raises(TargetUnavailable, match=refused.format(r"ext4\.ko")):
+        qemu_kernels.resolve("6.1")
+    (modules / "ext4.ko").unlink()
+    assert qemu_kernels.resolve("6.1").path == path
+
+
 def test_a_changed_runsc_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runsc, "on_path", lambda _: None)
     text = "#!/bin/sh\necho runsc version 7\n"

@@ -232,6 +232,24 @@ def test_a_run_with_a_line_that_no_agent_should_send(line: str, said: str, tmp_p
     assert shop.call("compare", shop.result()).code == 0
 
 
+def test_a_value_that_is_put_in_is_a_copy() -> None:
+    """Else what is done to one stream would change those that come after it."""
+    kinds = set()
+    for seed in range(200):
+        events: list[dict[str, Any]] = [{"value": 0}]
+        streams._value(events, Random(seed))
+        found = events[0]["value"]
+        kinds.add(type(found))
+        if isinstance(found, list | dict):
+            assert not any(found is one for one in streams.VALUES)
+    assert kinds >= {list, dict}
+
+
+def test_spoilt_streams_are_admitted_or_refused() -> None:
+    ends = streams.streams(500, 1)
+    assert ends.total() == 500 and min(ends["read"], ends["refused"]) > 20
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_spoilt_stream_costs_its_boot(seed: int, tmp_path: Path) -> None:
     plan, directory = streams.plan(BLOCKS), tmp_path / "result"

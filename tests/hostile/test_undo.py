@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pentathlon.machine import directories, restore
+from pentathlon.machine.claims import Busy, Claims
+from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.undo_journal import (
     UndoJournal,
     damaged,
@@ -16,6 +20,7 @@ from pentathlon.machine.undo_journal import (
     leftovers,
     restore_leftovers,
 )
+from pentathlon.machine.whole_machine import everything
 from tests.targets.conftest import needs_root
 
 FLIPS = 200
@@ -157,6 +162,52 @@ def test_only_what_this_program_changes_is_put_back(
     (said,) = restore_leftovers(state)
     assert reason in said
     assert other.read_text() == "b"
+
+
+MEASURES = """
+import sys
+from pentathlon.machine.claims import Claims
+with Claims() as claims:
+    claims.take("living", sys.argv[1:])
+    print("taken", flush=True)
+    sys.stdin.read()
+"""
+"""A run in another process, until its standard input ends."""
+
+
+def test_settings_are_not_put_back_under_another_process(
+    tmp_path: Path, values: list[Path]
+) -> None:
+    state = tmp_path / "state"
+    crashed(state, values)
+    first, last = f"CPU {min(AVAILABLE)}", f"CPU {max(AVAILABLE)}"
+    other = subprocess.Popen(
+        [sys.executable, "-c", MEASURES, first],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert other.stdin is not None and other.stdout is not None
+    try:
+        assert other.stdout.readline() == "taken\n"
+        for begin in (UndoJournal, restore_leftovers):
+            with pytest.raises(Busy, match=r'run of study "living".*cannot be put back before'):
+                begin(state)
+        assert [one.read_text() for one in values] == ["new"] * COUNT
+        assert len(leftovers(state)) == COUNT
+    finally:
+        other.communicate()
+    with Claims() as claims:
+        claims.take("this run", [last])
+        UndoJournal(state).undo()
+    assert [one.read_text() for one in values] == [f"old{number}" for number in range(COUNT)]
+
+
+def test_the_owner_of_the_settings_puts_them_back(tmp_path: Path, values: list[Path]) -> None:
+    state = tmp_path / "state"
+    crashed(state, values)
+    with Claims() as claims:
+        claims.take("this run", everything())
+        UndoJournal(state).undo()
+    assert [one.read_text() for one in values] == [f"old{number}" for number in range(COUNT)]
 
 
 def test_a_setting_that_is_gone_is_reported_once(tmp_path: Path, values: list[Path]) -> None:

@@ -228,3 +228,17 @@ def test_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "placement" not in request and "scratch" not in request, "the target adds these"
     boot = next(boot for boot in plan.blocks[0] if boot.system == "b")
     assert request["workloads"] == [plan.steps["b"][number].task() for number in boot.steps]
+
+
+def test_a_stop_that_fails_is_recorded_as_the_end_of_the_boot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stop(_: scripted.ScriptedSession) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(scripted.ScriptedSession, "stop", stop)
+    bench = Bench(scripted.plan(blocks=1), ScriptedTarget("b", well)).run()
+    ends = [one for one in bench.records if isinstance(one, BootEnd)]
+    assert [one.system for one in ends] == [boot.system for boot in bench.plan.blocks[0]]
+    assert all("Bad file descriptor" in (one.reason or "") for one in ends)
+    assert isinstance(bench.records[-1], RunEnd)

@@ -16,7 +16,7 @@ import pytest
 from pentathlon.doctor import checks
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import processes
-from pentathlon.machine.cache import RECORD
+from pentathlon.machine.cache import RECORD, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.contract import Session
 from pentathlon.targets.qemu import initramfs, kernels, modules, shares
@@ -231,7 +231,9 @@ def fetched(cache: Path, parts: list[str]) -> kernels.Kernel:
     place = cache / "pentathlon" / "kernels" / "qemu-6.1"
     (place / "modules").mkdir(parents=True)
     (place / "vmlinuz").write_bytes(b"a kernel")
-    (place / RECORD).write_text(json.dumps({"release": "6.1.0-1-amd64", "parts": parts}))
+    digest = sha256(place / "vmlinuz")
+    record = {"release": "6.1.0-1-amd64", "parts": parts, "sha256": digest}
+    (place / RECORD).write_text(json.dumps(record))
     found = kernels.present("6.1")
     assert found is not None
     return found

@@ -1,12 +1,14 @@
 """A session: timeouts, ends, torn output, and that nothing is left."""
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from pentathlon.machine import processes
 from pentathlon.machine.errors import TargetError
 from pentathlon.targets.local.target import LocalTarget
 from tests.targets.conftest import FakeSystem, request
@@ -128,6 +130,41 @@ def test_stopping_in_the_middle_leaves_nothing(local: Make) -> None:
     events = session.run(request("endless"), 10, 60)
     assert next(events)["event"] == "sample"
     session.stop()
+    session.stop()
+
+
+def test_it_is_stopped_while_another_thread_waits_for_its_events(
+    local: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other thread sees the end of the agent, and stops the session too."""
+    session = local().boot(10)
+    began, ended = threading.Event(), threading.Event()
+    said: list[str] = []
+
+    def listen() -> None:
+        try:
+            for _ in session.run(request("hang"), 60, 60):
+                began.set()
+        except TargetError as error:
+            said.append(str(error))
+        finally:
+            ended.set()
+
+    end = processes.end_session
+
+    def end_and_let_the_other_thread_go_on(token: str, leader: int, start: int) -> list[int]:
+        left = end(token, leader, start)
+        if threading.current_thread() is threading.main_thread():
+            ended.wait(0.5)
+        return left
+
+    monkeypatch.setattr(processes, "end_session", end_and_let_the_other_thread_go_on)
+    other = threading.Thread(target=listen)
+    other.start()
+    assert began.wait(10)
+    session.stop()
+    other.join()
+    assert len(said) == 1 and 'before "done"' in said[0]
     session.stop()
 
 

@@ -12,7 +12,7 @@ from pentathlon.evaluate.estimators.ratio import delta_log
 from pentathlon.evaluate.estimators.welch import paired
 from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.evaluate.frozen import Frozen
-from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.model import Evaluation, PostHoc
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.results.across import Across
 from pentathlon.evaluate.rule import Rule
@@ -61,6 +61,8 @@ class Gate(Frozen):
     outcome: Outcome
     baseline: str
     delta_percent: float
+    post_hoc: tuple[PostHoc, ...] = ()
+    """What is judged otherwise than the judged result's study planned."""
     rows: tuple[GateRow, ...]
 
     def of(self, outcome: Outcome) -> tuple[GateRow, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from pentathlon.experiments.file_services.protocols.base import Family
+from pentathlon.testbed.answers.programs import Performed
 
 COMMON: Final = (
     (r"Permission denied \(|[Pp]assword.*incorrect",
@@ -19,7 +20,7 @@ COMMON: Final = (
 """Words of the system, which every client prints, and what they mean."""
 
 
-def reason(done: dict[str, Any], family: Family) -> str | None:
+def reason(done: Performed, family: Family) -> str | None:
     """What a client's words mean, with the word itself; None if nobody knows."""
     text = str(done["error"]) + str(done["output"])
     for pattern, meaning in (*family.words, *COMMON):
@@ -28,7 +29,7 @@ def reason(done: dict[str, Any], family: Family) -> str | None:
     return None
 
 
-def last_words(done: dict[str, Any]) -> str:
+def last_words(done: Performed) -> str:
     """The last line that a program printed."""
     lines = (str(done["output"]) + str(done["error"])).strip().splitlines()
     return lines[-1].strip() if lines else "it said nothing"

@@ -18,10 +18,13 @@ from pentathlon.experiments.file_services.disk import named
 from pentathlon.experiments.file_services.programs import SYSTEM_PYTHON, Programs, missing_library
 from pentathlon.experiments.file_services.workdir import End, LocalPlace, Place
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.lines import clip
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.remote_host import FarEnd
 
 IMPORT_S = 60.0
+LONGEST_COUNT = 20
+"""Digits of a number of bytes."""
 
 WRITE = 'umask "$2"; cat >"$1"'
 UNPACK = 'tar -x -o -f - -C "$1"'
@@ -154,7 +157,10 @@ class FarPlace(Place):
         return said.split() == [held.digest, hashlib.sha256(names.encode()).hexdigest()]
 
     def came(self) -> int:
-        return int(self._far.shell(CAME, str(self.into), timeout_s=IMPORT_S))
+        said = self._far.shell(CAME, str(self.into), timeout_s=IMPORT_S).strip()
+        if not (said.isascii() and said.isdigit() and len(said) < LONGEST_COUNT):
+            raise TargetError(f"{self._far.name}: {clip(repr(said), 60)} is no number of bytes")
+        return int(said)
 
 
 @contextlib.contextmanager

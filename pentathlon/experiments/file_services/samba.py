@@ -11,6 +11,7 @@ from typing import Final
 from pentathlon.experiments.file_services.server import Server
 from pentathlon.experiments.file_services.spec import Setup
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.testbed.answers.programs import Performed
 
 PORT: Final = 445
 SHARE: Final = "office"
@@ -135,6 +136,6 @@ def _state(setup: Setup) -> Path:
     return IN_MEMORY if setup.server.borrowed else setup.server.own
 
 
-def _said(performed: dict[str, str]) -> str:
+def _said(performed: Performed) -> str:
     lines = (performed["error"] or performed["output"]).strip().splitlines()
     return lines[-1] if lines else "no reason given"

@@ -18,6 +18,9 @@ from pentathlon.testbed.endpoint import Endpoint
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
 """What the line of a log has that tells why its program did not start."""
 
+STATE = 3
+"""Column of a socket's state in its table."""
+
 PATIENCE_S, PATIENCE_APART_S = 20.0, 60.0
 """Longest time until a server listens, in seconds, on this machine's kernel and on a guest's."""
 
@@ -109,7 +112,7 @@ def listens(host: Endpoint, port: int, udp: bool = False) -> bool:
     names, state = (("udp", "udp6"), "07") if udp else (("tcp", "tcp6"), "0A")
     for line in _sockets(host, names):
         fields = line.split()
-        if fields[1].endswith(wanted) and fields[3] == state:
+        if len(fields) > STATE and fields[1].endswith(wanted) and fields[STATE] == state:
             return True
     return False
 

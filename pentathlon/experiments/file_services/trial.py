@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pentathlon.exchange import pcapng_reader
 from pentathlon.experiments.file_services import client_errors, protocols
@@ -18,6 +17,7 @@ from pentathlon.experiments.file_services.protocols.base import Family, Service
 from pentathlon.experiments.file_services.spec import Asked, Setup
 from pentathlon.experiments.file_services.testbed import Ground
 from pentathlon.machine.errors import TargetError
+from pentathlon.testbed.answers.programs import Performed
 from pentathlon.testbed.endpoint import CommandError
 
 PATIENCE_S = 60.0
@@ -122,7 +122,7 @@ def _limit_s(setup: Setup) -> float:
     return min(limit_s(setup.ground, setup.held), setup.asked.timeout_s)
 
 
-def _perform(setup: Setup, family: Family, service: Service) -> dict[str, Any]:
+def _perform(setup: Setup, family: Family, service: Service) -> Performed:
     """Let the client do its task once; how its program ended.
 
     Raises:
@@ -142,7 +142,7 @@ def _perform(setup: Setup, family: Family, service: Service) -> dict[str, Any]:
         raise TaskFailed(f"the client was lost in mid-task ({error}){_so_far(setup)}") from error
 
 
-def _check(done: dict[str, Any], setup: Setup, family: Family, service: Service) -> None:
+def _check(done: Performed, setup: Setup, family: Family, service: Service) -> None:
     """Look whether the client has the files.
 
     Raises:
@@ -152,7 +152,7 @@ def _check(done: dict[str, Any], setup: Setup, family: Family, service: Service)
         raise TaskFailed(_why(done, setup, family, service))
 
 
-def _why(done: dict[str, Any], setup: Setup, family: Family, service: Service) -> str:
+def _why(done: Performed, setup: Setup, family: Family, service: Service) -> str:
     """One sentence for a task that was not done."""
     so_far = _so_far(setup)
     try:

@@ -11,6 +11,8 @@ from typing import Any
 
 from pentathlon.experiments.forwarding import counters
 from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.testbed.answers.counters import Reading
+from pentathlon.testbed.answers.jobs import Batch, Pinged, Stopped, Watched
 from pentathlon.testbed.availability import units_per_second
 from pentathlon.testbed.cables import BACK
 from pentathlon.testbed.endpoint import CommandError, Endpoint
@@ -160,7 +162,7 @@ class Competition:
 
     started: float | None = None
     flow: tuple[float, float] = (0.0, 0.0)
-    samples: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[Batch] = field(default_factory=list)
 
     def speed_percent(self) -> float | None:
         """Work done during the flow against that of the seconds before it, per time, %.
@@ -192,6 +194,8 @@ class Competition:
 
         def progress(low: float, high: float) -> float:
             """Time that the work between two moments would have taken alone, per time."""
+            if high <= low:
+                return 0.0
             done = 0.0
             for name, began, ended, count in batches:
                 inside = max(0.0, min(ended, high) - max(began, low))
@@ -220,7 +224,7 @@ def watching(
             None: it does not run, and everything else is read.
     """
     found = Beside()
-    stopped: dict[str, dict[str, Any]] = {}
+    stopped: dict[str, Stopped] = {}
 
     def finish(host: Endpoint, job: str) -> None:
         try:
@@ -253,7 +257,7 @@ def watching(
     begin, end = (1e9 * (moment - bed.forwarder.zero_s) for moment in found.flow)
     values: dict[str, float | None] = {}
     if "watch" in stopped:
-        watched = stopped["watch"]["yields"][0]
+        watched: Watched = stopped["watch"]["yields"][0]
         inside = counters.within(watched["readings"], begin, end)
         # A watcher that got no CPU while packets were forwarded knows the flow as a whole only.
         watch = counters.middle(inside) or inside or [watched["whole"]]
@@ -270,7 +274,8 @@ def watching(
     if idle_units and "soak" in stopped:
         values["cpu_available"] = 100 * units_per_second(stopped["soak"], begin, end) / idle_units
     if "ping" in stopped:
-        asked = stopped["ping"]["yields"][0]["round_trip_ns"]
+        pinged: Pinged = stopped["ping"]["yields"][0]
+        asked = pinged["round_trip_ns"]
         answered = [t for t in asked if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
         if not answered:
@@ -278,7 +283,7 @@ def watching(
     found.values = {name: value for name, value in values.items() if value is not None}
 
 
-def _device_rate(readings: list[dict[str, Any]], device: str) -> float | None:
+def _device_rate(readings: list[Reading], device: str) -> float | None:
     """Interrupts of one device per second; None where it has none, as a veth(4)."""
     seen = any(device in (one.get("lines") or {}) for one in readings)
     return counters.rate(readings, ("lines",), device, None) if seen else None

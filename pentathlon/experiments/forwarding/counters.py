@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pentathlon.testbed.answers.counters import HostCounters, Reading, Rows
+
 RECEIVE = "NET_RX"
 """The soft interrupt in which received packets are handled (/proc/softirqs)."""
 
 
-def middle(readings: Sequence[dict[str, Any]], most: int = 3) -> list[dict[str, Any]]:
+def middle(readings: Sequence[Reading], most: int = 3) -> list[Reading]:
     """The readings of the steady part: without the first, and no more than `most`."""
     return list(readings[1 : 1 + most])
 
 
-def within(readings: Sequence[dict[str, Any]], begin: float, end: float) -> list[dict[str, Any]]:
+def within(readings: Sequence[Reading], begin: float, end: float) -> list[Reading]:
     """The readings that lie whole between two times, ns."""
     return [one for one in readings if begin <= one["from_ns"] and one["to_ns"] <= end]
 
 
-def together(hosts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def together(hosts: Sequence[HostCounters]) -> HostCounters:
     """The CPU times of several readings as those of one: short ones may hold no tick at all."""
     rows: dict[str, list[int]] = {}
     for host in hosts:
@@ -29,7 +31,7 @@ def together(hosts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"cpus": rows}
 
 
-def idle_percent(host: dict[str, Any], cpus: Iterable[int] | None) -> float | None:
+def idle_percent(host: HostCounters, cpus: Iterable[int] | None) -> float | None:
     """Mean idle share of the CPUs, %, as sar(1) prints %idle; None: they were not read.
 
     Args:
@@ -47,7 +49,7 @@ def idle_percent(host: dict[str, Any], cpus: Iterable[int] | None) -> float | No
     return sum(shares) / len(shares) if shares else None
 
 
-def count_of(rows: dict[str, Any] | None, name: str, cpus: Iterable[int] | None) -> int | None:
+def count_of(rows: Rows | None, name: str, cpus: Iterable[int] | None) -> int | None:
     """Events of one row on these CPUs (None: on all); None: the system has no such table.
 
     Rows that did not change are left out by the endpoint, so a missing row is 0.
@@ -61,7 +63,7 @@ def count_of(rows: dict[str, Any] | None, name: str, cpus: Iterable[int] | None)
 
 
 def rate(
-    readings: Sequence[dict[str, Any]], table: Sequence[str], name: str, cpus: Iterable[int] | None
+    readings: Sequence[Reading], table: Sequence[str], name: str, cpus: Iterable[int] | None
 ) -> float | None:
     """Events per second over some readings; None: the system does not count them.
 
@@ -84,7 +86,7 @@ def rate(
     return total / seconds if seconds else None
 
 
-def receiver_losses(whole: dict[str, Any], cpus: Iterable[int]) -> int:
+def receiver_losses(whole: Reading, cpus: Iterable[int]) -> int:
     """Packets that came through and were lost at the receiver: its socket's and its CPUs' queues.
 
     `RcvbufErrors` (RFC 4113, by netstat(8)), and the second column of `softnet_stat`, which is

@@ -12,6 +12,7 @@ from pentathlon.experiments import transmit_backends
 from pentathlon.experiments.forwarding import counters
 from pentathlon.experiments.forwarding.testbed import Bed
 from pentathlon.packets import join, metrics, records
+from pentathlon.packets.records import RecordsError
 from pentathlon.study import distributions
 from pentathlon.testbed.cables import BACK
 from pentathlon.testbed.trial import Task
@@ -124,6 +125,7 @@ def run_flow(
 
     Raises:
         InvalidTrial: the generator missed its schedule, or lost packets itself.
+        RecordsError: its records are torn or damaged.
         TargetError: an endpoint failed.
     """
     name = secrets.token_hex(4)
@@ -159,6 +161,9 @@ def run_flow(
     finally:
         watched = generator.finish_job(f"watch-{name}")
     files = {file.kind: file.data for file in generator.fetch(name)}
+    for end in ("sent", "received"):
+        if end not in files:
+            raise RecordsError(f'the generator left no records of the kind "{end}"')
     lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
     began = generator.zero_s + answer["start_ns"] * 1e-9
     judged = judge(
@@ -202,7 +207,7 @@ def judge(
         lost_here = round(lost_here * int(gone.sum()) / int(whole.sum()))
     sent = int(gone.sum())
     wanted = packet_rate * duration_s
-    if sent < SHORT_OF_LOAD * wanted - 1:
+    if not sent or sent < SHORT_OF_LOAD * wanted - 1:
         raise InvalidTrial(
             f"the generator missed its schedule: it sent {sent} of {wanted:.0f} packets "
             f"({100 * sent / wanted:.3g} %)"

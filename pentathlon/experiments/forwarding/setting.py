@@ -10,6 +10,7 @@ from typing import Any
 from pentathlon.experiments.forwarding import background_load
 from pentathlon.experiments.forwarding.flow import InvalidTrial, overhead
 from pentathlon.experiments.forwarding.testbed import Bed, Unsupported
+from pentathlon.packets.records import RecordsError
 from pentathlon.study import distributions
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
@@ -100,13 +101,16 @@ def set_up(bed: Bed, parameters: dict[str, Any], setting: Setting) -> None:
     bed.steer(values["steering"], live=parameters["rung"] == "live")
 
 
-FAILURES = (Unsupported, CommandError, InvalidTrial)
+FAILURES = (Unsupported, CommandError, InvalidTrial, RecordsError)
 """What costs one case its values, and not the others theirs."""
 
 
 def failure(
-    task: Task, error: Unsupported | CommandError | InvalidTrial, case: dict[str, Any]
+    task: Task,
+    error: Unsupported | CommandError | InvalidTrial | RecordsError,
+    case: dict[str, Any],
 ) -> dict[str, Any]:
     """The `error` event of a case."""
     kind = "unsupported" if isinstance(error, Unsupported) else "invalid"
+    kind = "failed" if isinstance(error, RecordsError) else kind
     return task.error(error.kind if isinstance(error, CommandError) else kind, str(error), case)

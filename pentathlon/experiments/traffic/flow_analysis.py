@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -98,12 +99,16 @@ def _flow(
 ) -> FlowResult:
     sender = int(flow.back)
     source = number if flow.hears is None else flow.hears
-    sent = records.packets(trial.files[sender, "sent", source])
+    written = trial.files.get((sender, "sent", source))
+    if written is None:
+        raise records.RecordsError(f'the sender of the flow "{flow.name}" left no records')
+    sent = records.packets(written)
     got, echoes = (
         records.Records(data) if (data := trial.files.get(key)) is not None else None
         for key in ((1 - sender, "received", number), (sender, "echoes", number))
     )
     line = lines.get(sender)
+    counts: list[Mapping[str, Any]]
     counts = [each.get(place, {}) for each, place in
               ((trial.sent, source), (trial.received, number), (trial.echoed, number))]  # fmt: skip
     # An end that lost records last says so in its counts only.

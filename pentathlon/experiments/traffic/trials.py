@@ -9,7 +9,10 @@ from typing import Any
 
 from pentathlon.experiments import transmit_backends
 from pentathlon.packets.clocks import Counter
+from pentathlon.packets.records import RecordsError
 from pentathlon.study.flows import Flow
+from pentathlon.testbed.answers.counters import HostCounters
+from pentathlon.testbed.answers.trials import FlowReceived, FlowSent
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.trial import Task
 
@@ -39,11 +42,11 @@ class Trial:
     seconds: float
     addresses: tuple[str, str]
     ports: dict[int, int] = field(default_factory=dict)
-    sent: dict[int, dict[str, Any]] = field(default_factory=dict)
-    received: dict[int, dict[str, Any]] = field(default_factory=dict)
-    echoed: dict[int, dict[str, Any]] = field(default_factory=dict)
+    sent: dict[int, FlowSent] = field(default_factory=dict)
+    received: dict[int, FlowReceived] = field(default_factory=dict)
+    echoed: dict[int, FlowReceived] = field(default_factory=dict)
     files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
-    hosts: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}])
+    hosts: list[HostCounters] = field(default_factory=lambda: [{}, {}])
     announced: set[int] = field(default_factory=set)
     rung: str = "send"
     timers: tuple[Counter | None, Counter | None] = (None, None)
@@ -61,6 +64,7 @@ def run_trial(
 
     Raises:
         CommandError: an endpoint cannot do it; its reason.
+        RecordsError: what an endpoint wrote down is damaged.
     """
     ends = (first, second)
     name = secrets.token_hex(4)
@@ -123,8 +127,15 @@ def run_trial(
         # flows begin has read its counters at some other time, or not at all.
         heard = answer["host"] if sender in trial.announced else None
         trial.hosts[1 - sender] = trial.hosts[1 - sender] or heard or {}
+    wrong: RecordsError | None = None
     for host, end in enumerate(ends):
-        trial.files |= {(host, one.kind, one.flow): one.data for one in end.fetch(name)}
+        try:
+            trial.files |= {(host, one.kind, one.flow): one.data for one in end.fetch(name)}
+        except RecordsError as error:
+            # The other host hands its files out all the same: it keeps none.
+            wrong = wrong or error
+    if wrong is not None:
+        raise wrong
     return trial
 
 

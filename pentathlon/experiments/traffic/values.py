@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pentathlon.packets.metrics import Delay, FlowMetrics
@@ -70,7 +71,9 @@ def of_flow(found: FlowMetrics, trips: Delay | None) -> dict[str, float]:
     return {name: float(value) for name, value in values.items() if value is not None}
 
 
-def of_tcp(sent: dict[str, Any], host: dict[str, Any], trips: Delay | None) -> dict[str, float]:
+def of_tcp(
+    sent: Mapping[str, Any], host: Mapping[str, Any], trips: Delay | None
+) -> dict[str, float]:
     """The indicators of RFC 6349, which is about TCP alone; what is unknown is left out.
 
     Args:
@@ -86,7 +89,7 @@ def of_tcp(sent: dict[str, Any], host: dict[str, Any], trips: Delay | None) -> d
     return {name: value for name, value in values.items() if value is not None}
 
 
-def window_s(host: dict[str, Any]) -> float:
+def window_s(host: Mapping[str, Any]) -> float:
     """Time between the two readings of a host's counters; 0: they were not read.
 
     The window holds both readings whole, and `unknown_ns` is what these took together: the time
@@ -99,7 +102,7 @@ def window_s(host: dict[str, Any]) -> float:
     return float(length_ns * 1e-9)
 
 
-def of_host(host: dict[str, Any], end: str, packets: int) -> dict[str, float]:
+def of_host(host: Mapping[str, Any], end: str, packets: int) -> dict[str, float]:
     """What a trial cost one host: `end` is "sender" or "receiver".
 
     Args:
@@ -127,7 +130,7 @@ def spoilt_by_soaker(end: str) -> tuple[str, ...]:
     return (f"cpu_{end}", f"packet_cpu_{end}", f"packet_busy_{end}")
 
 
-def share_percent(host: dict[str, Any], name: str) -> float | None:
+def share_percent(host: Mapping[str, Any], name: str) -> float | None:
     """Share of one kind of time (proc(5), /proc/stat) in that of all CPUs, %."""
     ticks = (host.get("cpus") or {}).get("cpu")
     fields = host.get("cpu_fields") or []
@@ -145,7 +148,7 @@ def reordering_of(found: Reordering | None) -> dict[str, float]:
     return extent | {"reordered_3": 100 * found.three}
 
 
-def stream_efficiency(sent: dict[str, Any]) -> float | None:
+def stream_efficiency(sent: Mapping[str, Any]) -> float | None:
     """Share of the flow's bytes that were not sent again, % (RFC 6349, section 3.2).
 
     Args:
@@ -157,7 +160,7 @@ def stream_efficiency(sent: dict[str, Any]) -> float | None:
     return float(100 * (1 - again / all_bytes))
 
 
-def tcp_efficiency(host: dict[str, Any]) -> float | None:
+def tcp_efficiency(host: Mapping[str, Any]) -> float | None:
     """Share of segments that were not sent again, % (RFC 6349, section 3.2, in segments)."""
     tcp = host.get("tcp")
     if not tcp or not tcp["segments"]:
@@ -175,7 +178,7 @@ def buffer_delay(trips: Delay | None) -> float | None:
     return 100 * (trips.mean - trips.minimum) / trips.minimum
 
 
-def busy_percent(host: dict[str, Any]) -> float | None:
+def busy_percent(host: Mapping[str, Any]) -> float | None:
     """Busy share of all CPUs, %: all but idle and iowait (proc(5), /proc/stat)."""
     ticks = (host.get("cpus") or {}).get("cpu")
     if not ticks or not sum(ticks[:8]):
@@ -183,7 +186,7 @@ def busy_percent(host: dict[str, Any]) -> float | None:
     return float(100 * _busy(ticks) / sum(ticks[:8]))
 
 
-def _busy_us(host: dict[str, Any], packets: int) -> float | None:
+def _busy_us(host: Mapping[str, Any], packets: int) -> float | None:
     """What all CPUs were busy with, but for what the hypervisor took, per packet, us."""
     ticks, tick_ns = (host.get("cpus") or {}).get("cpu"), host.get("tick_ns")
     if not ticks or not tick_ns or not packets:

@@ -134,13 +134,19 @@ def _side(one: Judgement | None, part: str) -> GridCell:
     return GridCell("", missing=known is None, value=known)
 
 
-def to_json(tables: Sequence[Filled]) -> str:
-    """All tables as JSON: numbers as numbers, null where there is none, with the reason."""
-    return json.dumps([_mapping(one) for one in tables], ensure_ascii=False, indent=1)
+def to_json(tables: Sequence[Filled], unfinished: str = "") -> str:
+    """All tables as JSON: numbers as numbers, null where there is none, with the reason.
+
+    Args:
+        unfinished: how far a run is that has not ended; "" if it has.
+    """
+    found = [_mapping(one, unfinished) for one in tables]
+    return json.dumps(found, ensure_ascii=False, indent=1)
 
 
-def _mapping(table: Filled) -> dict[str, object]:
+def _mapping(table: Filled, unfinished: str) -> dict[str, object]:
     return {
+        "unfinished": unfinished,
         "study": table.study,
         "ids": list(table.ids),
         "printed_as": table.printed_as,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pentathlon.machine.cache import RECORD, cache_dir, is_recorded, locked, sha256
+from pentathlon.machine.cache import RECORD, cache_dir, digest, is_recorded, locked, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
 from pentathlon.machine.tools import on_path
@@ -40,6 +40,9 @@ PARTS = (
     *modules.FILES,
 )
 """Modules that are kept of a package's thousands."""
+
+MODULES = "modules_sha256"
+"""Key of a record: the digest of each module, by the name of its file."""
 
 Log = Callable[[str], None]
 
@@ -74,13 +77,41 @@ def directory(name: str) -> Path:
 
 def present(name: str) -> Kernel | None:
     """The fetched kernel of a name, if it is here and is the one that was fetched."""
+    kernel = _fetched(name)
+    return kernel if kernel is not None and differing(kernel) is None else None
+
+
+def _fetched(name: str) -> Kernel | None:
+    """The same, whether its files are still those that were fetched or not."""
     place = directory(name)
     try:
         record = json.loads((place / RECORD).read_text())
-        kernel = Kernel(str(record["release"]), place / "vmlinuz", place / "modules", record)
-    except (OSError, ValueError, KeyError):
+        return Kernel(str(record["release"]), place / "vmlinuz", place / "modules", record)
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return kernel if is_recorded(kernel.path) else None
+
+
+def differing(kernel: Kernel) -> Path | None:
+    """The first file of a fetched kernel that is not the one that was fetched.
+
+    A record that has no digests of the modules is an older one: these are taken as they lie.
+    """
+    if not is_recorded(kernel.path):
+        return kernel.path
+    if kernel.modules is None or MODULES not in kernel.record:
+        return None
+    recorded = kernel.record[MODULES]
+    if not isinstance(recorded, dict):
+        return kernel.modules
+    try:
+        lying = {path.name: path for path in kernel.modules.iterdir()}
+        for name in sorted(recorded.keys() | lying.keys()):
+            path = lying.get(name, kernel.modules / name)
+            if name not in lying or recorded.get(name) != digest(path):
+                return path
+    except OSError:
+        return kernel.modules
+    return None
 
 
 def lacks(kernel: Kernel, wanted: Iterable[str]) -> bool:
@@ -109,10 +140,11 @@ def resolve(wanted: str) -> Kernel:
         )
     kernel = present(wanted)
     if kernel is None:
-        changed = directory(wanted) / "vmlinuz"
+        found = _fetched(wanted)
+        changed = directory(wanted) / "vmlinuz" if found is None else differing(found)
         why = (
             f"{changed} is not the file that was fetched: its record has another SHA-256"
-            if changed.exists()
+            if changed is not None and directory(wanted).exists()
             else f"the kernel {wanted} has not been fetched"
         )
         raise TargetUnavailable(why, remedy(wanted))
@@ -158,6 +190,7 @@ def fetch(name: str, log: Log) -> Kernel:
             "release": kernel.name.removeprefix("vmlinuz-"),
             "sha256": sha256(kernel),
             "parts": sorted(set(PARTS)),
+            MODULES: {path.name: sha256(path) for path in sorted((fresh / "modules").iterdir())},
         }
         (fresh / RECORD).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
         if place.exists():

@@ -15,6 +15,8 @@ from typing import Any
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.lateness import quantile_ns
 from pentathlon.study.link_profile import DIRECTIONS, HEADER_BYTES, Direction, Way
+from pentathlon.testbed.answers.fields import Fields
+from pentathlon.testbed.answers.jobs import Probed
 from pentathlon.testbed.link.judge import Measured, Verdict, judge, median_jitter_ms
 from pentathlon.testbed.link.probes import Delays, TooFew, delays, once, rate_kbit
 from pentathlon.testbed.link.testbed import SIDES, LinkBed, Side
@@ -239,7 +241,7 @@ def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
 
 def exchange(
     bed: LinkBed, sends: dict[Side, dict[str, Any]], version: int = 4
-) -> dict[Side, dict[str, Any]]:
+) -> dict[Side, Probed]:
     """Let both hosts probe; what each has sent and received (docs/protocol.md, `probe`).
 
     Args:
@@ -264,7 +266,31 @@ def exchange(
     longest = max(send["count"] * send["period_ns"] / 1e9 for send in sends.values())
     queues = max(_queue_s(bed, direction) for direction in DIRECTIONS)
     time.sleep(START_S + longest + bed.profile.round_trip_ms / 1e3 + queues + QUIET_S)
-    return {side: bed.host(side).finish_job("probe")["yields"][0] for side in SIDES}
+    found: dict[Side, Probed] = {
+        side: bed.host(side).finish_job("probe")["yields"][0] for side in SIDES
+    }
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        _check(bed.host(side).title, found[side], sends.get(side), sends.get(other))
+    return found
+
+
+def _check(
+    host: str, found: Probed, own: dict[str, Any] | None, peers: dict[str, Any] | None
+) -> None:
+    """That a host sent and received no probes that were not asked for.
+
+    Raises:
+        AnswerRefused: it says that it did.
+    """
+    answer = Fields(host, "stop", {})
+    most = own["count"] if own else 0
+    if found["sent"] + found["refused"] > most:
+        raise answer.wrong("sent", f"is {found['sent']}, and {most} probes were asked for")
+    most = peers["count"] if peers else 0
+    for place, row in enumerate(found["came"]):
+        if row[0] >= most:
+            what = f"has the sequence {row[0]}, and {most} probes were sent"
+            raise answer.wrong(f"came[{place}]", what)
 
 
 def _queue_s(bed: LinkBed, direction: Direction) -> float:

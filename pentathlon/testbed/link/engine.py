@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pentathlon.study.link_profile import DIRECTIONS, Profile
+from pentathlon.testbed.answers.line import Line, follows
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.link import request
 
@@ -78,6 +79,7 @@ class AgentEngine:
         self._interfaces = list(interfaces)
         self._namespaces = [None if one is None else str(one) for one in namespaces]
         self._spin_us = spin_us
+        self._last: Line | None = None
 
     def open(self, profile: Profile, seed: int, lead_ns: int) -> None:
         work = {
@@ -86,9 +88,10 @@ class AgentEngine:
             "lead_ns": lead_ns,
         }  # fmt: skip
         self._endpoint.start(JOB, work)
+        self._last = None
 
     def close(self) -> dict[str, Any]:
-        return named(self._endpoint.finish_job(JOB)["yields"][0])
+        return self._next(self._endpoint.finish_job(JOB)["yields"][0])
 
     def statistics(self) -> dict[str, Any]:
         return self._order("statistics")
@@ -103,10 +106,16 @@ class AgentEngine:
         """It ends with the namespace."""
 
     def _order(self, order: str) -> dict[str, Any]:
-        return named(self._endpoint.tell({"do": "order", "job": JOB, "order": order}, "line"))
+        return self._next(self._endpoint.tell({"do": "order", "job": JOB, "order": order}, "line"))
+
+    def _next(self, now: Line) -> dict[str, Any]:
+        if self._last is not None:
+            follows(self._endpoint.title, self._last, now)
+        self._last = now
+        return named(now)
 
 
-def named(event: dict[str, Any]) -> dict[str, Any]:
+def named(event: Line) -> dict[str, Any]:
     """The emulator's statistics with the names of the directions."""
-    kept = {key: value for key, value in event.items() if key not in {"event", "t_ns", "ways"}}
+    kept = {key: value for key, value in event.items() if key != "ways"}
     return kept | dict(zip(DIRECTIONS, event["ways"], strict=True))

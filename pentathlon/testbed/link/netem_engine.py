@@ -21,6 +21,7 @@ from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.study.link_profile import DIRECTIONS, Direction, Loss, Profile, Way
+from pentathlon.targets.lines import clip
 from pentathlon.targets.plain import PlainSystem
 from pentathlon.targets.uml import fetch, kernels
 from pentathlon.targets.uml.target import UmlTarget
@@ -166,7 +167,7 @@ class NetemEngine:
 
     def _counted(self, direction: Direction) -> dict[str, int]:
         said = self._run([self._tc, "-s", "-j", "qdisc", "show", "dev", self._leaves[direction]])
-        now = next(one for one in json.loads(said) if one["kind"] == "netem")
+        now = _netem(said)
         before = self._before[direction]
         which = "cut" if self._is_cut else "drops"
         return {
@@ -188,6 +189,22 @@ class NetemEngine:
         if "qdisc" in command and any("kind is unknown" in line for line in said):
             raise CommandError(LACKING.format(kernel=self._kernel), "unsupported")
         raise CommandError(f"netem cannot be set: {' '.join(command[1:8])}: {said[0]}")
+
+
+def _netem(said: str) -> dict[str, int]:
+    """The counters of netem, as tc(8) says.
+
+    Raises:
+        CommandError: it says something else.
+    """
+    try:
+        found = next(one for one in json.loads(said) if one["kind"] == "netem")
+        counts = {name: found[name] for name in ("packets", "bytes", "drops", "qlen")}
+    except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
+        counts = {}
+    if not counts or any(type(one) is not int or not 0 <= one < 1 << 64 for one in counts.values()):
+        raise CommandError(f"tc does not say what netem counted: {clip(said, 80)!r}")
+    return counts
 
 
 def lacking() -> str | None:

@@ -15,7 +15,7 @@ SKIP = 0.1
 
 
 class TooFew(ValueError):
-    """Fewer probes came than are needed; the text says how many."""
+    """Fewer probes came than are needed, or at one moment; the text says how many."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,12 @@ def rate_kbit(rows: Sequence[Row], frame_bytes: int, lost: int = 0, *, even: boo
     whole = (len(came) + lost) / len(came)
     came = came[int(len(came) * SKIP) :]
     times = (came - came[0]) / 1e6
+    if times[-1] <= 0:
+        raise TooFew("all probes for the rate came at one moment")
     slope = np.polyfit(times, whole * np.arange(len(came)), 1)[0]
     if lost and even:
         frames = np.cumsum(np.rint(np.diff(times) * slope))
+        if times[-1] <= times[1]:
+            raise TooFew("all probes for the rate came at two moments")
         slope = np.polyfit(times[1:], frames, 1)[0]
     return float(slope * frame_bytes * 8)

@@ -9,12 +9,15 @@ machine when the namespace is gone.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from pentathlon.machine import inside_namespace, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.lines import clip
 from pentathlon.testbed import hosts
 from pentathlon.testbed.cables import ip, script, within
 from pentathlon.testbed.endpoint import CommandError, Endpoint
@@ -36,6 +39,8 @@ done
 
 IF_THERE = ("sh", "-c", '"$@" || :', "sh")
 """Words before a command that removes what was perhaps never made."""
+
+MOST_MTU = 1 << 31
 
 PING_S, PING_MS = 5.0, 100
 """How long a first packet may take, beside the link's round trip, and how often it is tried."""
@@ -119,7 +124,7 @@ def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: in
 def _prepare(far: FarEnd, mtu: int) -> None:
     """Addresses of the other machine's interface, and its longest packet."""
     program, device = far.need("ip", "iproute2"), far.device
-    (found,) = json.loads(far.shell('"$1" -json link show dev "$2"', program, device))
+    found = _shown(far, far.shell('"$1" -json link show dev "$2"', program, device))
     networks = [f"{a}/{hosts.PREFIXES[v]}" for v, a in far.addresses.items()]
     back = [[*IF_THERE, program, "addr", "del", network, "dev", device] for network in networks]
     if found["mtu"] != mtu:
@@ -134,9 +139,34 @@ def _prepare(far: FarEnd, mtu: int) -> None:
         raise TargetError(f"{far.name}: {device} takes no address: {far.refused[4]}")
 
 
+def _shown(far: FarEnd, said: str) -> dict[str, Any]:
+    """MTU and flags of the machine's interface, as its ip(8) says.
+
+    Raises:
+        TargetError: it says something else.
+    """
+    try:
+        (found,) = json.loads(said)
+        mtu, flags = found["mtu"], found["flags"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        mtu = flags = None
+    if type(mtu) is not int or not 0 < mtu <= MOST_MTU or not isinstance(flags, list):
+        raise TargetError(
+            f"{far.name}: ip does not say which MTU and flags {far.device} has: {clip(said, 80)!r}"
+        )
+    return {"mtu": mtu, "flags": flags}
+
+
 def hardware_address(far: FarEnd) -> str:
-    """Of the machine's interface."""
-    return far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
+    """Of the machine's interface.
+
+    Raises:
+        TargetError: what it says is none.
+    """
+    said = far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
+    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", said):
+        raise TargetError(f"{far.name}: {clip(said, 60)!r} is no hardware address of {far.device}")
+    return said
 
 
 def forget_neighbours(far: FarEnd, addresses: Sequence[str]) -> None:

@@ -19,6 +19,9 @@ DAV_MODULE: Final = "ngx_http_dav_ext_module.so"
 DAV_PACKAGE: Final = "libnginx-mod-http-dav-ext"
 MODULES: Final = ("/usr/lib/nginx/modules", "/usr/lib64/nginx/modules")
 
+LONGEST_NUMBER: Final = 20
+"""Digits of a number that a kernel prints."""
+
 REUSES: Final = (8, 0)
 """From this version on curl asks twice on a connection of which it knows that it is HTTP/2
 (curl's issue 10634); earlier ones do if only the first request insists on it."""
@@ -106,7 +109,7 @@ def _versions(setup: Setup, curl: str) -> tuple[list[str], list[str]]:
     if setup.asked.protocol == "http1.1":
         return ["--http1.1"], ["--http1.1"]
     told = setup.ground.client.perform([curl, "--version"], 10.0)["output"]
-    version = re.match(r"curl (\d+)\.(\d+)", told)
+    version = re.match(r"curl ([0-9]{1,9})\.([0-9]{1,9})", told)
     if version is None or "HTTP2" not in told:
         raise Refused("the client's curl speaks no HTTP/2")
     knows = ["--http2-prior-knowledge"]
@@ -116,9 +119,10 @@ def _versions(setup: Setup, curl: str) -> tuple[list[str], list[str]]:
 def _allowed(setup: Setup, buffer: int) -> None:
     """Refuse a buffer that setsockopt(2) would cut without a word (socket(7), SO_SNDBUF)."""
     told = setup.ground.server.perform(["cat", "/proc/sys/net/core/wmem_max"], 10.0)["output"]
-    if told.strip().isdigit() and buffer > int(told):
+    most = told.strip()
+    if most.isascii() and most.isdigit() and len(most) < LONGEST_NUMBER and buffer > int(most):
         raise Refused(
-            f"the server's kernel lets a program ask for a send buffer of {int(told):,} bytes at "
+            f"the server's kernel lets a program ask for a send buffer of {int(most):,} bytes at "
             f"most (net.core.wmem_max), and {buffer:,} are wanted"
         )
 

@@ -1,0 +1,91 @@
+"""What a host's kernel took of its settings, and what it refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address, ip_interface
+from typing import Any, TypedDict
+
+from pentathlon.testbed.answers.fields import NAME, Fields
+
+
+class RefusedAddress(TypedDict):
+    """An address that the interface does not take."""
+
+    address: str
+    reason: str
+
+
+class Addressed(TypedDict):
+    """The `addressed` event."""
+
+    refused: list[RefusedAddress]
+
+
+class RefusedSetting(TypedDict):
+    """A setting that the kernel does not take."""
+
+    setting: str
+    reason: str
+
+
+class Set(TypedDict):
+    """The `set` event; `before`: what each setting was."""
+
+    before: dict[str, str]
+    refused: list[RefusedSetting]
+
+
+class RefusedFile(TypedDict):
+    """A switch of forwarding that the kernel does not have."""
+
+    file: str
+    reason: str
+
+
+class Forwarding(TypedDict):
+    """The `forwarding` event."""
+
+    on: bool
+    refused: list[RefusedFile]
+
+
+def addressed(answer: Fields, command: Mapping[str, Any]) -> Addressed:
+    """Read the answer to `address`; the addresses are those of the command, without prefixes."""
+    answer.same("interface", command["interface"])
+    asked = {ip_interface(one).ip: str(one).partition("/")[0] for one in command["addresses"]}
+    refused = []
+    for one in answer.objects("refused", len(asked)):
+        try:
+            address = asked[ip_address(one.text("address", NAME))]
+        except (ValueError, KeyError):
+            raise one.wrong("address", "is none of those that were asked for") from None
+        refused.append(RefusedAddress(address=address, reason=one.text("reason", NAME)))
+    return Addressed(refused=refused)
+
+
+def was_set(answer: Fields, command: Mapping[str, Any]) -> Set:
+    """Read the answer to `set`."""
+    asked = command["values"]
+    before = answer.object("before")
+    if set(before.names(len(asked))) != set(asked):
+        raise answer.wrong("before", "does not hold the settings that were asked for")
+    return Set(
+        before={name: before.text(name) for name in asked},
+        refused=[
+            RefusedSetting(setting=one.one_of("setting", asked), reason=one.text("reason", NAME))
+            for one in answer.objects("refused", len(asked))
+        ],
+    )
+
+
+def forwarding(answer: Fields, command: Mapping[str, Any]) -> Forwarding:
+    """Read the answer to `forward`."""
+    answer.same("on", command["on"])
+    return Forwarding(
+        on=answer.flag("on"),
+        refused=[
+            RefusedFile(file=one.text("file", NAME), reason=one.text("reason", NAME))
+            for one in answer.objects("refused", 2)
+        ],
+    )
