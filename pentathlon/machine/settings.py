@@ -90,7 +90,7 @@ class MachineSettings:
     def changes(self) -> list[dict[str, Any]]:
         """Settings of the machine that a boot changes: `what`, `from` and `to`."""
         found: list[dict[str, Any]] = []
-        for key in self._knobs():
+        for key in self._keys_of_files():
             try:
                 files = sysfs.writes(key, self._values[key])
             except TargetUnavailable:
@@ -114,7 +114,7 @@ class MachineSettings:
             )
         return found
 
-    def _knobs(self) -> list[str]:
+    def _keys_of_files(self) -> list[str]:
         """The settings that are files of the machine, in a fixed order."""
         own = OWN_NETWORK if self.own_network else ()
         return [key for key in sysfs.KNOWN if key in self._values and key not in own]
@@ -122,7 +122,7 @@ class MachineSettings:
     @property
     def whole_machine(self) -> bool:
         """Whether a setting is named that holds for everything that runs on this machine."""
-        return bool(self._knobs())
+        return bool(self._keys_of_files())
 
     @property
     def congestion_control(self) -> str | None:
@@ -133,7 +133,7 @@ class MachineSettings:
     def privileges(self) -> list[str]:
         """What the settings need beyond an ordinary user."""
         needs = []
-        for key in self._knobs():
+        for key in self._keys_of_files():
             what = f"/{sysfs.SINGLE[key]}" if key in sysfs.SINGLE else f"the files of {key}"
             needs.append(f"write access to {what} (root)")
         if "cpu_quota_percent" in self._values:
@@ -150,7 +150,7 @@ class MachineSettings:
         Raises:
             TargetUnavailable: one cannot.
         """
-        for key in self._knobs():
+        for key in self._keys_of_files():
             for file, value in sysfs.writes(key, self._values[key]):
                 if restore.current(file) != value and not os.access(file, os.W_OK):
                     raise TargetUnavailable(
@@ -180,7 +180,7 @@ class MachineSettings:
         Raises:
             TargetUnavailable: the kernel refuses a setting.
         """
-        for key in self._knobs():
+        for key in self._keys_of_files():
             for file, value in sysfs.writes(key, self._values[key]):
                 now = restore.current(file)
                 if now == value:
@@ -232,7 +232,7 @@ class MachineSettings:
             group: the `cgroup.procs` file that it was to enter; None: there is no quota.
         """
         found: dict[str, Any] = {}
-        for key in self._knobs():
+        for key in self._keys_of_files():
             reads = dict.fromkeys(
                 restore.current(file) for file, _ in sysfs.writes(key, self._values[key])
             )
@@ -244,7 +244,7 @@ class MachineSettings:
 
     def agrees(self, key: str, reads: Any) -> bool:
         """Whether what was read of a host is what a setting asks for."""
-        if key in self._knobs():
+        if key in self._keys_of_files():
             # Some interrupts cannot be moved.
             wanted = {value for _, value in sysfs.writes(key, self._values[key])}
             return key in sysfs.PARTIAL or reads == ", ".join(wanted)

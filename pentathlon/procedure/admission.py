@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.safeio.clipping import clip
+from pentathlon.safeio.clipping import said as _said
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Step
 from pentathlon.study.preparation import PlannedStep
-from pentathlon.targets.lines import clip
-from pentathlon.testbed.answers.fields import said as _said
 
 WORDS: Final = 65_536
 """Longest text of one field, in characters."""

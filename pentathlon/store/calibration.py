@@ -15,9 +15,9 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError
-from pentathlon.targets.lines import clip
 
 DIRECTORY = "calibration"
 BESIDE = "calibration.json"

@@ -13,9 +13,9 @@ from typing import Any, Final
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, Sink
+from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError, read_journal
-from pentathlon.targets.lines import clip
 
 PACKETS = "packets"
 """The directory of the files, in that of the result."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.events import NoEvent, parse_event
+from pentathlon.safeio.clipping import clip
 
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes; the largest event is the inventory, some 100 kB. More without a newline is no event."""
@@ -154,8 +155,3 @@ class EventLines:
     def rest(self) -> str:
         """The bytes after the last newline, as text."""
         return self.partial.decode("utf-8", errors="replace").strip()
-
-
-def clip(text: str, limit: int = 160) -> str:
-    """The text, cut to `limit` characters for an error message."""
-    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -25,8 +25,8 @@ FIRST, LAST = min(AVAILABLE), max(AVAILABLE)
 
 WITH_FILE = """
 import sys
-from pentathlon.machine import sysfs as knobs
-knobs.SINGLE["swappiness"] = sys.argv.pop(1)
+from pentathlon.machine import sysfs
+sysfs.SINGLE["swappiness"] = sys.argv.pop(1)
 from pentathlon.cli.start import main
 main()
 """
@@ -204,10 +204,10 @@ def test_settings_are_not_changed_under_a_run_that_changes_nothing(machine: Mach
 CHANGE = """
 import os, sys
 from pathlib import Path
-from pentathlon.machine import restore as putback, undo_journal as undo
-journal = undo.UndoJournal(Path(sys.argv[1]))
+from pentathlon.machine import restore, undo_journal
+journal = undo_journal.UndoJournal(Path(sys.argv[1]))
 setting = Path(sys.argv[2])
-journal.note(putback.setting(setting, putback.current(setting), "77"))
+journal.note(restore.setting(setting, restore.current(setting), "77"))
 setting.write_text("77")
 if sys.argv[3] == "keep":
     journal.keep()

@@ -77,12 +77,12 @@ def test_leftovers_are_listed_and_not_touched(state: Path, tmp_path: Path) -> No
     code = """
 import os, sys
 from pathlib import Path
-from pentathlon.machine import restore as putback
+from pentathlon.machine import restore
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.wine import prefix
 from pentathlon.targets.wine import program as wine
 value = Path(sys.argv[2])
-UndoJournal(Path(sys.argv[1])).note(putback.setting(value, "old", "new"))
+UndoJournal(Path(sys.argv[1])).note(restore.setting(value, "old", "new"))
 value.write_text("new")
 os._exit(9)
 """

@@ -441,7 +441,8 @@ def test_what_the_programs_of_another_machine_print(
     place._far = place._host = end  # type: ignore[attr-defined]
     place.into = SimpleNamespace()  # type: ignore[assignment]
     for ask in (
-        place.came, lambda: remote_end._prepare(end, 1500), lambda: remote_end.hardware_address(end),
+        place.came, lambda: remote_end._prepare(end, 1500),
+        lambda: remote_end.hardware_address(end),
     ):  # fmt: skip
         with pytest.raises(TargetError) as refused:
             ask()

@@ -23,14 +23,14 @@ THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 CHANGE_AND_WAIT = """
 import sys, time
 from pathlib import Path
-from pentathlon.machine import restore as putback
+from pentathlon.machine import restore
 from pentathlon.machine.undo_journal import UndoJournal
 journal = UndoJournal(Path(sys.argv[1]))
 path, new = Path(sys.argv[2]), sys.argv[3]
-journal.note(putback.setting(path, putback.current(path), new))
+journal.note(restore.setting(path, restore.current(path), new))
 path.write_text(new)
 directory = Path(sys.argv[4]) / ("pentathlon-" + journal.token)
-journal.note(putback.directory(directory))
+journal.note(restore.directory(directory))
 directory.mkdir()
 (directory / "file").write_text("left")
 print("changed", flush=True)
@@ -202,13 +202,13 @@ def test_many_random_kills_leave_nothing_changed(state: Path, tmp_path: Path) ->
     code = """
 import sys
 from pathlib import Path
-from pentathlon.machine import restore as putback
+from pentathlon.machine import restore
 from pentathlon.machine.undo_journal import UndoJournal
 value = Path(sys.argv[2])
 print("on", flush=True)
 while True:
     journal = UndoJournal(Path(sys.argv[1]))
-    journal.note(putback.setting(value, "old", "new"))
+    journal.note(restore.setting(value, "old", "new"))
     # Kernel files change in one step; a plain file is replaced to do the same.
     fresh = value.with_suffix(".fresh")
     fresh.write_text("new")

@@ -209,6 +209,6 @@ def test_a_setting_that_reads_otherwise_after_it_was_written_is_refused(
             monkeypatch.setattr(restore, "current", lambda _: "60")
 
     settings = MachineSettings(FakeSystem(settings=FakeSettings({"swappiness": 10})))
-    monkeypatch.setattr("pentathlon.machine.settings.knobs.writes", lambda *_: [(file, "10")])
+    monkeypatch.setattr("pentathlon.machine.settings.sysfs.writes", lambda *_: [(file, "10")])
     with pytest.raises(TargetUnavailable, match="reads 60 after 10 was written, so swappiness"):
         settings.apply(Stubborn())  # type: ignore[arg-type]

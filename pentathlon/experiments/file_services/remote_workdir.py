@@ -18,7 +18,7 @@ from pentathlon.experiments.file_services.disk import named
 from pentathlon.experiments.file_services.programs import SYSTEM_PYTHON, Programs, missing_library
 from pentathlon.experiments.file_services.workdir import End, LocalPlace, Place
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.targets.lines import clip
+from pentathlon.safeio.clipping import clip
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.remote_host import FarEnd
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.targets.lines import clip
+from pentathlon.safeio.clipping import clip, said
 
 MOST_SIGNED: Final = (1 << 63) - 1
 MOST_UNSIGNED: Final = (1 << 64) - 1
@@ -188,14 +188,3 @@ class Fields:
 
 MANY_ROWS: Final = 1 << 22
 """Rows of one list: more than a line of 16 MiB holds."""
-
-
-def said(value: Any) -> str:
-    """A value that somebody else sent, for a sentence: short and on one line."""
-    if value is None:
-        return "missing"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    if isinstance(value, int) and abs(value) > MOST_UNSIGNED:
-        return "a number of more than 64 bits"
-    return clip(repr(value), 60)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypedDict
 
+from pentathlon.safeio.clipping import said
 from pentathlon.testbed.answers import counters
 from pentathlon.testbed.answers.counters import Reading
-from pentathlon.testbed.answers.fields import LATEST_NS, NAME, WORDS, Fields, said
+from pentathlon.testbed.answers.fields import LATEST_NS, NAME, WORDS, Fields
 from pentathlon.testbed.answers.line import line
 from pentathlon.testbed.answers.programs import ended
 

@@ -20,8 +20,8 @@ from typing import Any
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.safeio.clipping import clip
 from pentathlon.study.link_profile import DIRECTIONS, Direction, Loss, Profile, Way
-from pentathlon.targets.lines import clip
 from pentathlon.targets.plain import PlainSystem
 from pentathlon.targets.uml import fetch, kernels
 from pentathlon.targets.uml.target import UmlTarget

@@ -17,7 +17,7 @@ from typing import Any
 
 from pentathlon.machine import inside_namespace, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.targets.lines import clip
+from pentathlon.safeio.clipping import clip
 from pentathlon.testbed import hosts
 from pentathlon.testbed.cables import ip, script, within
 from pentathlon.testbed.endpoint import CommandError, Endpoint
