@@ -15,14 +15,19 @@ from rich.text import Text
 from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import document, out, write_json
-from pentathlon.literature import formats
 from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
 from pentathlon.literature.audit.report import counts_grid, findings_grid
-from pentathlon.literature.grid import Grid, figure_grid, figure_points, table_grid
+from pentathlon.literature.grid import figure_grid, figure_points, table_grid
 from pentathlon.literature.load import find_study, load_all
 from pentathlon.literature.model import Figure, Study
 from pentathlon.literature.problems import PublishedError
 from pentathlon.store.query import load_result
+from pentathlon.tables.comma_separated import to_csv
+from pentathlon.tables.grid import Grid
+from pentathlon.tables.html import to_html
+from pentathlon.tables.latex import to_latex
+from pentathlon.tables.markdown import to_markdown
+from pentathlon.tables.terminal import to_rich
 
 HELP = "The published studies as data: their tables, their audit, a result beside them."
 
@@ -214,15 +219,15 @@ def compare_command(
 def _grid(grid: Grid, how: Format) -> None:
     if how is Format.TERMINAL:
         unfinished.say(grid.unfinished)
-        out.print(formats.to_rich(grid))
+        out.print(to_rich(grid))
         for note in grid.notes:
             out.print(Text(note, style="dim"))
         return
     writers = {
-        Format.CSV: formats.to_csv,
-        Format.MARKDOWN: formats.to_markdown,
-        Format.LATEX: formats.to_latex,
-        Format.HTML: formats.to_html,
+        Format.CSV: to_csv,
+        Format.MARKDOWN: to_markdown,
+        Format.LATEX: to_latex,
+        Format.HTML: to_html,
     }
     _write(writers[how](grid))
 
@@ -247,7 +252,7 @@ def _findings(audits: Sequence[Audit], found: Sequence[Finding]) -> None:
             if text:
                 out.print(Text(f"        {name:8}{text}"))
         out.print()
-    out.print(formats.to_rich(counts_grid(audits)))
+    out.print(to_rich(counts_grid(audits)))
     kinds = sorted({one.kind for one in found}, key=list(KINDS).index)
     for kind in kinds:
         out.print(Text(f"{kind}: {KINDS[kind]}", style="dim"))

@@ -14,9 +14,12 @@ from pentathlon.cli import unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
-from pentathlon.literature import formats
 from pentathlon.literature.problems import PublishedError, unknown
 from pentathlon.store.query import load_result
+from pentathlon.tables.comma_separated import to_csv
+from pentathlon.tables.latex import to_latex
+from pentathlon.tables.markdown import to_markdown
+from pentathlon.tables.terminal import to_rich
 
 HELP = """Print the tables of the published studies with your own systems in the columns.
 
@@ -75,14 +78,14 @@ def tables(
         if not filled:
             err.print("this result measured no row of these tables")
         writers = {
-            Format.CSV: formats.to_csv,
-            Format.MARKDOWN: formats.to_markdown,
-            Format.LATEX: formats.to_latex,
+            Format.CSV: to_csv,
+            Format.MARKDOWN: to_markdown,
+            Format.LATEX: to_latex,
         }
         for place, one in enumerate(filled):
             if how is Format.TERMINAL:
                 made = grid(one)
-                out.print(formats.to_rich(made))
+                out.print(to_rich(made))
                 for note in made.notes:
                     out.print(Text(note, style="dim"))
                 out.print()

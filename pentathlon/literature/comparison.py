@@ -12,11 +12,11 @@ from pentathlon.evaluate.display import signed, significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.published import difference_percent
 from pentathlon.evaluate.warnings import warnings
-from pentathlon.literature.grid import Grid, GridCell
 from pentathlon.literature.model import Study
 from pentathlon.literature.parts import Part
 from pentathlon.literature.problems import PublishedError
 from pentathlon.literature.tables import Table
+from pentathlon.tables.grid import Grid, GridCell
 
 OWN = "yours"
 

@@ -2,49 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pentathlon.literature.model import Figure, Study
 from pentathlon.literature.tables import Column, Row, Table
+from pentathlon.tables.grid import Grid, GridCell
 
 DIRECTIONS = {"higher": "more is better", "lower": "less is better"}
-
-
-@dataclass(frozen=True)
-class GridCell:
-    """One cell: the text as printed, and whether it was put together from damaged text.
-
-    `value` is the number that the text shows rounded; CSV holds it in full precision.
-    """
-
-    text: str
-    reconstructed: bool = False
-    missing: bool = False
-    value: float | None = None
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What a format prints.
-
-    Attributes:
-        title: caption.
-        groups: heading above each column, "" for none.
-        headings: heading of each column.
-        numeric: whether the column holds numbers, which stand on the right.
-        rows: the cells.
-        notes: sentences below the table.
-        unfinished: how far the run is that these values are of, if it has not ended; each format
-            says it first.
-    """
-
-    title: str
-    groups: tuple[str, ...]
-    headings: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[GridCell, ...], ...]
-    notes: tuple[str, ...] = field(default=())
-    unfinished: str = ""
 
 
 def table_grid(study: Study, table: Table) -> Grid:

@@ -9,6 +9,7 @@ from typing import Final
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_links import Achieved, LinkUsed, Spread
+from pentathlon.tables.grid import Grid, plain
 
 TITLE: Final = "Emulated links"
 
@@ -51,9 +52,10 @@ class Line:
         return [getattr(self, name) for name in self.__dataclass_fields__]
 
 
-def alignment() -> list[bool]:
-    """Whether each column is set to the left."""
-    return [number < LEFT for number in range(len(HEADINGS))]
+def table(evaluation: Evaluation, title: str = TITLE) -> Grid:
+    """The lines as a table."""
+    numeric = [number >= LEFT for number in range(len(HEADINGS))]
+    return plain(title, HEADINGS, numeric, (line.cells() for line in lines(evaluation)))
 
 
 def lines(evaluation: Evaluation) -> list[Line]:

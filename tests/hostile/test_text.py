@@ -15,13 +15,17 @@ from rich.text import Text
 from pentathlon.cli.screen import Screen
 from pentathlon.evaluate import Evaluation, evaluate
 from pentathlon.exchange import packets
-from pentathlon.literature import formats
-from pentathlon.literature.grid import Grid, GridCell
 from pentathlon.report.export import files
 from pentathlon.report.html import page as html
 from pentathlon.report.terminal import screen as terminal
 from pentathlon.safeio import escaping
 from pentathlon.store import schema
+from pentathlon.tables.comma_separated import to_csv
+from pentathlon.tables.grid import Grid, GridCell
+from pentathlon.tables.html import to_html
+from pentathlon.tables.latex import to_latex
+from pentathlon.tables.markdown import to_markdown
+from pentathlon.tables.terminal import to_rich
 from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
 ACTS = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u2028"
@@ -112,14 +116,14 @@ def fields(text: str) -> list[list[str]]:
 def test_no_field_of_csv_is_a_formula_and_numbers_stay_numbers(
     evaluation: Evaluation, grid: Grid
 ) -> None:
-    for text in (files.to_csv(evaluation), formats.to_csv(grid)):
+    for text in (files.to_csv(evaluation), to_csv(grid)):
         assert not acting(text)
         for field in (one for line in fields(text) for one in line):
             begins = field.lstrip()
             assert not begins.startswith(("=", "+", "@", "＝")), field
             if begins.startswith("-"):
                 float(field)
-    assert [line[1] for line in fields(formats.to_csv(grid))[1:]] == ["-1.5"] * len(FORMULAS)
+    assert [line[1] for line in fields(to_csv(grid))[1:]] == ["-1.5"] * len(FORMULAS)
     lines = list(csv.DictReader(io.StringIO(files.to_csv(evaluation), newline="")))
     slower = [float(one["difference_percent"]) for one in lines if one["difference_percent"]]
     assert len(slower) == len(FORMULAS) and all(one < 0 for one in slower)
@@ -141,7 +145,7 @@ COMMANDS = {
 
 
 def test_latex_has_no_command_but_our_own(evaluation: Evaluation, grid: Grid) -> None:
-    for text in (files.to_latex(evaluation), formats.to_latex(grid)):
+    for text in (files.to_latex(evaluation), to_latex(grid)):
         assert not acting(text) and "^^" not in text
         found = set(re.findall(r"\\([A-Za-z]+)", text.replace(r"\\", "\n")))
         assert found <= COMMANDS, found - COMMANDS
@@ -162,7 +166,7 @@ def test_markdown_has_no_heading_cell_or_tag_but_our_own(
     ours = [line for line in text.splitlines() if line.startswith("#")]
     areas = [f"## {escaping.markdown(area.capitalize())}" for area in evaluation.areas]
     assert ours == [f"# {escaping.markdown(evaluation.study.title)}", *areas, "## Not measured"]
-    for one in (text, formats.to_markdown(grid)):
+    for one in (text, to_markdown(grid)):
         bare = re.sub(r"\\[^A-Za-z0-9\s]", "", one).replace(f"`{evaluation.study.plan_hash}`", "")
         # What is left of marks is our own: headings, bold text, quotes, tables.
         assert not re.search(r"<|`|\]\(|&lt|www\.", bare)
@@ -184,7 +188,7 @@ class Page(HTMLParser):
 def test_html_has_no_element_or_attribute_but_our_own(
     evaluation: Evaluation, result: Synthetic, grid: Grid
 ) -> None:
-    for text in (html.render(evaluation, result), formats.to_html(grid)):
+    for text in (html.render(evaluation, result), to_html(grid)):
         page = Page()
         page.feed(text)
         assert not [one for one in page.found if one[0] == "img" or "onclick" in one[1]]
@@ -199,7 +203,7 @@ def test_nothing_acts_on_the_terminal(evaluation: Evaluation, grid: Grid) -> Non
         screen = Screen(stderr=False)
         screen.file = file
         terminal.render(evaluation, screen, full=full)
-        screen.print(formats.to_rich(grid))
+        screen.print(to_rich(grid))
         screen.print(Text(WORST), WORST)
         text = file.getvalue()
         assert "evil" in text and "\\x1b]0;owned" in text.replace("\n", "")

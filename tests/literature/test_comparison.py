@@ -13,9 +13,9 @@ from pentathlon.literature.comparison import OWN, Beside, Comparison, Value, bes
 from pentathlon.literature.filled.fill import fill
 from pentathlon.literature.filled.load import paper, papers
 from pentathlon.literature.filled.mapped import filled_tables, mapped
-from pentathlon.literature.formats import to_markdown
 from pentathlon.literature.load import find_study
 from pentathlon.literature.problems import PublishedError
+from pentathlon.tables.markdown import to_markdown
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Item, Maker, items
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
-from pentathlon.literature.grid import Grid, GridCell
+from pentathlon.tables.grid import Grid, GridCell
 
 
 def findings_grid(findings: Sequence[Finding]) -> Grid:

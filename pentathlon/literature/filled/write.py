@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from pentathlon.literature.filled.table import Cell, Filled, Judgement, Line
-from pentathlon.literature.grid import Grid, GridCell
+from pentathlon.tables.grid import Grid, GridCell
 
 FLAG = "* a boot deviates by more than 1 % from the mean."
 GROUPS = (

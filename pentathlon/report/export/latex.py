@@ -1,46 +1,46 @@
-"""Tables for LaTeX, with the rules of the booktabs package."""
+"""A table for each area, as the papers have them, with booktabs and longtable."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
-from pentathlon.safeio.escaping import latex, latex_comment, latex_label, latex_row
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.warnings import warnings
+from pentathlon.literature.filled.fill import fill
+from pentathlon.literature.filled.write import grid
+from pentathlon.report import links as emulated_links
+from pentathlon.report import posthoc
+from pentathlon.report.answer import sentence
+from pentathlon.report.export.area_table import area_table
+from pentathlon.safeio import escaping
+from pentathlon.tables.latex import document_part, to_longtable
 
 
-def table(
-    *,
-    caption: str,
-    label: str,
-    header: Sequence[str],
-    left: Sequence[bool],
-    rows: Sequence[Sequence[str]],
-) -> str:
-    """A longtable with a caption and a repeated header."""
-    columns = "".join("l" if one else "r" for one in left)
-    head = latex_row([latex(cell) for cell in header])
-    lines = [
-        rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
-        rf"\caption{{{latex(caption)}}}\label{{{latex_label(label)}}}\\",
-        r"\toprule",
-        head,
-        r"\midrule",
-        r"\endfirsthead",
-        r"\toprule",
-        head,
-        r"\midrule",
-        r"\endhead",
-        r"\bottomrule",
-        r"\endfoot",
-        *(latex_row([latex(cell) for cell in cells]) for cells in rows),
-        r"\end{longtable}",
+def to_latex(evaluation: Evaluation) -> str:
+    """A table for each area, as the papers have them, with booktabs and longtable."""
+    study = evaluation.study
+    short = posthoc.short(evaluation)
+    marked = f" ({posthoc.MARK}: {short})" if short else ""
+    unfinished = f" ({study.unfinished})" if study.unfinished else ""
+    first = [sentence(study.unfinished)] if study.unfinished else []
+    said = [
+        rf"\noindent\textbf{{{escaping.latex(text)}}}\par"
+        for text in (*first, *warnings(evaluation))
     ]
-    return "\n".join(lines)
-
-
-def document_part(plan_hash: str, tables: Sequence[str]) -> str:
-    """The tables with what a document must load for them."""
-    head = (
-        "% Needs \\usepackage{booktabs,longtable,textcomp} and UTF-8 input.\n"
-        f"% Plan {latex_comment(plan_hash)}\n"
-    )
-    return head + "\n\n".join(tables) + "\n"
+    tables = [
+        to_longtable(
+            area_table(evaluation, area, f"{study.title}: {area}{unfinished}{marked}"),
+            f"tab:{area}",
+        )
+        for area in evaluation.areas
+    ]
+    for filled in fill(evaluation):
+        # A longtable as the others, as these may be long too.
+        made = grid(filled)
+        marked_grid = replace(made, title=f"{made.title}{marked}")
+        tables.append(to_longtable(marked_grid, f"tab:{filled.study}-{filled.id}"))
+    if evaluation.links:
+        made = emulated_links.table(evaluation, f"{emulated_links.TITLE}{marked}")
+        tables.append(to_longtable(replace(made, notes=(emulated_links.CAPTION,)), "tab:links"))
+    head = f"{evaluation.study.plan_hash}{marked}"
+    return document_part(head, [*said, *tables])

@@ -11,13 +11,15 @@ import pytest
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.hardware import NAMES, hardware
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.literature import formats
 from pentathlon.literature.filled.fill import fill
 from pentathlon.literature.filled.groups import group
 from pentathlon.literature.filled.load import papers
 from pentathlon.literature.filled.table import Filled
 from pentathlon.literature.filled.write import data_grid, grid, to_json
 from pentathlon.report.html import page
+from pentathlon.tables.comma_separated import to_csv
+from pentathlon.tables.latex import to_latex
+from pentathlon.tables.markdown import to_markdown
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Item, Maker, Synthetic, items, same
 
@@ -55,7 +57,7 @@ def filled(evaluation: Evaluation) -> dict[tuple[str, str], Filled]:
 
 
 def read(table: Filled) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(formats.to_csv(data_grid(table)))))
+    return list(csv.DictReader(io.StringIO(to_csv(data_grid(table)))))
 
 
 def test_csv_holds_numbers_that_any_program_reads(filled: dict[tuple[str, str], Filled]) -> None:
@@ -130,8 +132,8 @@ def test_direction_and_group_stand_in_every_format(
     assert (first["Better"], first["Group"]) == ("more is better", "v")
     made = grid(table)
     assert {"Better", "Group"} <= set(made.headings)
-    assert "| GB/s | more | v |" in formats.to_markdown(made)
-    assert "GB/s & more & v &" in formats.to_latex(made)
+    assert "| GB/s | more | v |" in to_markdown(made)
+    assert "GB/s & more & v &" in to_latex(made)
     assert '<td class="unit">more</td><td class="unit">v</td>' in page.render(evaluation, result)
     (found,) = json.loads(to_json([filled["martinovic2012", "table-04"]]))
     assert [(row["direction"], row["group"]) for row in found["rows"]] == [("lower", "t")] * 4

@@ -10,7 +10,6 @@ import pytest
 
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.model_curves import CacheCheck
-from pentathlon.literature import formats
 from pentathlon.literature.filled import figures
 from pentathlon.literature.filled.fill import fill
 from pentathlon.literature.filled.load import papers
@@ -23,6 +22,7 @@ from pentathlon.report.html import overlays, sweeps
 from pentathlon.report.html import page as html
 from pentathlon.store import schema
 from pentathlon.study.catalog import parse_catalog
+from pentathlon.tables.comma_separated import to_csv
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Item, Maker, items, newer_kernel, same
 
@@ -269,7 +269,7 @@ def test_every_format_holds_every_value(filled, evaluation, result):
     page = html.render(evaluation, result)
     markdown, latex = files.to_markdown(evaluation), files.to_latex(evaluation)
     for table in filled.values():
-        assert formats.to_csv(data_grid(table)).count("\n") == len(table.lines) + 1
+        assert to_csv(data_grid(table)).count("\n") == len(table.lines) + 1
         assert f'id="{table.anchor}"' in page
         for line in table.lines[:3]:
             assert line.cells[0].text in markdown

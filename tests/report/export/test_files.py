@@ -10,6 +10,7 @@ import re
 import pytest
 
 from pentathlon.evaluate import Evaluation, evaluate
+from pentathlon.report.export import area_table
 from pentathlon.report.export import files as export
 from pentathlon.safeio import escaping
 from tests.fakes.synthetic import Item, Maker, items, same
@@ -73,7 +74,7 @@ def test_markdown_tables_have_as_many_cells_as_headings(evaluation):
     assert "venkata2003, Figure 26" in papers
     tables = [line for line in text.splitlines() if line.startswith("|")]
     counts = {len(re.findall(r"(?<!\\)\|", line)) for line in tables}
-    assert counts == {len(export.headings(evaluation)) + 1}
+    assert counts == {len(area_table.headings(evaluation)) + 1}
     assert len(tables) == len(evaluation.rows) + 2 * len(evaluation.areas)
     assert "compares layers uml and host, not kernels" in text
 
@@ -85,7 +86,7 @@ def test_latex_tables_have_as_many_cells_as_headings(evaluation):
         rows = [line for line in table.splitlines() if line.endswith(r"\\") and "&" in line]
         counts = {len(re.findall(r"(?<!\\)&", line)) for line in rows}
         machine = r"\label{tab:venkata2003-hardware}" in table
-        cells = len(evaluation.systems) + 1 if machine else len(export.headings(evaluation))
+        cells = len(evaluation.systems) + 1 if machine else len(area_table.headings(evaluation))
         assert counts == {cells - 1}
     assert text.count(r"\end{longtable}") == len(tables) == 6
     assert text.isascii()
@@ -114,4 +115,4 @@ def test_one_system_exports_its_means():
     evaluation = evaluate(Maker(factors={"a": same}, chosen=items()[:4]).make())
     lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
     assert [line["system"] for line in lines] == ["a"] * 4
-    assert export.headings(evaluation) == ["Indicator", "a", "Unit"]
+    assert area_table.headings(evaluation) == ["Indicator", "a", "Unit"]

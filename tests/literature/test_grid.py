@@ -10,10 +10,15 @@ import json
 import pytest
 from rich.console import Console
 
-from pentathlon.literature import formats
-from pentathlon.literature.grid import Grid, GridCell, figure_grid, figure_points, table_grid
+from pentathlon.literature.grid import figure_grid, figure_points, table_grid
 from pentathlon.literature.load import find_study, load_all
 from pentathlon.literature.tables import Table
+from pentathlon.tables.comma_separated import to_csv
+from pentathlon.tables.grid import Grid, GridCell
+from pentathlon.tables.html import html_text, to_html
+from pentathlon.tables.latex import latex, to_latex
+from pentathlon.tables.markdown import to_markdown
+from pentathlon.tables.terminal import to_rich
 
 EVERY = [(study.id, table.id) for study in load_all() for table in study.tables]
 
@@ -26,8 +31,8 @@ def grid_of(study: str, table: str) -> Grid:
 @pytest.mark.parametrize(("study", "table"), EVERY)
 def test_csv_gives_every_cell_back(study: str, table: str) -> None:
     grid = grid_of(study, table)
-    read = list(csv.reader(io.StringIO(formats.to_csv(grid), newline="")))
-    assert read[0] == formats.full_headings(grid)
+    read = list(csv.reader(io.StringIO(to_csv(grid), newline="")))
+    assert read[0] == grid.full_headings
     assert read[1:] == [["" if c.missing else c.text for c in row] for row in grid.rows]
     printed = {
         cell.text for row in find_study(study).table(table).row for cell in row.values.values()
@@ -69,18 +74,18 @@ class Cells(html.parser.HTMLParser):
 def test_html_is_whole_and_gives_every_cell_back(study: str, table: str) -> None:
     grid = grid_of(study, table)
     parser = Cells()
-    parser.feed(formats.to_html(grid))
+    parser.feed(to_html(grid))
     assert not parser.open
     body = [row for row in parser.rows if row]
     # Symbols such as v_Mrd lose their underscore, which is markup there.
-    expected = [[formats.marked(cell).replace("_", "") for cell in row] for row in grid.rows]
+    expected = [[cell.marked.replace("_", "") for cell in row] for row in grid.rows]
     assert [[cell.replace("_", "") for cell in row] for row in body] == expected
 
 
 @pytest.mark.parametrize(("study", "table"), EVERY)
 def test_latex_has_a_cell_for_each_column(study: str, table: str) -> None:
     grid = grid_of(study, table)
-    text = formats.to_latex(grid)
+    text = to_latex(grid)
     body = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
     assert len(body) == len(grid.rows)
     for line in body:
@@ -91,26 +96,26 @@ def test_latex_has_a_cell_for_each_column(study: str, table: str) -> None:
 def test_special_characters_are_escaped() -> None:
     cell = GridCell('a & b <i> 50 % _x_ | "q"', reconstructed=True)
     grid = Grid("t", ("",), ("h",), (False,), ((cell,),), ("note 1 % & <b>",))
-    assert "a &amp; b &lt;i&gt; 50 % _x_" in formats.to_html(grid)
-    assert r"a \& b <i> 50 \% \_x\_" in formats.to_latex(grid)
-    assert r"\| " in formats.to_markdown(grid)
+    assert "a &amp; b &lt;i&gt; 50 % _x_" in to_html(grid)
+    assert r"a \& b <i> 50 \% \_x\_" in to_latex(grid)
+    assert r"\| " in to_markdown(grid)
     console = Console(file=io.StringIO(), width=100)
-    console.print(formats.to_rich(grid))
+    console.print(to_rich(grid))
     assert "a & b <i> 50 % _x_" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_markup_in_a_cell_stays_text() -> None:
     grid = Grid("[red]t", ("",), ("h",), (False,), ((GridCell("[bold]x[/]"),),))
     console = Console(file=io.StringIO(), width=60)
-    console.print(formats.to_rich(grid))
+    console.print(to_rich(grid))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "[bold]x[/]" in shown and "[red]t" in shown
 
 
 def test_symbols_are_set_as_symbols() -> None:
-    assert formats.latex("v_Mrd - 8 MB") == r"$v_{\mathrm{Mrd}}$ - 8 MB"
-    assert formats.html_text("t_L1") == "<i>t</i><sub>L1</sub>"
-    assert formats.html_text("vista_x") == "vista_x"
+    assert latex("v_Mrd - 8 MB") == r"$v_{\mathrm{Mrd}}$ - 8 MB"
+    assert html_text("t_L1") == "<i>t</i><sub>L1</sub>"
+    assert html_text("vista_x") == "vista_x"
 
 
 def test_damage_is_shown() -> None:
@@ -119,7 +124,7 @@ def test_damage_is_shown() -> None:
     assert len(lost) == 4
     assert any(note.startswith("missing: ") for note in grid.notes)
     assert any(note.startswith("† ") for note in grid.notes)
-    assert "32.72†" in formats.to_markdown(grid)
+    assert "32.72†" in to_markdown(grid)
 
 
 def test_a_footer_says_of_which_rows_less_is_better() -> None:

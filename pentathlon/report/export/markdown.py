@@ -1,0 +1,59 @@
+"""The answer and a table for each area, as GitHub-flavoured Markdown."""
+
+from __future__ import annotations
+
+from pentathlon.evaluate.model import Evaluation
+from pentathlon.evaluate.warnings import warnings
+from pentathlon.literature.filled.fill import fill
+from pentathlon.literature.filled.write import grid
+from pentathlon.report import links as emulated_links
+from pentathlon.report import posthoc
+from pentathlon.report.answer import answers, sentence
+from pentathlon.report.export.area_table import area_table
+from pentathlon.safeio.escaping import markdown
+from pentathlon.study.counting import count_text
+from pentathlon.tables.markdown import pipe_table
+from pentathlon.tables.markdown import to_markdown as table_markdown
+
+
+def to_markdown(evaluation: Evaluation) -> str:
+    """The answer and a table for each area, as GitHub-flavoured Markdown."""
+    study = evaluation.study
+    lines = []
+    if study.unfinished:
+        lines += [f"> **{markdown(sentence(study.unfinished))}**", ""]
+    lines += [f"# {markdown(study.title)}", ""]
+    if study.question:
+        lines += [markdown(study.question), ""]
+    if marked := posthoc.words(evaluation):
+        lines += [f"> {markdown(marked)}", ""]
+    lines += [f"> **{markdown(text)}**\n" for text in warnings(evaluation)]
+    for answer in answers(evaluation):
+        lines += [f"**{markdown(answer.headline)}**", ""]
+        lines += [f"> {markdown(sentence(caution))}\n" for caution in answer.cautions]
+        for finding in answer.findings:
+            place = f", {finding.place}" if finding.place else ""
+            interval = f" ({finding.interval})" if finding.interval else ""
+            lines.append(f"- {markdown(f'{finding.title}{place}: {finding.size}{interval}')}")
+        lines += ["", markdown(answer.sureness), ""]
+    for area in evaluation.areas:
+        lines += [f"## {markdown(area.capitalize())}", ""]
+        lines += [*pipe_table(area_table(evaluation, area, "")), ""]
+    filled = fill(evaluation)
+    if filled:
+        lines += ["## Tables of the studies", ""]
+        lines += [table_markdown(grid(table)) for table in filled]
+    if evaluation.links:
+        lines += [f"## {emulated_links.TITLE}", "", *pipe_table(emulated_links.table(evaluation))]
+        lines += ["", emulated_links.CAPTION, ""]
+    if evaluation.failures:
+        lines += ["## Not measured", ""]
+        for failure in evaluation.failures:
+            what = f"{failure.workload}[{failure.case}]" if failure.case else failure.workload
+            text = f"{failure.system}: {what or 'boot'}: {failure.kind}, {failure.reason}"
+            lines.append(f"- {markdown(text)}")
+        lines.append("")
+    marked = f", {posthoc.MARK}" if study.post_hoc else ""
+    blocks = count_text(study.blocks, "block")
+    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {blocks}{marked}.")
+    return "\n".join(lines) + "\n"

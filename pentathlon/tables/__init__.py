@@ -1,0 +1,1 @@
+"""Text tables: one type, and one writer for each format."""
