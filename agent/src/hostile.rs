@@ -11,7 +11,7 @@
 //! What fails is named by its seed and its number, from which the piece is made again; once mended, it
 //! joins the corpus.
 
-pub(crate) use crate::workloads::Random;
+pub(crate) use crate::harness::Random;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

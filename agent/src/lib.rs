@@ -4,23 +4,16 @@
 //! The boundary is standard input and output: one JSON request in, JSON lines out
 //! (see `docs/protocol.md`).
 
-pub mod build;
-#[cfg(all(target_os = "linux", feature = "workloads"))]
-pub mod capture;
-pub mod catalog;
-pub mod clock;
-pub mod counters;
 #[cfg(feature = "workloads")]
 pub mod endpoint;
+pub mod harness;
 #[cfg(all(test, feature = "workloads"))]
 mod hostile;
 pub mod inventory;
 #[cfg(feature = "workloads")]
-pub mod link;
-pub mod measure;
+pub mod link_emulator;
 #[cfg(feature = "workloads")]
-pub mod network;
-pub mod prepare;
+pub mod packets;
 pub mod protocol;
 pub mod session;
 #[allow(unsafe_code)]

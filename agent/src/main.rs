@@ -1,8 +1,10 @@
 //! The command line of `pentathlon-agent`.
 
 use lexopt::prelude::*;
+use pentathlon_agent::harness::clock;
 use pentathlon_agent::session::graphics;
-use pentathlon_agent::{build, catalog, clock, endpoint, inventory, network, session, workloads};
+use pentathlon_agent::session::{build, catalog};
+use pentathlon_agent::{endpoint, harness, inventory, packets, session, workloads};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -85,7 +87,7 @@ fn verb() -> Result<u8, String> {
         )),
         Some("inventory") => document(&json!({
             "agent": build::this(),
-            "clock": clock::Calibration::measure(),
+            "clock": clock::calibrate(),
             "system": inventory::collect(&std::env::temp_dir()),
         })),
         Some("run") => Ok(session::serve() as u8),
@@ -96,7 +98,7 @@ fn verb() -> Result<u8, String> {
                 .read_to_string(&mut request)
                 .map_err(|e| e.to_string())?;
             let request = serde_json::from_str(&request).map_err(|e| e.to_string())?;
-            match network::join::join(&request) {
+            match packets::join::join(&request) {
                 Ok(joined) => document(&json!(joined)),
                 Err(reason) => {
                     eprintln!("{reason}");
@@ -105,7 +107,7 @@ fn verb() -> Result<u8, String> {
             }
         }
         Some("endpoint") => Ok(endpoint::serve() as u8),
-        Some(session::EXIT_VERB) => Ok(session::EXIT_STATUS),
+        Some(harness::EXIT_VERB) => Ok(harness::EXIT_STATUS),
         Some("worker") => Ok(session::work(&workloads::all()) as u8),
         Some("init") => {
             Err("init powers its machine off, so it runs only as process 1 of a guest".into())

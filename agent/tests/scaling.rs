@@ -4,7 +4,7 @@
 
 #![cfg(unix)]
 
-use pentathlon_agent::measure::Body;
+use pentathlon_agent::harness::measure::Body;
 use pentathlon_agent::sys::region::{Pages, Region};
 use pentathlon_agent::sys::rusage;
 use pentathlon_agent::workloads::arithmetic::{kernels::Rate, Chains, Kind, Operation};

@@ -11,7 +11,7 @@ mod shape;
 mod sys;
 
 use lexopt::prelude::*;
-use pentathlon_agent::{build, catalog, session};
+use pentathlon_agent::session::{self, build, catalog};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;

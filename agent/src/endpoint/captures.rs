@@ -8,8 +8,8 @@ pub use none::Captures;
 
 #[cfg(target_os = "linux")]
 mod real {
-    use crate::capture::Capture;
     use crate::endpoint::trial::File;
+    use crate::packets::capture::Capture;
     use crate::sys::interface;
     use serde_json::{json, Value};
     use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::jobs::{Order, Work};
 use super::program::Program;
 use super::router::Tuning;
-use crate::network::flow::{ReceiveFlow, SendFlow};
+use crate::packets::flow::{ReceiveFlow, SendFlow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -5,7 +5,7 @@ use super::command::Command;
 use super::command_line;
 use super::jobs::Work;
 use crate::hostile::{attack, corpus, damaged};
-use crate::network::send::Packets;
+use crate::packets::send::Packets;
 
 /// What the endpoint looks at before it opens anything.
 fn checked(text: &[u8]) -> Result<Command, String> {
@@ -30,7 +30,7 @@ fn checked(text: &[u8]) -> Result<Command, String> {
             ..
         } => {
             for (way, which) in line.ways.iter().zip([0, 1]) {
-                crate::link::direction::Direction::<()>::new(way, line.seed, which)?;
+                crate::link_emulator::direction::Direction::<()>::new(way, line.seed, which)?;
             }
         }
         _ => {}

@@ -7,7 +7,7 @@
 //! window is from before the first one to after the second: what was counted happened inside.
 
 use super::host::Reading;
-use crate::network::Timer;
+use crate::packets::Timer;
 use serde_json::{json, Value};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -104,12 +104,12 @@ fn wait(timer: &Timer, told: &Receiver<Span>, until_ns: u64) -> Waited {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     const MS: u64 = 1_000_000;
 
     fn timer() -> Timer {
-        Timer::start(&Calibration::measure())
+        Timer::start(&calibrate())
     }
 
     fn after(timer: &Timer, from_ms: u64, to_ms: u64) -> Span {

@@ -16,9 +16,9 @@ mod program;
 mod router;
 mod trial;
 
-use crate::clock::Calibration;
-use crate::network::Timer;
-use crate::session::Scratch;
+use crate::harness::clock::calibrate;
+use crate::harness::Scratch;
+use crate::packets::Timer;
 use captures::Captures;
 use command::Command;
 use jobs::Jobs;
@@ -30,7 +30,7 @@ use trial::{Refusal, Trials};
 
 /// Serves commands until `quit` or the end of the input. Returns the exit status.
 pub fn serve() -> i32 {
-    let calibration = Calibration::measure();
+    let calibration = calibrate();
     let scratch = match Scratch::new(None) {
         Ok(scratch) => scratch,
         Err(error) => {
@@ -47,7 +47,7 @@ pub fn serve() -> i32 {
     let mut captures = Captures::new(scratch.path().to_path_buf());
     let opening = json!({
         "event": "endpoint",
-        "agent": crate::build::this(),
+        "agent": crate::session::build::this(),
         "clock": calibration,
         "kernel": host::kernel(),
         "timer": {"source": calibration.source, "epoch": epoch, "tick_ns": tick_ns},

@@ -1,6 +1,6 @@
 //! Other programs on the host: a server in the background, or a client that runs to its end.
 
-use crate::clock::monotonic_ns;
+use crate::harness::clock::monotonic_ns;
 use crate::sys::process::{has_ended, own_group, Group};
 use serde::Deserialize;
 use serde_json::{json, Value};

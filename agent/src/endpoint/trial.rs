@@ -2,15 +2,15 @@
 
 use super::command::{Listen, Send};
 use super::meter::{Meter, Span};
-use crate::network::echoes;
-use crate::network::exchange::{self, Asker};
-use crate::network::flow::SendFlow;
-use crate::network::inlet::Inlet;
-use crate::network::outlet::Outlet;
-use crate::network::receive::{self, Received};
-use crate::network::records::{Kind, Recorder, Writer};
-use crate::network::send::{self, Sent};
-use crate::network::Timer;
+use crate::packets::echoes;
+use crate::packets::exchange::{self, Asker};
+use crate::packets::flow::SendFlow;
+use crate::packets::inlet::Inlet;
+use crate::packets::outlet::Outlet;
+use crate::packets::receive::{self, Received};
+use crate::packets::records::{Kind, Recorder, Writer};
+use crate::packets::send::{self, Sent};
+use crate::packets::Timer;
 use crate::sys::placement;
 use serde_json::{json, Value};
 use std::collections::HashMap;
@@ -361,7 +361,7 @@ impl Trials {
         socket: &UdpSocket,
         over: &Arc<AtomicBool>,
     ) -> Result<(u32, Departing, Writer), Refusal> {
-        use crate::network::{outlet, stamps};
+        use crate::packets::{outlet, stamps};
         use std::os::fd::AsFd;
         let what = format!("the kernel gives no times of sending for flow {flow}");
         crate::sys::stamps::of_departures(socket.as_fd())

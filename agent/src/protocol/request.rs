@@ -25,7 +25,7 @@ pub struct Request {
     pub placement: Placement,
     /// What is done before the first workload, in this order.
     #[serde(default)]
-    pub prepare: Vec<crate::prepare::Step>,
+    pub prepare: Vec<super::prepare::Step>,
     pub workloads: Vec<Task>,
 }
 

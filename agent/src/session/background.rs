@@ -1,8 +1,7 @@
 //! A worker in the background: one process of one workload, for an endpoint.
 
 use super::{supervisor, Assignment};
-use crate::clock::Calibration;
-use crate::protocol::{Placement, Task};
+use crate::protocol::{Calibration, Placement, Task};
 use crate::sys::process::Group;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -29,7 +28,7 @@ impl Worker {
     ) -> io::Result<Self> {
         std::fs::create_dir_all(scratch)?;
         let (mut child, group) = supervisor::spawn(&Assignment {
-            sources: crate::build::this().sources.into(),
+            sources: crate::session::build::this().sources.into(),
             epoch_ns,
             seed: 0,
             scratch: scratch.to_path_buf(),
@@ -69,7 +68,7 @@ impl Worker {
         // The leader has not been waited for, so the group is still its own.
         self.group.kill();
         self.child.wait().ok();
-        super::scratch::clear(&self.scratch);
+        crate::harness::clear(&self.scratch);
         supervisor::remove_named(&self.task, &self.scratch);
         lines.join().unwrap_or_default()
     }

@@ -56,7 +56,7 @@ pub fn catalog() -> Result<Vec<Value>, String> {
     let Some(mut document) = ask("catalog")? else {
         return Ok(Vec::new());
     };
-    let own = crate::build::this().sources;
+    let own = crate::session::build::this().sources;
     if document["agent"]["sources"] != own {
         return Err(format!(
             "{NAME} is left out: it is made of the sources {}, this agent of {own}; install \

@@ -4,7 +4,8 @@
 //!
 //! The agent is the whole user space of the guest, so nothing else runs beside what is measured.
 
-use crate::protocol::{Emitter, Event};
+use crate::harness::Emitter;
+use crate::protocol::Event;
 use crate::session::machine;
 use crate::sys::{address, guest as sys};
 use std::io::{self, Write};
@@ -108,7 +109,7 @@ pub fn init() -> ! {
         level: "info",
         message: "ready".into(),
     };
-    Emitter::new(io::stdout(), crate::clock::monotonic_ns())
+    Emitter::new(io::stdout(), crate::harness::clock::monotonic_ns())
         .send(&ready)
         .ok();
     // The agent proper is a child: as process 1 it would inherit every orphan of the workloads.

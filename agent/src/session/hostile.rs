@@ -1,10 +1,10 @@
 //! Requests: each is one that can be served, or is refused with one sentence.
 
 use super::read_document;
-use crate::catalog::{Parameter, Parameters};
 use crate::hostile::{attack, corpus, damaged};
+use crate::protocol::catalog::{Parameter, Parameters};
 use crate::protocol::Request;
-use crate::workloads::{self, Workload};
+use crate::{harness::Workload, workloads};
 use std::collections::HashMap;
 
 /// What the supervisor and its workers look at before anything is measured.

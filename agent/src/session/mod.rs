@@ -2,6 +2,8 @@
 //! passed on.
 
 mod background;
+pub mod build;
+pub mod catalog;
 pub mod graphics;
 #[cfg(target_os = "linux")]
 pub mod guest;
@@ -14,27 +16,19 @@ mod placement;
 #[cfg(windows)]
 #[path = "placement_windows.rs"]
 mod placement;
-mod scratch;
+mod prepare;
 mod supervisor;
 mod worker;
 
 pub use background::Worker;
 pub use placement::apply as place;
-pub use scratch::{also_remove, private_directory, Scratch};
 pub use supervisor::serve;
 pub use worker::work;
 
-use crate::clock::Calibration;
-use crate::protocol::{Placement, Task};
+use crate::protocol::{Calibration, Placement, Task};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
-
-/// Verb of a process that does nothing but end, with [`EXIT_STATUS`]: what starting it costs is
-/// what starting this program costs.
-pub const EXIT_VERB: &str = "exit";
-/// Not 0, and not an error number that execve(2) can give.
-pub const EXIT_STATUS: u8 = 42;
 
 /// What the supervisor tells a worker process, on its standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Applies the request's CPUs, scheduling policy and nice value, and tells what is in force.
 
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::protocol::Placement;
 use crate::sys::placement as sys;
 use serde_json::{json, Value};

@@ -1,7 +1,7 @@
 //! The request's CPUs, policy and nice value on Windows, which has affinity masks and priority
 //! classes: every value is a class by its name, and one without a counterpart is refused.
 
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::protocol::Placement;
 use crate::sys::placement as sys;
 use serde_json::{json, Value};

@@ -1,11 +1,11 @@
 //! The supervisor: starts one worker per workload and process, passes its lines on, ends it when
 //! it takes too long, and says so when it dies.
 
-use super::scratch::{self, Scratch};
-use super::{graphics, placement, read_document, Assignment};
-use crate::clock::{self, Calibration};
-use crate::counters::Counters;
-use crate::protocol::{Emitter, ErrorKind, Event, Opening, Request, Task};
+use super::{build, graphics, placement, prepare, read_document, Assignment};
+use crate::harness::clock;
+use crate::harness::counters::Counters;
+use crate::harness::{self, Emitter, Scratch};
+use crate::protocol::{ErrorKind, Event, Opening, Request, Task};
 use crate::sys::process::{self, Group};
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
@@ -66,7 +66,7 @@ impl<W: Write> Session<W> {
                 format!("the placement was not applied: {failure:?}"),
             )?;
         }
-        let calibration = Calibration::measure();
+        let calibration = clock::calibrate();
         let scratch = match Scratch::new(request.scratch.as_deref()) {
             Ok(scratch) => scratch,
             Err(error) => {
@@ -85,7 +85,7 @@ impl<W: Write> Session<W> {
         };
         self.emitter.send(&Event::Inventory(Box::new(Opening {
             session: request.session.clone(),
-            agent: crate::build::this(),
+            agent: build::this(),
             clock: calibration.clone(),
             system: request
                 .inventory
@@ -95,7 +95,7 @@ impl<W: Write> Session<W> {
         })))?;
         for (index, step) in request.prepare.iter().enumerate() {
             let emitter = &mut self.emitter;
-            crate::prepare::run(step, index, scratch.path(), &mut |event| {
+            prepare::run(step, index, scratch.path(), &mut |event| {
                 emitter.send(&event)
             })?;
         }
@@ -103,7 +103,7 @@ impl<W: Write> Session<W> {
         for (index, task) in request.workloads.iter().enumerate() {
             for process in 0..task.processes {
                 let assignment = Assignment {
-                    sources: crate::build::this().sources.into(),
+                    sources: build::this().sources.into(),
                     epoch_ns: self.epoch_ns,
                     seed: request.seed,
                     scratch: scratch.path().join(format!("{index}-{process}")),
@@ -169,7 +169,7 @@ impl<W: Write> Session<W> {
                 format!("the worker process could not be started: {error}"),
             ))),
         };
-        scratch::clear(&assignment.scratch);
+        harness::clear(&assignment.scratch);
         remove_named(task, &assignment.scratch);
         if let Some((kind, reason)) = failure? {
             self.errors += 1;
@@ -276,7 +276,7 @@ pub(super) fn remove_named(task: &Task, scratch: &Path) {
     let named = task.parameters.get("directory");
     if let Some(directory) = named.and_then(serde_json::Value::as_str) {
         if !directory.is_empty() {
-            let path = scratch::private_directory(Path::new(directory), scratch);
+            let path = harness::private_directory(Path::new(directory), scratch);
             std::fs::remove_dir_all(path).ok();
         }
     }

@@ -2,11 +2,12 @@
 //! heap, caches of the C library or crashed threads.
 
 use super::{placement, read_document, Assignment};
-use crate::catalog::Parameters;
-use crate::measure::{Context, Failure, Place, Settings};
-use crate::protocol::{Emitter, ErrorKind, Event};
+use crate::harness::measure::{Context, Failure, Place, Settings};
+use crate::harness::Emitter;
+use crate::harness::Workload;
+use crate::protocol::catalog::Parameters;
+use crate::protocol::{ErrorKind, Event};
 use crate::sys::parent;
-use crate::workloads::Workload;
 use std::io::{self, Write};
 
 /// Runs the assignment on standard input, which is for one of these workloads; events go to
@@ -45,7 +46,7 @@ fn run(
     emitter: &mut Emitter<Box<dyn Write>>,
 ) -> Result<(), (ErrorKind, String)> {
     let task = &assignment.task;
-    if assignment.sources != crate::build::this().sources {
+    if assignment.sources != crate::session::build::this().sources {
         return Err((
             ErrorKind::Request,
             format!(
@@ -53,7 +54,7 @@ fn run(
                  one version",
                 assignment.sources,
                 task.id,
-                crate::build::this().sources
+                crate::session::build::this().sources
             ),
         ));
     }

@@ -10,8 +10,6 @@ pub mod bpf;
 #[cfg(all(unix, feature = "workloads"))]
 pub mod child;
 #[cfg(feature = "workloads")]
-pub mod cipher;
-#[cfg(feature = "workloads")]
 pub mod code;
 #[cfg(unix)]
 pub mod condition;

@@ -21,54 +21,8 @@ pub mod process;
 #[cfg(feature = "workloads")]
 mod test;
 
-use crate::catalog;
-use crate::measure::{Context, Failure};
-#[cfg(all(test, feature = "workloads"))]
-pub(crate) use cpu::random::Random;
-
-/// A measured program with parameters.
-pub trait Workload: Sync {
-    /// Its entry in the catalog.
-    fn describe(&self) -> catalog::Workload;
-
-    /// Hosts that it runs between: 1, or 2 for the endpoints of a pair.
-    fn hosts(&self) -> u8 {
-        1
-    }
-
-    /// What it reports as histograms.
-    fn histograms(&self) -> Vec<catalog::Histogram> {
-        Vec::new()
-    }
-
-    /// What the types and limits of the parameters cannot say. The error is one sentence: what is
-    /// wrong and what would be right.
-    fn check(&self, _parameters: &catalog::Parameters) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Time that one process may take with the default parameters, in s, where the common limit
-    /// (`step_timeout_s` of a study) would cut it off.
-    fn timeout_s(&self) -> Option<f64> {
-        None
-    }
-
-    /// Indicators whose value may rightly be zero, such as a rate of page faults. Any other that is
-    /// zero did no work.
-    fn may_be_zero(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Indicators that are no score: what the work took of the system (CPU time, interrupts), or how
-    /// well another indicator is known. They count in no mean and are worded "more" and "fewer". In
-    /// the order of the entry.
-    fn context(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Measures every case; what fails for one case is reported and does not end the others.
-    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
-}
+#[cfg(feature = "workloads")]
+use crate::harness::Workload;
 
 /// Every workload of this agent, in the catalog's order.
 #[cfg(feature = "workloads")]
@@ -91,4 +45,51 @@ pub fn all() -> Vec<&'static dyn Workload> {
 #[cfg(feature = "workloads")]
 pub fn find(id: &str) -> Option<&'static dyn Workload> {
     all().into_iter().find(|w| w.describe().id == id)
+}
+
+#[cfg(all(test, feature = "workloads"))]
+mod tests {
+    use super::{all, find};
+    use crate::harness::entry;
+
+    #[test]
+    fn only_what_may_be_zero_is_marked_and_every_mark_names_an_indicator() {
+        for workload in all() {
+            let entry = entry(workload);
+            let marked: Vec<&str> = entry["indicators"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|indicator| indicator.get("zero_allowed").is_some())
+                .map(|indicator| indicator["id"].as_str().unwrap())
+                .collect();
+            assert_eq!(marked, workload.may_be_zero(), "{}", entry["id"]);
+        }
+        let faults = find("memory.faults").unwrap();
+        assert!(!faults.may_be_zero().is_empty());
+    }
+
+    #[test]
+    fn every_context_indicator_is_marked_and_no_workload_has_nothing_else_by_mistake() {
+        for workload in all() {
+            let entry = entry(workload);
+            let of = |role: &str| -> Vec<String> {
+                entry["indicators"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .filter(|indicator| indicator["role"] == role)
+                    .map(|indicator| indicator["id"].as_str().unwrap().to_owned())
+                    .collect()
+            };
+            assert_eq!(of("context"), workload.context(), "{}", entry["id"]);
+            let about_use = ["memory.after_boot", "memory.faults"];
+            assert_eq!(
+                of("performance").is_empty(),
+                about_use.contains(&entry["id"].as_str().unwrap()),
+                "{}",
+                entry["id"]
+            );
+        }
+    }
 }

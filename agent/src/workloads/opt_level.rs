@@ -1,7 +1,7 @@
 //! The factor of workloads whose loops or code exist at every optimisation level.
 
-use crate::catalog::{Factor, Parameter, Type};
-use crate::measure::Context;
+use crate::harness::measure::Context;
+use crate::protocol::catalog::{Factor, Parameter, Type};
 use pentathlon_code::{levels, Level};
 use serde_json::json;
 

@@ -2,9 +2,9 @@
 
 use crate::gpu::{canvas::Canvas, Gpu};
 use crate::scene::Scene;
-use pentathlon_agent::catalog::{Direction, Histogram, Indicator};
-use pentathlon_agent::clock::Clock;
-use pentathlon_agent::measure::{self, Distribution, Failure, Outcome, Reading};
+use pentathlon_agent::harness::clock::Clock;
+use pentathlon_agent::harness::measure::{self, Distribution, Failure, Outcome, Reading};
+use pentathlon_agent::protocol::catalog::{Direction, Histogram, Indicator};
 use pentathlon_agent::protocol::Case;
 
 const SUBMIT: Indicator = Indicator::new(

@@ -2,9 +2,9 @@
 //! its own, again and again until it is stopped. What it managed meanwhile is written down too.
 
 use super::Outcome;
-use crate::catalog::Parameters;
-use crate::clock::{monotonic_ns, Calibration};
-use crate::protocol::{Placement, Task};
+use crate::harness::clock::monotonic_ns;
+use crate::protocol::catalog::Parameters;
+use crate::protocol::{Calibration, Placement, Task};
 use crate::session::Worker;
 use crate::workloads;
 use serde_json::{json, Map, Value};

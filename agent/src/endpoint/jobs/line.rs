@@ -2,8 +2,8 @@
 //! measure it.
 
 use super::Outcome;
-pub use crate::link::ferry::Order;
-use crate::link::{ferry, probe};
+pub use crate::link_emulator::ferry::Order;
+use crate::link_emulator::{ferry, probe};
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{channel, Sender};

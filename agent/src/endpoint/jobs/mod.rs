@@ -13,9 +13,8 @@ mod soak;
 mod watch;
 
 use super::program::{self, Program};
-use crate::clock::Calibration;
-use crate::network::Timer;
-use crate::protocol::Placement;
+use crate::packets::Timer;
+use crate::protocol::{Calibration, Placement};
 pub use line::Order;
 use serde::Deserialize;
 use serde_json::{json, Value};
@@ -97,7 +96,7 @@ impl Jobs {
             return Err(format!("the job '{name}' is running already"));
         }
         let over = Arc::new(AtomicBool::new(false));
-        let started_ns = crate::clock::monotonic_ns();
+        let started_ns = crate::harness::clock::monotonic_ns();
         let mut orders = None;
         let threads = match work {
             Work::Soak { threads, placement } => {
@@ -156,7 +155,7 @@ impl Jobs {
             .remove(name)
             .ok_or_else(|| format!("there is no job '{name}' in progress"))?;
         job.over.store(true, Ordering::Relaxed);
-        let elapsed_ns = crate::clock::monotonic_ns() - job.started_ns;
+        let elapsed_ns = crate::harness::clock::monotonic_ns() - job.started_ns;
         let yields: Vec<Value> = job
             .threads
             .into_iter()
@@ -189,11 +188,12 @@ impl Drop for Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::clock::calibrate;
     use std::time::Duration;
 
     fn jobs(name: &str) -> Jobs {
         let scratch = std::env::temp_dir().join(format!("jobs-{name}-{}", std::process::id()));
-        let calibration = Calibration::measure();
+        let calibration = calibrate();
         let timer = Timer::start(&calibration);
         Jobs::new(calibration, timer, scratch)
     }

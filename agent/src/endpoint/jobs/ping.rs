@@ -1,7 +1,7 @@
 //! ICMP echo requests (RFC 792, RFC 4443) at a fixed period, as ping(8) sends them.
 
 use super::Outcome;
-use crate::clock::monotonic_ns;
+use crate::harness::clock::monotonic_ns;
 use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read};

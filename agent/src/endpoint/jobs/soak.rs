@@ -5,7 +5,7 @@
 //! forwarding of packets to whatever program it interrupted (`/proc/stat`, proc(5)).
 
 use super::Outcome;
-use crate::network::Timer;
+use crate::packets::Timer;
 use crate::protocol::Placement;
 use serde_json::{json, Value};
 use std::hint::black_box;

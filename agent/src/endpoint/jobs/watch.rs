@@ -2,7 +2,7 @@
 
 use super::super::host::{delta_rows, Reading};
 use super::Outcome;
-use crate::network::Timer;
+use crate::packets::Timer;
 use serde_json::{json, Map, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;

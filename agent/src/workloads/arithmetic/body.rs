@@ -3,7 +3,7 @@
 use super::chains;
 use super::kernels::{self, Kernel, Rate, State, QUOTIENTS};
 use super::operation::{Kind, Operation};
-use crate::measure::{Body, Failure};
+use crate::harness::measure::{Body, Failure};
 
 pub struct Chains {
     operation: Operation,

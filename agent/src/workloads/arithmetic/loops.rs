@@ -2,8 +2,8 @@
 
 use super::chains;
 use super::operation::{Kind, Operation};
-use crate::catalog::{self, Direction, Factor, Indicator, Semantics};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Semantics};
 use crate::protocol::Case;
 use crate::workloads::opt_level;
 use pentathlon_code::Level;
@@ -13,7 +13,7 @@ pub struct Loop;
 /// Iterations of one operation of a batch.
 const ITERATIONS: u64 = 1000;
 
-impl crate::workloads::Workload for Loop {
+impl crate::harness::Workload for Loop {
     fn describe(&self) -> catalog::Workload {
         let [operations, types] = super::choices();
         catalog::Workload {

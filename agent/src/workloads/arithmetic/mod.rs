@@ -8,8 +8,8 @@ pub mod kernels;
 mod loops;
 mod operation;
 
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure, Quantity};
+use crate::harness::measure::{Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 pub use body::Chains;
 use kernels::Rate;

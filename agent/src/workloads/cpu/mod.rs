@@ -10,7 +10,6 @@ mod math;
 mod moldyn;
 mod pi;
 mod primordia;
-pub(super) mod random;
 mod scheduling;
 mod simplex;
 

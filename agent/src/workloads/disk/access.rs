@@ -7,14 +7,14 @@ use super::interface::{self, Interface};
 use super::served::Observation;
 use super::sweep::{Pass, Shape};
 use super::{entry, report};
-use crate::catalog::{self, Semantics};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 
 pub struct Access;
 
-impl crate::workloads::Workload for Access {
+impl crate::harness::Workload for Access {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.access",

@@ -5,7 +5,7 @@
 //! stamp made of seed, position and generation. A read is proven while it is timed by summing the
 //! stamps that it brought, one load for each 4 KiB; the whole content is compared afterwards.
 
-use crate::workloads::cpu::random::Random;
+use crate::harness::Random;
 
 /// Distance of the stamps: no file system stores in smaller blocks by default, so no block repeats.
 pub const STAMPED: u64 = 4096;

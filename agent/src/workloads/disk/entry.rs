@@ -1,9 +1,9 @@
 //! What the catalog entries of this area have in common.
 
 use super::ground::Ground;
-pub use crate::catalog::parameter;
-use crate::catalog::{Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+pub use crate::protocol::catalog::parameter;
+use crate::protocol::catalog::{Direction, Factor, Indicator, Parameter, Type};
 use crate::sys::disk::place;
 use serde_json::json;
 

@@ -7,9 +7,9 @@ use super::shuffle::Shuffle;
 use super::source::{self, Source};
 use super::sweep::{timed, Pass, Shape};
 use super::{entry, report};
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use serde_json::json;
 
@@ -130,7 +130,7 @@ impl Everest {
     }
 }
 
-impl crate::workloads::Workload for Everest {
+impl crate::harness::Workload for Everest {
     fn describe(&self) -> catalog::Workload {
         let (id, title, summary) = self.names();
         catalog::Workload {

@@ -3,7 +3,7 @@
 use super::content::{Aligned, Content};
 use super::ground::Ground;
 use super::served::Before;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::sys::disk::open::{self, How};
 use crate::sys::disk::pages;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! that was named.
 
 use super::served;
-use crate::measure::{Context, Failure};
-use crate::session::{private_directory, Scratch};
+use crate::harness::measure::{Context, Failure};
+use crate::harness::{private_directory, Scratch};
 use crate::sys::disk::open::{open, How};
 use crate::sys::disk::{pages, place};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Latencies as histograms, and what is derived from them.
 
-use crate::catalog::{Direction, Histogram, Indicator};
+use crate::protocol::catalog::{Direction, Histogram, Indicator};
 
 /// A histogram of times; the median is the workload's indicator `latency`.
 pub const fn histogram(title: &'static str) -> Histogram {

@@ -4,12 +4,12 @@ use super::entry;
 use super::file::system;
 use super::ground::Ground;
 use super::shuffle::Shuffle;
-use crate::catalog::{self, Direction, Indicator, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::harness::Random;
+use crate::protocol::catalog::{self, Direction, Indicator, Semantics, Type};
 use crate::protocol::Case;
 use crate::workloads::cpu::checksum::of_words;
-use crate::workloads::cpu::random::Random;
 use serde_json::json;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -19,7 +19,7 @@ pub struct Metadata;
 
 const OPERATIONS: [&str; 5] = ["create", "stat", "readdir", "rename", "unlink"];
 
-impl crate::workloads::Workload for Metadata {
+impl crate::harness::Workload for Metadata {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.metadata",

@@ -8,12 +8,12 @@ use super::ground::Ground;
 use super::shuffle::Shuffle;
 use super::sweep::{timed, Shape};
 use super::{entry, report};
-use crate::catalog::{self, Semantics};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::harness::Random;
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 use crate::sys::disk::open::{read_at, How};
-use crate::workloads::cpu::random::Random;
 
 pub struct Order;
 
@@ -21,7 +21,7 @@ const ORDERS: [&str; 3] = ["sequential", "random_aligned", "random_unaligned"];
 /// Most places that are worked out before a pass; a pass that is longer goes round again.
 const PLACES: u64 = 1 << 20;
 
-impl crate::workloads::Workload for Order {
+impl crate::harness::Workload for Order {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.order",

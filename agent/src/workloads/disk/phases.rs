@@ -6,9 +6,9 @@ use super::entry::Sweep;
 use super::file::{short, system, TestFile};
 use super::ground::Ground;
 use super::{entry, report};
-use crate::catalog::{self, Direction, Indicator, Semantics};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Direction, Indicator, Semantics};
 use crate::protocol::Case;
 use crate::sys::disk::map::{boundary, Map};
 use crate::sys::disk::open::{read_at, write_at, How};
@@ -23,7 +23,7 @@ fn change(byte: u8) -> u8 {
     byte.wrapping_add(5) % 250
 }
 
-impl crate::workloads::Workload for Phases {
+impl crate::harness::Workload for Phases {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.phases",

@@ -10,9 +10,9 @@ use super::ground::Ground;
 use super::interface;
 use super::shuffle::Shuffle;
 use super::{entry, latency, report};
-use crate::catalog::{self, Direction, Factor, Indicator, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Distribution, Failure, Histogram, Outcome, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Distribution, Failure, Histogram, Outcome, Reading};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Semantics, Type};
 use crate::protocol::Case;
 #[cfg(target_os = "linux")]
 use crate::sys::disk::uring::Queue as Ring;
@@ -28,7 +28,7 @@ const KNOWN: u64 = 1 << 20;
 const OPERATIONS: [&str; 2] = ["random_read", "random_write"];
 const LATENCY: catalog::Histogram = latency::histogram("Time from request to completion");
 
-impl crate::workloads::Workload for Queue {
+impl crate::harness::Workload for Queue {
     fn describe(&self) -> catalog::Workload {
         let mut indicators = vec![Indicator {
             id: "iops",

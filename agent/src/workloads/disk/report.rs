@@ -2,7 +2,7 @@
 
 use super::served::Observation;
 use super::sweep::Pass;
-use crate::measure::{Context, Reading};
+use crate::harness::measure::{Context, Reading};
 use crate::protocol::Case;
 use serde_json::{json, Value};
 

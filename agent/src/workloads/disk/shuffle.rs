@@ -1,7 +1,7 @@
 //! A random order of very many numbers without a list of them: a Feistel network over the next
 //! power of four, walked until it falls inside (J. Black, P. Rogaway, CT-RSA 2002, cycle walking).
 
-use crate::workloads::cpu::random::Random;
+use crate::harness::Random;
 
 /// A permutation of `0..count`.
 #[derive(Debug, Clone)]

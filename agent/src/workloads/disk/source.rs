@@ -7,7 +7,7 @@ use super::ground::Ground;
 use super::interface;
 use super::served::Before;
 use super::sweep::Pass;
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
 use crate::sys::disk::open::{open, read_at, How};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};

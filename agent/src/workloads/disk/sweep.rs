@@ -1,8 +1,8 @@
 //! A timed pass over a file in chunks.
 
 use super::file::system;
-use crate::clock::Clock;
-use crate::measure::Failure;
+use crate::harness::clock::Clock;
+use crate::harness::measure::Failure;
 use std::io;
 
 /// The clock is read once for this many bytes, so that it costs nothing beside them.
@@ -100,7 +100,7 @@ pub fn timed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     fn shape(count: u64, limit_ns: f64) -> Shape {
         Shape {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn pass(shape: Shape, bytes: usize) -> Result<Pass, Failure> {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         timed(&clock, shape, "reading", |n| Ok((bytes, n)), || Ok(()))
     }
 
@@ -135,7 +135,7 @@ mod tests {
             pass(shape(3, f64::INFINITY), 100),
             Err(Failure::Failed(reason)) if reason.contains("12288")
         ));
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let refused = timed(
             &clock,
             shape(3, f64::INFINITY),

@@ -4,9 +4,9 @@ use super::content::Content;
 use super::file::system;
 use super::ground::Ground;
 use super::{entry, latency};
-use crate::catalog::{self, Direction, Indicator, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Distribution, Failure, Outcome, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Distribution, Failure, Outcome, Reading};
+use crate::protocol::catalog::{self, Direction, Indicator, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::disk::open::{self, How};
 use serde_json::json;
@@ -19,7 +19,7 @@ const CALLS: [&str; 2] = ["fsync", "fdatasync"];
 const PATTERNS: [&str; 2] = ["append", "overwrite"];
 const LATENCY: catalog::Histogram = latency::histogram("Time of one call");
 
-impl crate::workloads::Workload for Sync {
+impl crate::harness::Workload for Sync {
     fn describe(&self) -> catalog::Workload {
         let mut indicators = vec![Indicator {
             id: "rate",

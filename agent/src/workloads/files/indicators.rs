@@ -1,6 +1,6 @@
 //! What a task with files yields, all of it from the packets at the client's side of the link.
 
-use crate::catalog::{Direction, Indicator};
+use crate::protocol::catalog::{Direction, Indicator};
 
 /// A task without losses, and one in which every exchange carries content.
 pub const MAY_BE_ZERO: &[&str] = &["metadata", "retransmitted"];

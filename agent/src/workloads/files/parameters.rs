@@ -1,7 +1,7 @@
 //! The parameters of the tasks with files.
 
 use super::task::Kind;
-use crate::catalog::{parameter, Parameter, Type};
+use crate::protocol::catalog::{parameter, Parameter, Type};
 use serde_json::json;
 
 /// SMB by its generations ([MS-SMB2] 1.7), `smb` being the newest that both ends speak.

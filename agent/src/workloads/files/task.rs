@@ -2,8 +2,8 @@
 
 use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
-use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Factor, Semantics};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -15,7 +15,7 @@ pub enum Kind {
 
 pub struct Task(pub Kind);
 
-impl crate::workloads::Workload for Task {
+impl crate::harness::Workload for Task {
     fn describe(&self) -> catalog::Workload {
         let (id, title, summary, source) = match self.0 {
             Kind::Copy => (

@@ -4,13 +4,13 @@
 mod ndr;
 mod sweep;
 
-use crate::catalog::{parameter, Factor, Parameter, Type};
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
+use crate::protocol::catalog::{parameter, Factor, Parameter, Type};
 use serde_json::{json, Value};
 
 pub const WORKLOADS: &[&dyn super::Workload] = &[&sweep::Sweep, &ndr::Ndr];
 
-const SEMANTICS: crate::catalog::Semantics = crate::catalog::Semantics {
+const SEMANTICS: crate::protocol::catalog::Semantics = crate::protocol::catalog::Semantics {
     linux: "the kernel forwards IPv4 or IPv6 between two interfaces (ip_forward, forwarding)",
     windows:
         "not yet: the forwarder is Linux in a namespace, as a guest or as a machine of its own",

@@ -1,14 +1,14 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
 use super::{common, frames, refuse, settings, SEMANTICS};
-use crate::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
 use serde_json::json;
 use Direction::{Higher, Lower};
 
 pub struct Ndr;
 
-impl crate::workloads::Workload for Ndr {
+impl crate::harness::Workload for Ndr {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.ndr",

@@ -1,8 +1,8 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
 use super::{common, frames, refuse, settings, SEMANTICS};
-use crate::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
 use serde_json::json;
 use Direction::{Higher, Lower};
 
@@ -11,7 +11,7 @@ pub struct Sweep;
 /// salah2010 goes to 700 Kpps with a generator in the kernel; sockets do not.
 const LOADS: [u64; 11] = [10, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400];
 
-impl crate::workloads::Workload for Sweep {
+impl crate::harness::Workload for Sweep {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.sweep",

@@ -1,14 +1,14 @@
 //! `memory.after_boot`: how much memory the system sees, and how much of it is taken before any
 //! work begins.
 
-use crate::catalog::{self, Direction, Indicator, Semantics};
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Direction, Indicator, Semantics};
 use crate::protocol::Case;
 use serde_json::json;
 
 pub struct AfterBoot;
 
-impl crate::workloads::Workload for AfterBoot {
+impl crate::harness::Workload for AfterBoot {
     fn describe(&self) -> catalog::Workload {
         let indicator = |id, title, direction| Indicator {
             id,

@@ -2,7 +2,7 @@
 //! that every page is taken from the system once.
 
 use super::available;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::sys::region::{Pages, Region, ALIGNMENT};
 
 pub struct Arena {

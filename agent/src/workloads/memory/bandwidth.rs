@@ -5,8 +5,8 @@ pub(super) mod bodies;
 use super::arena::Arena;
 use super::kernels::{self, Kernels};
 use super::{pattern, sizes, smaps};
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure, Quantity};
+use crate::harness::measure::{Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::region::Pages;
 use bodies::{Copy, Read, Write};
@@ -63,7 +63,7 @@ pub const COPY: Bandwidth = Bandwidth {
 /// The factor's values: the two that exist everywhere, and instruction sets by name.
 const VARIANTS: [&str; 5] = ["vector", "scalar", "avx512", "avx2", "sse2"];
 
-impl crate::workloads::Workload for Bandwidth {
+impl crate::harness::Workload for Bandwidth {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: self.id,

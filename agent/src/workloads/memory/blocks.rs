@@ -2,8 +2,8 @@
 
 use super::crew::{self, Access, Crew};
 use super::{kernels, sizes};
-use crate::catalog::{self, Direction, Indicator, Parameter, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Direction, Indicator, Parameter, Semantics};
 use crate::protocol::Case;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ pub fn bandwidths() -> Vec<Indicator> {
     titles.map(indicator).into()
 }
 
-impl crate::workloads::Workload for Blocks {
+impl crate::harness::Workload for Blocks {
     fn describe(&self) -> catalog::Workload {
         let mut indicators = bandwidths();
         indicators.push(Indicator {

@@ -3,8 +3,8 @@
 
 use super::code_size::sizes;
 use super::{second_cache, sizes as blocks};
-use crate::catalog::{self, Direction, Indicator, Parameter, Semantics};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Indicator, Parameter, Semantics};
 use crate::protocol::Case;
 use crate::workloads::opt_level;
 use pentathlon_code::Level;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub struct CodePlusData;
 
-impl crate::workloads::Workload for CodePlusData {
+impl crate::harness::Workload for CodePlusData {
     fn describe(&self) -> catalog::Workload {
         let indicator = |id, title| Indicator {
             id,

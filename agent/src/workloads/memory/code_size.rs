@@ -1,8 +1,8 @@
 //! `memory.code_size`: straight-line code of a growing size, compiled at four levels.
 
 use super::second_cache;
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::code::Copies;
 use crate::workloads::opt_level;
@@ -20,7 +20,7 @@ pub fn sizes() -> Vec<u64> {
     fine.chain(coarse).map(|kib: u64| kib << 10).collect()
 }
 
-impl crate::workloads::Workload for CodeSize {
+impl crate::harness::Workload for CodeSize {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "memory.code_size",

@@ -5,9 +5,9 @@ use super::available;
 use super::bandwidth::bodies::{Copy, Read, Write};
 use super::kernels::{self, random, Kernels};
 use super::{pattern, team};
-use crate::catalog::{Factor, Parameter, Type};
-use crate::clock::Clock;
-use crate::measure::{Body, Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Body, Context, Failure, Reading};
+use crate::protocol::catalog::{Factor, Parameter, Type};
 use crate::protocol::Case;
 use crate::sys::region::Pages;
 use serde_json::json;
@@ -283,13 +283,13 @@ impl Body for Random<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     const ALL: [Access; 4] = [Access::Read, Access::Write, Access::Copy, Access::Random];
 
     #[test]
     fn every_access_is_proved_with_one_and_with_all_threads() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         for threads in ["one", "all"] {
             let mut crew = Crew::new(threads, 8192, 3).unwrap();
             assert_eq!(crew.places.len(), Crew::size(threads).unwrap());
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_spoilt_word_is_found_by_reading_and_by_random_loads() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let mut crew = Crew::new("one", 4096, 3).unwrap();
         crew.places[0].source.block(4096, 0).unwrap().fill(1);
         for access in [Access::Read, Access::Copy, Access::Random] {

@@ -3,8 +3,8 @@
 use super::blocks::{self, ACCESSES};
 use super::crew::Crew;
 use super::sizes;
-use crate::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ pub struct Faults;
 /// How long each access of the set takes, in ns.
 const ACCESS_NS: f64 = 1e6;
 
-impl crate::workloads::Workload for Faults {
+impl crate::harness::Workload for Faults {
     fn describe(&self) -> catalog::Workload {
         let indicator = |id, title| Indicator {
             id,

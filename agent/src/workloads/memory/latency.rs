@@ -3,15 +3,15 @@
 use super::arena::Arena;
 use super::kernels::Chain;
 use super::{sizes, smaps};
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::region::{Pages, ALIGNMENT};
 use serde_json::json;
 
 pub struct Latency;
 
-impl crate::workloads::Workload for Latency {
+impl crate::harness::Workload for Latency {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "memory.latency",

@@ -2,8 +2,8 @@
 //! of its machine (venkata2003 §3.2.1), and goes on to twice its size.
 
 use super::levels::caches::{self, Cache};
-use crate::catalog::{Parameter, Type};
-use crate::measure::Context;
+use crate::harness::measure::Context;
+use crate::protocol::catalog::{Parameter, Type};
 use serde_json::json;
 
 /// Parts of the cache that are sizes, in eighths.

@@ -1,6 +1,6 @@
 //! The parameter `block_bytes`.
 
-use crate::catalog::{Factor, Parameter, Type};
+use crate::protocol::catalog::{Factor, Parameter, Type};
 use serde_json::json;
 
 /// Blocks are whole cache lines of this many bytes.

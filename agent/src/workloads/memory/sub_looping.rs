@@ -1,8 +1,8 @@
 //! `memory.sub_looping`: a large array written many times, as a whole or piece by piece.
 
 use super::available;
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::region::{Pages, Region};
 use serde_json::json;
@@ -11,7 +11,7 @@ pub struct SubLooping;
 
 const ELEMENT: usize = size_of::<u32>();
 
-impl crate::workloads::Workload for SubLooping {
+impl crate::harness::Workload for SubLooping {
     fn describe(&self) -> catalog::Workload {
         let pieces: Vec<u64> = (10..=25).map(|log| 1 << log).collect();
         let bytes = |name, default, description| Parameter {

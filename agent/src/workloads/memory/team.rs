@@ -1,7 +1,7 @@
 //! Threads that work at the same time: the rate of each is taken while all of them work.
 
-use crate::clock::Clock;
-use crate::measure::{Body, Failure};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Body, Failure};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Barrier;
 
@@ -184,8 +184,8 @@ pub fn bind(_cpu: Option<usize>) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
-    use crate::measure::Closures;
+    use crate::harness::clock::calibrate;
+    use crate::harness::measure::Closures;
     use std::sync::atomic::AtomicU64;
 
     const WINDOW_NS: f64 = 2e6;
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn every_member_works_for_the_whole_window_and_counts_its_own() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         for count in [1, 3] {
             let mut members: Vec<_> = (0..count)
                 .map(|n| {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_slow_member_is_in_company_until_its_end() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let fast_done = AtomicU64::new(0);
         let seen = AtomicU64::new(u64::MAX);
         let fast = Closures(
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_fails_in_one_thread_fails_the_round() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let bad = || {
             member(Closures(spin, |_, _| {
                 Err(Failure::Invalid("planted".into()))
@@ -299,7 +299,7 @@ mod tests {
                 Ok(0)
             }
         }
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let good = member(Closures(spin, |_, _| Ok(0)));
         let outcome = window(&mut [good, member(Refuses)], WINDOW_NS, &clock);
         assert_eq!(outcome, Err(Failure::Unsupported("planted".into())));

@@ -1,6 +1,6 @@
 //! What `network.traffic` yields, by the names of the standards that define it.
 
-use crate::catalog::{Direction, Indicator};
+use crate::protocol::catalog::{Direction, Indicator};
 use Direction::{Higher, Lower};
 
 type Line = (&'static str, &'static str, &'static str, Direction);

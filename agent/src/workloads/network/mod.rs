@@ -1,5 +1,5 @@
 //! What is measured between two hosts. The endpoints do the work (`crate::endpoint`,
-//! `crate::network`); here stands what the catalog says of it.
+//! `crate::packets`); here stands what the catalog says of it.
 
 mod indicators;
 mod parameters;

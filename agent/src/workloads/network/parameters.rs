@@ -1,6 +1,6 @@
 //! The parameters of `network.traffic`.
 
-use crate::catalog::{parameter, Parameter, Type};
+use crate::protocol::catalog::{parameter, Parameter, Type};
 use serde_json::json;
 
 /// 13 sizes from 64 to 1536 bytes, as martinovic2012, section 6.4.

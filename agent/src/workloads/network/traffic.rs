@@ -2,12 +2,12 @@
 
 use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
-use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Factor, Semantics};
 
 pub struct Traffic;
 
-impl crate::workloads::Workload for Traffic {
+impl crate::harness::Workload for Traffic {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "network.traffic",

@@ -1,6 +1,6 @@
 //! Timed bodies that make one call after another and count the correct ones.
 
-use crate::measure::{Body, Failure};
+use crate::harness::measure::{Body, Failure};
 
 /// Makes a body of `call`, which says whether the call did what it should, and `proof`, which looks
 /// at what the batch left behind (outside the timed region).

@@ -3,8 +3,8 @@
 #[cfg(any(unix, windows))]
 use super::calls::{nothing_left, Calls};
 use super::entry;
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 #[cfg(any(unix, windows))]
 use crate::protocol::Case;
 #[cfg(any(unix, windows))]
@@ -12,7 +12,7 @@ use crate::sys::condition::Turn;
 
 pub struct Condition;
 
-impl crate::workloads::Workload for Condition {
+impl crate::harness::Workload for Condition {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.condition",

@@ -2,8 +2,8 @@
 
 use super::calls::Looped;
 use super::{directory, entry};
-use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Factor, Semantics};
 use crate::protocol::Case;
 use crate::sys::descriptor;
 use crate::workloads::opt_level;
@@ -15,7 +15,7 @@ const NAME: &str = "temp";
 const REMOVAL: u32 = 3;
 const MODES: &[&str] = &["default", "synchronous"];
 
-impl crate::workloads::Workload for CreateDelete {
+impl crate::harness::Workload for CreateDelete {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.create_delete",

@@ -3,7 +3,7 @@
 //! The calls name their file without a directory, as the paper's do: otherwise the depth of the
 //! scratch directory would be a part of the result.
 
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
 use crate::sys::filesystem;
 use std::path::{Path, PathBuf};
 

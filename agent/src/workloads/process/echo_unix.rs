@@ -2,7 +2,7 @@
 
 use super::super::refusal;
 use super::serve;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::sys::child::{self, Child, Exit};
 use crate::sys::descriptor;
 use crate::sys::parent;

@@ -1,7 +1,7 @@
 //! The process at the other end of the pipes: this program again, with the verb `echo`.
 
 use super::serve;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use std::fs::File;
 use std::io;
 use std::os::windows::io::{AsHandle, OwnedHandle};

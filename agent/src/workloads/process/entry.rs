@@ -1,7 +1,7 @@
 //! What the catalog entries of this area have in common.
 
-use crate::catalog::{Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::{Failure, Quantity};
+use crate::harness::measure::{Failure, Quantity};
+use crate::protocol::catalog::{Direction, Factor, Indicator, Parameter, Type};
 use serde_json::json;
 
 pub const AREA: &str = "process";

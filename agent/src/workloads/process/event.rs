@@ -3,8 +3,8 @@
 #[cfg(any(target_os = "linux", windows))]
 use super::calls::{nothing_left, Calls};
 use super::entry;
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 #[cfg(any(target_os = "linux", windows))]
 use crate::{protocol::Case, sys::event::Event};
 #[cfg(any(target_os = "linux", windows))]
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct EventTrip;
 
-impl crate::workloads::Workload for EventTrip {
+impl crate::harness::Workload for EventTrip {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.event",

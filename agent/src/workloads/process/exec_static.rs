@@ -5,12 +5,12 @@ use super::calls::{nothing_left, Calls};
 use super::entry;
 #[cfg(unix)]
 use super::refusal;
-use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+#[cfg(any(unix, windows))]
+use crate::harness::{EXIT_STATUS, EXIT_VERB};
+use crate::protocol::catalog::{self, Factor, Semantics};
 #[cfg(any(unix, windows))]
 use crate::protocol::Case;
-#[cfg(any(unix, windows))]
-use crate::session::{EXIT_STATUS, EXIT_VERB};
 #[cfg(unix)]
 use crate::sys::child::{self, Child, Exit};
 #[cfg(unix)]
@@ -22,7 +22,7 @@ pub struct ExecStatic;
 
 const STARTS: &[&str] = &["fork", "posix_spawn"];
 
-impl crate::workloads::Workload for ExecStatic {
+impl crate::harness::Workload for ExecStatic {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.exec_static",

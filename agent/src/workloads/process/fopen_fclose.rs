@@ -2,8 +2,8 @@
 
 use super::calls::Looped;
 use super::{directory, entry};
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 use crate::sys::stdio;
 use crate::workloads::opt_level;
@@ -12,7 +12,7 @@ pub struct FopenFclose;
 
 const NAME: &str = "temp";
 
-impl crate::workloads::Workload for FopenFclose {
+impl crate::harness::Workload for FopenFclose {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.fopen_fclose",

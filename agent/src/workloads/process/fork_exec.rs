@@ -2,8 +2,8 @@
 
 use super::calls::{nothing_left, Calls};
 use super::{directory, entry, program, refusal};
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 use crate::sys::child::Exit;
 use crate::sys::filesystem;
@@ -17,7 +17,7 @@ mod start;
 
 pub struct ForkExec;
 
-impl crate::workloads::Workload for ForkExec {
+impl crate::harness::Workload for ForkExec {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.fork_exec",

@@ -2,8 +2,8 @@
 
 use super::calls::{nothing_left, Looped};
 use super::{entry, refusal};
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 use crate::sys::child;
 use crate::workloads::memory::available;
@@ -15,7 +15,7 @@ pub struct ForkWait;
 /// What the child exits with: not 0, which a child could end with by accident.
 const STATUS: u8 = 42;
 
-impl crate::workloads::Workload for ForkWait {
+impl crate::harness::Workload for ForkWait {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.fork_wait",

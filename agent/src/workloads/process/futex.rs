@@ -3,8 +3,8 @@
 #[cfg(any(target_os = "linux", windows))]
 use super::calls::{nothing_left, Calls};
 use super::entry;
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 #[cfg(any(target_os = "linux", windows))]
 use crate::protocol::Case;
 #[cfg(any(target_os = "linux", windows))]
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub struct Futex;
 
-impl crate::workloads::Workload for Futex {
+impl crate::harness::Workload for Futex {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.futex",

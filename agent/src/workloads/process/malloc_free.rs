@@ -2,15 +2,15 @@
 
 use super::calls::{nothing_left, Looped};
 use super::entry;
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 use crate::sys::heap;
 use crate::workloads::opt_level;
 
 pub struct MallocFree;
 
-impl crate::workloads::Workload for MallocFree {
+impl crate::harness::Workload for MallocFree {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.malloc_free",

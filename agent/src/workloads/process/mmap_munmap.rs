@@ -5,8 +5,8 @@ use super::calls::{nothing_left, Calls};
 #[cfg(any(unix, windows))]
 use super::directory;
 use super::entry;
-use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Factor, Semantics};
 #[cfg(any(unix, windows))]
 use crate::protocol::Case;
 #[cfg(any(unix, windows))]
@@ -20,7 +20,7 @@ const BACKINGS: &[&str] = &["anonymous", "file"];
 #[cfg(any(unix, windows))]
 const NAME: &str = "mapped";
 
-impl crate::workloads::Workload for MmapMunmap {
+impl crate::harness::Workload for MmapMunmap {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.mmap_munmap",

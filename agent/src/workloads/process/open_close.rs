@@ -2,8 +2,8 @@
 
 use super::calls::Looped;
 use super::{directory, entry};
-use crate::catalog::{self, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::descriptor;
 use crate::workloads::opt_level;
@@ -13,7 +13,7 @@ pub struct OpenClose;
 
 const NAME: &str = "temp";
 
-impl crate::workloads::Workload for OpenClose {
+impl crate::harness::Workload for OpenClose {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.open_close",

@@ -1,16 +1,16 @@
 //! `process.page_fault`: the first touch of new memory, and of a page that must come from the disk.
 
 use super::entry;
-use crate::catalog::{self, Factor, Semantics};
 #[cfg(any(target_os = "linux", windows))]
-use crate::clock::Clock;
-use crate::measure::{Context, Failure};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Factor, Semantics};
 
 #[cfg(any(target_os = "linux", windows))]
 use super::directory;
 #[cfg(any(target_os = "linux", windows))]
 use crate::{
-    measure::Reading,
+    harness::measure::Reading,
     protocol::Case,
     sys::mmap::{page_bytes, Mapping},
 };
@@ -32,7 +32,7 @@ const NAME: &str = "paged";
 #[cfg(any(target_os = "linux", windows))]
 const LEAST_SHARE: f64 = 0.95;
 
-impl crate::workloads::Workload for PageFault {
+impl crate::harness::Workload for PageFault {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.page_fault",

@@ -2,8 +2,8 @@
 
 use super::calls::{nothing_left, Calls};
 use super::{entry, refusal};
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 #[cfg(windows)]
 pub use echo::serve_standard;
@@ -22,7 +22,7 @@ pub struct PipeRoundTrip;
 /// POSIX lets a pipe split anything above 512 bytes; Linux keeps 4096 whole (`pipe(7)`).
 const LARGEST: u64 = 4096;
 
-impl crate::workloads::Workload for PipeRoundTrip {
+impl crate::harness::Workload for PipeRoundTrip {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.pipe_round_trip",

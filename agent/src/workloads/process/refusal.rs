@@ -1,6 +1,6 @@
 //! Sentences for what a system refuses to do with processes.
 
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use std::io;
 
 /// Why `fork` made no process (`fork(2)`, ERRORS).

@@ -3,8 +3,8 @@
 use super::entry;
 #[cfg(unix)]
 use super::{calls::Calls, refusal};
-use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Factor, Semantics};
 #[cfg(unix)]
 use crate::protocol::Case;
 #[cfg(unix)]
@@ -18,7 +18,7 @@ pub struct Signal;
 
 const KINDS: &[&str] = &["install", "handle", "between"];
 
-impl crate::workloads::Workload for Signal {
+impl crate::harness::Workload for Signal {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.signal",

@@ -1,7 +1,7 @@
 //! Starting a program by `fork` and `execve`.
 
 use super::{program, refusal};
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::sys::child::{self, Child, Exit};
 use std::ffi::CStr;
 use std::io::{self, Write};

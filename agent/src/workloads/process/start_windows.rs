@@ -1,7 +1,7 @@
 //! Starting a program by `CreateProcess`.
 
 use super::program;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::sys::child::{self, Child, Exit};
 use std::io;
 

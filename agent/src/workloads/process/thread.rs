@@ -2,8 +2,8 @@
 
 use super::calls::{nothing_left, Calls};
 use super::entry;
-use crate::catalog::{self, Semantics};
-use crate::measure::{Context, Failure};
+use crate::harness::measure::{Context, Failure};
+use crate::protocol::catalog::{self, Semantics};
 use crate::protocol::Case;
 #[cfg(unix)]
 use crate::sys::thread::{changed, Maker};
@@ -13,7 +13,7 @@ const STACK_BYTES: usize = 64 << 10;
 
 pub struct Thread;
 
-impl crate::workloads::Workload for Thread {
+impl crate::harness::Workload for Thread {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "process.thread",

@@ -3,8 +3,8 @@
 //! The slowdown is real work of the same kind, done inside the timed region and not counted, so a
 //! correct pipeline must find it, and must find nothing where none was planted.
 
-use crate::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Closures, Context, Failure, Quantity};
+use crate::harness::measure::{Closures, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! AES (FIPS 197) with cipher block chaining (NIST SP 800-38A): each block waits for the one before it
 //! when encrypting, and not when decrypting.
 
-use super::super::random::Random;
-use crate::measure::Failure;
-use crate::sys::cipher::Cbc;
+use super::kernels::Cbc;
+use crate::harness::measure::Failure;
+use crate::harness::Random;
 
 const VECTOR: [u8; 16] = *b"initial vector 0";
 

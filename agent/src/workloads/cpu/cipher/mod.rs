@@ -1,11 +1,13 @@
 //! `cpu.cipher`: AES with keys of 128 and 256 bits and RSA with keys of 512 and 1024 bits.
 
 mod aes_block;
+#[allow(unsafe_code)]
+pub(super) mod kernels;
 mod rsa_raw;
 
 use super::checksum::of_words;
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use aes_block::Aes;
 use rsa_raw::Rsa;

@@ -2,9 +2,9 @@
 //! and RSADP of RFC 8017 without padding, so that the same message always gives the same number. The
 //! keys are made by RustCrypto's `rsa`.
 
-use super::super::random::Random;
-use crate::measure::Failure;
-use crate::sys::cipher::{Refused, RsaKey, RsaNumbers};
+use super::kernels::{Refused, RsaKey, RsaNumbers};
+use crate::harness::measure::Failure;
+use crate::harness::Random;
 use rsa::rand_core::{impls, CryptoRng, Error, RngCore};
 use rsa::RsaPrivateKey;
 

@@ -7,10 +7,10 @@ use super::image::{DecodeImage, Format};
 use super::job::{Alone, Job};
 use super::parameters;
 use super::secret::{Decrypt, Encrypt};
-use crate::catalog::{self, Direction, Factor, Indicator, Parameters, Semantics};
-use crate::measure::{Context, Failure, Quantity};
+use crate::harness::measure::{Context, Failure, Quantity};
+use crate::harness::Workload;
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameters, Semantics};
 use crate::protocol::Case;
-use crate::workloads::Workload;
 
 /// Which codec, in which direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

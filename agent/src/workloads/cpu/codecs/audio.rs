@@ -4,7 +4,7 @@
 use super::super::checksum::{of_bytes, of_words};
 use super::super::corpus::music::{music, CHANNELS, RATE};
 use super::job::{broken, Job};
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use flacenc::component::BitRepr;
 use flacenc::error::{Verified, Verify};
 use std::io::Cursor;

@@ -5,7 +5,7 @@ use super::super::checksum::of_bytes;
 use super::super::corpus::text::text;
 use super::job::{broken, same, Job};
 use super::zstandard;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 /// What packs and restores.

@@ -4,7 +4,7 @@
 use super::super::checksum::of_bytes;
 use super::super::corpus::photo::{photo, Photo};
 use super::job::{broken, same, Job};
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use std::io::Cursor;
 
 /// A decoded JPEG of this quality is nearer to the original than this (peak signal to noise).

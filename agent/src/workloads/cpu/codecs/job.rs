@@ -1,6 +1,6 @@
 //! What a codec does, once; alone in a timed batch or beside others.
 
-use crate::measure::{Body, Failure};
+use crate::harness::measure::{Body, Failure};
 
 /// A task with its input, ready to be done again and again.
 pub trait Job: Send {

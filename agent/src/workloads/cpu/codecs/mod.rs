@@ -11,7 +11,7 @@ mod secret;
 mod together;
 mod zstandard;
 
-use crate::workloads::Workload;
+use crate::harness::Workload;
 use alone::{Single, Task};
 use together::Together;
 

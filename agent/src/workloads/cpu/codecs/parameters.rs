@@ -3,7 +3,7 @@
 use super::alone::Task;
 use super::file;
 use super::image::Format;
-use crate::catalog::{Parameter, Type};
+use crate::protocol::catalog::{Parameter, Type};
 use serde_json::json;
 
 /// The parameters that `tasks` need.

@@ -3,10 +3,10 @@
 
 use super::super::checksum::of_bytes;
 use super::super::corpus::text::text;
-use super::super::random::Random;
 use super::job::{broken, same, Job};
-use crate::measure::Failure;
-use crate::sys::cipher::Gcm;
+use crate::harness::measure::Failure;
+use crate::harness::Random;
+use crate::workloads::cpu::cipher::kernels::Gcm;
 
 /// A key of 128 or 256 bits.
 fn key(bits: u64, seed: u64) -> Result<Gcm, Failure> {

@@ -4,11 +4,11 @@
 use super::alone::Task;
 use super::job::Job;
 use super::parameters;
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::harness::Workload;
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
-use crate::workloads::Workload;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Barrier;
@@ -178,7 +178,7 @@ fn side_by_side(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     struct Count(u64, Option<u64>);
 
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn every_task_does_something_and_its_operations_are_counted() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let mut jobs: Vec<Box<dyn Job>> = (0..4).map(|_| Box::new(Count(0, None)) as _).collect();
         let done = side_by_side(&mut jobs, Duration::from_millis(2), &clock).unwrap();
         assert_eq!(done.len(), 4);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn one_failing_task_ends_the_round_with_its_reason() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let mut jobs: Vec<Box<dyn Job>> =
             vec![Box::new(Count(0, None)), Box::new(Count(0, Some(3)))];
         let outcome = side_by_side(&mut jobs, Duration::from_secs(60), &clock);

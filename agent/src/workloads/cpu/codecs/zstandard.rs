@@ -3,7 +3,7 @@
 
 #[cfg(any(target_os = "linux", windows))]
 use super::job::broken;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 
 /// The level that the library and its program take by default.
 #[cfg(any(target_os = "linux", windows))]

@@ -1,7 +1,7 @@
 //! Music: chords of plucked strings with overtones, a bass line and a beat of noise, panned and
 //! mixed to 16-bit stereo at 44.1 kHz.
 
-use super::super::random::Random;
+use crate::harness::Random;
 
 pub const RATE: u32 = 44_100;
 pub const CHANNELS: usize = 2;

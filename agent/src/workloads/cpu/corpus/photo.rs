@@ -2,7 +2,7 @@
 //! natural scenes: D. J. Field, Journal of the Optical Society of America A 4, 1987), edges, weak
 //! colour and the noise of a sensor.
 
-use super::super::random::Random;
+use crate::harness::Random;
 
 /// An 8-bit RGB image, row by row.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Text: words of an invented language, drawn by G. K. Zipf's law, in sentences and paragraphs.
 
-use super::super::random::Random;
+use crate::harness::Random;
 
 const VOCABULARY: usize = 12_000;
 const ONSETS: [&str; 16] = [

@@ -1,9 +1,9 @@
 //! Rigid balls that fall, roll, spin and collide: contacts solved by sequential impulses with
 //! friction (E. Catto, Game Developers Conference 2006), in a fixed order.
 
-use super::super::random::Random;
 use super::terrain::Terrain;
 use super::vector::{add, cross, dot, length, scale, subtract, Vector};
+use crate::harness::Random;
 
 const GRAVITY: f64 = -9.81;
 const FRICTION: f64 = 0.5;

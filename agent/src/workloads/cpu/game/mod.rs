@@ -7,8 +7,8 @@ mod scene;
 mod terrain;
 mod vector;
 
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use scene::{Scene, Size};
 use serde_json::json;

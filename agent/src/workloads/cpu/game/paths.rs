@@ -111,7 +111,7 @@ fn least(size: u32, from: u32, to: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::cpu::random::Random;
+    use crate::harness::Random;
 
     /// Bellman's equations solved by repetition: slow, and nothing like the search.
     fn slow(grid: &Grid, start: u32, goal: u32) -> Option<u32> {

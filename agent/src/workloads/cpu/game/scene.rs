@@ -2,12 +2,12 @@
 //! picture of it all, frame after frame.
 
 use super::super::checksum::of_words;
-use super::super::random::Random;
 use super::bodies::Bodies;
 use super::paths::{Finder, Grid};
 use super::raster::{triangle, Band, Camera, Triangle};
 use super::terrain::Terrain;
 use super::vector::{add, scale, Vector};
+use crate::harness::Random;
 
 /// How large a game is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

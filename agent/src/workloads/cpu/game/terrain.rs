@@ -1,6 +1,6 @@
 //! The ground: a square of hills, seeded, the same bits on every system.
 
-use super::super::random::Random;
+use crate::harness::Random;
 
 /// Heights on a grid of unit squares.
 #[derive(Debug, Clone)]

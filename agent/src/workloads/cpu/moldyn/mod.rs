@@ -4,8 +4,8 @@ mod neighbours;
 mod system;
 
 use super::checksum::of_words;
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use serde_json::json;
 use system::{Potential, System};

@@ -161,7 +161,7 @@ impl Cells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::cpu::random::Random;
+    use crate::harness::Random;
 
     #[test]
     fn the_lists_hold_every_pair_within_reach_once() {

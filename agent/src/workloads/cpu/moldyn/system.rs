@@ -192,7 +192,7 @@ pub fn nearest(difference: f64, edge: f64) -> f64 {
 /// Velocities of a temperature: sums of twelve uniform numbers are close to normal and, unlike a
 /// logarithm, have the same bits everywhere.
 fn thermal(atoms: usize, temperature: f64, seed: u64) -> Vec<[f64; 3]> {
-    let mut random = super::super::random::Random::new(seed);
+    let mut random = crate::harness::Random::new(seed);
     let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
     let mut velocities: Vec<_> = (0..atoms).map(|_| [normal(), normal(), normal()]).collect();
     let count = atoms as f64;

@@ -8,8 +8,8 @@ mod integer;
 mod kernels;
 mod transform;
 
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use fixed::Fixed;
 use integer::Multiplier;

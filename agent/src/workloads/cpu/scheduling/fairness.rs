@@ -1,11 +1,11 @@
 //! `cpu.scheduling.fairness`: how two threads that never sleep share one CPU, with equal and with
 //! different nice values.
 
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::harness::Workload;
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
-use crate::workloads::Workload;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
 
@@ -171,7 +171,7 @@ fn unit(mut state: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     #[test]
     fn promised_shares_follow_the_weights() {
@@ -188,7 +188,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn both_threads_work_and_the_nicer_one_is_nicer() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let (units, promised) = compete(&clock, 1, 3e6).unwrap();
         assert!(units[0] + units[1] > 0);
         assert!(promised < 0.5);

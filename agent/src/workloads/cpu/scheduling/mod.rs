@@ -5,9 +5,9 @@ mod sleep;
 mod switch;
 mod wakeup;
 
-use crate::catalog::{Direction, Indicator, Parameter, Type};
-use crate::measure::Failure;
-use crate::workloads::Workload;
+use crate::harness::measure::Failure;
+use crate::harness::Workload;
+use crate::protocol::catalog::{Direction, Indicator, Parameter, Type};
 use serde_json::json;
 
 pub const WORKLOADS: &[&dyn Workload] = &[

@@ -1,11 +1,11 @@
 //! `cpu.scheduling.sleep`: by how much a thread that asked to sleep oversleeps, with the timer
 //! slack that threads have and with the least.
 
-use crate::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Distribution, Failure};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Distribution, Failure};
+use crate::harness::Workload;
+use crate::protocol::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
 use crate::protocol::Case;
-use crate::workloads::Workload;
 use serde_json::json;
 use std::time::Duration;
 
@@ -169,11 +169,11 @@ fn least_slack() -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     #[test]
     fn no_sleep_is_shorter_than_asked() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let values = overslept(&clock, 5, Duration::from_micros(200), false).unwrap();
         assert_eq!(values.len(), 5);
     }
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn the_least_slack_is_the_sleeping_threads_alone() {
         let before = crate::sys::timer_slack::get().unwrap();
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         overslept(&clock, 2, Duration::from_micros(50), true).unwrap();
         assert_eq!(crate::sys::timer_slack::get().unwrap(), before);
         std::thread::spawn(|| {

@@ -1,11 +1,11 @@
 //! `cpu.scheduling.wakeup`: how long a thread that was woken waits until it runs, on an idle
 //! system and beside threads that never sleep.
 
-use crate::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
-use crate::clock::Clock;
-use crate::measure::{Context, Distribution, Failure};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Context, Distribution, Failure};
+use crate::harness::Workload;
+use crate::protocol::catalog::{self, Direction, Factor, Parameter, Semantics, Type};
 use crate::protocol::Case;
-use crate::workloads::Workload;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -161,11 +161,11 @@ fn latencies(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::calibrate;
 
     #[test]
     fn every_wake_up_is_heard_and_takes_time() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         for spinners in [0, 2] {
             let values = latencies(&clock, 20, Duration::from_micros(50), spinners).unwrap();
             assert_eq!(values.len(), 20);

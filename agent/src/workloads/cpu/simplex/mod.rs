@@ -5,8 +5,8 @@ mod functions;
 mod method;
 
 use super::checksum::of_words;
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure, Quantity};
+use crate::harness::measure::{Body, Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use functions::{Function, FUNCTIONS};
 use method::Minimum;

@@ -3,7 +3,7 @@
 //! the recorded traces were never published (docs/disk-traces.md has the table).
 
 use super::format::{Operation, Step, Trace};
-use crate::workloads::cpu::random::Random;
+use crate::harness::Random;
 
 /// What a generated trace consists of.
 #[derive(Debug, Clone, Copy)]

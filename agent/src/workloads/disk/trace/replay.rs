@@ -3,8 +3,8 @@
 
 use super::format::{Operation, Trace};
 use super::model::{generation, File as Model, Outcome};
-use crate::clock::Clock;
-use crate::measure::Failure;
+use crate::harness::clock::Clock;
+use crate::harness::measure::Failure;
 use crate::sys::disk::open::{self, How};
 use crate::sys::disk::{pages, place};
 use crate::workloads::disk::content::{observed, Aligned, Content, STAMPED};

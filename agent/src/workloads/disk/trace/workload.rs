@@ -4,8 +4,8 @@ use super::format::Trace as Recording;
 use super::generate::{generate, PROFILES};
 use super::model;
 use super::replay::Stage;
-use crate::catalog::{self, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::workloads::cpu::checksum::of_words;
 use crate::workloads::disk::content::Content;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 pub struct Trace;
 
-impl crate::workloads::Workload for Trace {
+impl crate::harness::Workload for Trace {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "disk.trace",

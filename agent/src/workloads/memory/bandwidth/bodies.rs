@@ -2,7 +2,7 @@
 
 use super::super::kernels::{self, Kernels};
 use super::super::pattern;
-use crate::measure::{Body, Failure};
+use crate::harness::measure::{Body, Failure};
 
 /// Blocks of up to this many words are looked through after every batch. Looking through a large
 /// one costs as much as the batch itself, so of those one word per page is looked at, and all of

@@ -8,8 +8,8 @@ use super::arena::Arena;
 use super::crew::{self, Access, Crew};
 use super::latency::{self, Walk};
 use super::{blocks, kernels, sizes};
-use crate::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure, Quantity};
+use crate::harness::measure::{Context, Failure, Quantity};
+use crate::protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::region::Pages;
 use caches::Cache;
@@ -20,7 +20,7 @@ pub struct Levels;
 const LEVELS: [&str; 4] = ["memory", "L1", "L2", "L3"];
 const BANDWIDTHS: [Access; 3] = [Access::Read, Access::Write, Access::Copy];
 
-impl crate::workloads::Workload for Levels {
+impl crate::harness::Workload for Levels {
     fn describe(&self) -> catalog::Workload {
         let mut indicators = blocks::bandwidths();
         indicators.push(Indicator {

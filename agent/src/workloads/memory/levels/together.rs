@@ -3,7 +3,7 @@
 use super::super::arena::Arena;
 use super::super::latency::{self, Walk};
 use super::super::{sizes, team};
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::measure::{Context, Failure, Reading};
 use crate::protocol::Case;
 use crate::sys::region::Pages;
 
@@ -75,11 +75,11 @@ fn mean_ns(shares: &[team::Share]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
+    use crate::harness::clock::{calibrate, Clock};
 
     #[test]
     fn every_thread_walks_its_own_ring_and_all_rings_are_equal() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let cpus = [None, None, None];
         let mut arenas: Vec<Arena> = (0..3)
             .map(|_| Arena::new(&[65_536], Pages::Default).unwrap())

@@ -2,8 +2,8 @@
 //! out of memory (admin-guide/cgroup-v1/memory.rst, admin-guide/cgroup-v2.rst).
 
 use super::super::available;
-use crate::measure::Failure;
-use crate::session::also_remove;
+use crate::harness::also_remove;
+use crate::harness::measure::Failure;
 use std::fs::{read_to_string, write};
 use std::path::{Path, PathBuf};
 

@@ -6,8 +6,8 @@ mod passes;
 
 use super::available;
 use super::kernels;
-use crate::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
-use crate::measure::{Context, Failure, Reading};
+use crate::harness::measure::{Context, Failure, Reading};
+use crate::protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::region::{Pages, Region};
 use group::Group;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 pub struct Regions;
 
-impl crate::workloads::Workload for Regions {
+impl crate::harness::Workload for Regions {
     fn describe(&self) -> catalog::Workload {
         let indicator = |id, title| Indicator {
             id,

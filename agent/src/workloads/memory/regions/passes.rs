@@ -2,8 +2,8 @@
 
 use super::super::bandwidth::bodies::{Read, Write};
 use super::super::{kernels, pattern};
-use crate::clock::Clock;
-use crate::measure::{Body, Failure};
+use crate::harness::clock::Clock;
+use crate::harness::measure::{Body, Failure};
 
 /// The passes that were timed together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,13 +61,13 @@ fn long_enough(body: &mut dyn Body, clock: &Clock, sample_ns: f64) -> Result<Tim
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Calibration;
-    use crate::measure::Closures;
+    use crate::harness::clock::calibrate;
+    use crate::harness::measure::Closures;
     use crate::sys::region::{Pages, Region};
 
     #[test]
     fn both_timings_are_long_enough_and_proved() {
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let mut region = Region::reserve(8192, Pages::Default).unwrap();
         region.touch(8192).unwrap();
         let timed = write_read_write(region.words(), &clock, 1e5).unwrap();
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn work_that_takes_no_time_is_invalid() {
         // A clock that stands still.
-        let clock = Calibration::measure().clock();
+        let clock = Clock::of(&calibrate());
         let mut nothing = Closures(|_| 0, |_, _| Ok(0));
         let outcome = long_enough(&mut nothing, &clock, f64::INFINITY);
         assert!(matches!(outcome, Err(Failure::Invalid(_))), "{outcome:?}");

@@ -1,7 +1,7 @@
 //! Proof that the loops were not removed: a style that does its work takes longer for more of it.
 //! The sum alone is no proof, because a compiler may find its closed form.
 
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use std::time::{Duration, Instant};
 
 /// The larger study does 64 times the work of the smaller one.

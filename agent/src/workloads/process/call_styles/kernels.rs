@@ -4,7 +4,7 @@
 //! agent/code/src/styles.rs, compiled at every level.
 
 use super::super::refusal;
-use crate::measure::Failure;
+use crate::harness::measure::Failure;
 use crate::sys::child;
 pub use crate::sys::heap::{function, inline, recursion};
 use pentathlon_code::Level;

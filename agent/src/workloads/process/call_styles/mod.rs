@@ -5,8 +5,8 @@ mod guard;
 mod kernels;
 
 use super::{entry, refusal};
-use crate::catalog::{self, Factor, Parameter, Semantics, Type};
-use crate::measure::{Body, Context, Failure};
+use crate::harness::measure::{Body, Context, Failure};
+use crate::protocol::catalog::{self, Factor, Parameter, Semantics, Type};
 use crate::protocol::Case;
 use crate::sys::{child, descriptor};
 use crate::workloads::opt_level;
@@ -24,7 +24,7 @@ const LARGEST_FRAME_UNOPTIMISED: u64 = 1024;
 /// The least that a call leaves on any stack, in bytes: its return address, aligned.
 const SMALLEST_FRAME: u64 = 16;
 
-impl crate::workloads::Workload for CallStyles {
+impl crate::harness::Workload for CallStyles {
     fn describe(&self) -> catalog::Workload {
         let repetitions = |name, default: &[u64], description| {
             entry::integers(name, default, None, (1, MOST_REPETITIONS), description)
