@@ -11,7 +11,7 @@ mod shape;
 mod sys;
 
 use lexopt::prelude::*;
-use pentathlon_agent::session::{self, build, catalog};
+use pentathlon_session::{build, catalog};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -69,8 +69,8 @@ fn verb() -> Result<u8, String> {
     match words[..] {
         ["catalog"] => document(&catalog::document(&bench::workloads(), Vec::new())),
         ["inventory"] => document(&gpu::describe::inventory()),
-        ["run"] => Ok(session::serve() as u8),
-        ["worker"] => Ok(session::work(&bench::workloads()) as u8),
+        ["run"] => Ok(pentathlon_session::serve() as u8),
+        ["worker"] => Ok(pentathlon_session::work(&bench::workloads()) as u8),
         ["references", file] => references(file),
         [] => Err("a verb is missing".into()),
         ["references"] => Err("references needs the name of the file to write".into()),
