@@ -44,6 +44,14 @@ pub trait Workload: Sync {
         &[]
     }
 
+    /// Whether the work switches between threads or processes, or waits for a device. Where the
+    /// processor's counters count, the kernel saves and loads them at each switch and makes them anew
+    /// for each process, which in a virtual machine costs microseconds: more than what is measured.
+    /// So they are left out beside such work.
+    fn switches(&self) -> bool {
+        false
+    }
+
     /// Measures every case; what fails for one case is reported and does not end the others.
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }

@@ -2,6 +2,7 @@
 //! heap, caches of the C library or crashed threads.
 
 use super::{placement, read_document, Assignment};
+use pentathlon_harness::counters::Options;
 use pentathlon_harness::measure::{Context, Failure, Place, Settings};
 use pentathlon_harness::Emitter;
 use pentathlon_harness::Workload;
@@ -85,6 +86,10 @@ fn run(
             index: assignment.index,
             count: assignment.count,
             process: assignment.process,
+        },
+        Options {
+            no_cycles: workload.switches(),
+            ..Options::default()
         },
         assignment.calibration.clone(),
         emitter,

@@ -79,4 +79,36 @@ mod tests {
             );
         }
     }
+
+    /// The disk and the scheduler have nothing else, and these of `process` wait for another thread or make
+    /// a process; what computes or calls the kernel alone keeps the counters.
+    #[test]
+    fn work_that_switches_says_so_and_no_other() {
+        let switching: Vec<&str> = all()
+            .into_iter()
+            .filter(|workload| workload.switches())
+            .map(|workload| workload.describe().id)
+            .filter(|id| !id.starts_with("disk.") && !id.starts_with("cpu.scheduling."))
+            .collect();
+        assert_eq!(
+            switching,
+            [
+                "process.fork_wait",
+                "process.fork_exec",
+                "process.exec_static",
+                "process.thread",
+                "process.pipe_round_trip",
+                "process.signal",
+                "process.futex",
+                "process.condition",
+                "process.event",
+            ]
+        );
+        for workload in all() {
+            let id = workload.describe().id;
+            if id.starts_with("disk.") || id.starts_with("cpu.scheduling.") {
+                assert!(workload.switches(), "{id}");
+            }
+        }
+    }
 }

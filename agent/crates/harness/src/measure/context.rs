@@ -79,27 +79,6 @@ impl From<Distribution> for Outcome {
     }
 }
 
-/// Work that switches between threads and processes or waits for a device. Where the processor's
-/// counters count, the kernel saves and loads them at each switch and makes them anew for each
-/// process, which in a virtual machine costs microseconds: more than what is measured.
-const SWITCHES: [&str; 11] = [
-    "cpu.scheduling.",
-    "disk.",
-    "process.condition",
-    "process.event",
-    "process.exec_static",
-    "process.fork_exec",
-    "process.fork_wait",
-    "process.futex",
-    "process.pipe_round_trip",
-    "process.signal",
-    "process.thread",
-];
-
-fn slowed_by_cycles(workload: &str) -> bool {
-    SWITCHES.iter().any(|start| workload.starts_with(start))
-}
-
 /// Place of a run in its session.
 pub struct Place {
     pub index: usize,
@@ -116,10 +95,10 @@ impl<'a> Context<'a> {
         seed: u64,
         scratch: PathBuf,
         place: Place,
+        options: Options,
         calibration: Calibration,
         emitter: &'a mut Emitter<Box<dyn Write>>,
     ) -> Self {
-        let no_cycles = slowed_by_cycles(workload.id);
         Self {
             workload,
             parameters,
@@ -131,10 +110,7 @@ impl<'a> Context<'a> {
             process: place.process,
             clock: Clock::of(&calibration),
             calibration,
-            counters: Counters::with(Options {
-                no_cycles,
-                ..Options::default()
-            }),
+            counters: Counters::with(options),
             emitter,
         }
     }

@@ -65,6 +65,10 @@ impl pentathlon_harness::Workload for Access {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn timeout_s(&self) -> Option<f64> {
         Some(300.0)
     }

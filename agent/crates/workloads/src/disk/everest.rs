@@ -154,6 +154,10 @@ impl pentathlon_harness::Workload for Everest {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let block = context.parameters.integer("block_bytes") as usize;
         let ground = Ground::of(context)?;

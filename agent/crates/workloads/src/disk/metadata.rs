@@ -77,6 +77,10 @@ impl pentathlon_harness::Workload for Metadata {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn timeout_s(&self) -> Option<f64> {
         Some(300.0)
     }

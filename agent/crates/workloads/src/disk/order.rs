@@ -74,6 +74,10 @@ impl pentathlon_harness::Workload for Order {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn timeout_s(&self) -> Option<f64> {
         Some(300.0)
     }

@@ -71,6 +71,10 @@ impl pentathlon_harness::Workload for Phases {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn timeout_s(&self) -> Option<f64> {
         Some(300.0)
     }

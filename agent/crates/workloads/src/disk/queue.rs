@@ -91,6 +91,10 @@ impl pentathlon_harness::Workload for Queue {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn histograms(&self) -> Vec<catalog::Histogram> {
         vec![LATENCY]
     }

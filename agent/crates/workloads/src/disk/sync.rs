@@ -77,6 +77,10 @@ impl pentathlon_harness::Workload for Sync {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn histograms(&self) -> Vec<catalog::Histogram> {
         vec![LATENCY]
     }

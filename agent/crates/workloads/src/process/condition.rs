@@ -35,6 +35,10 @@ impl pentathlon_harness::Workload for Condition {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.

@@ -38,6 +38,10 @@ impl pentathlon_harness::Workload for EventTrip {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let event = || Event::new().map_err(|e| Failure::system("making an event", &e));

@@ -53,6 +53,10 @@ impl pentathlon_harness::Workload for ExecStatic {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     #[cfg(unix)]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         use std::os::unix::ffi::OsStringExt;

@@ -41,6 +41,10 @@ impl pentathlon_harness::Workload for ForkExec {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         let Some(image) = program::image() else {

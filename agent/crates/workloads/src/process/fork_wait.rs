@@ -49,6 +49,10 @@ impl pentathlon_harness::Workload for ForkWait {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         for bytes in context.parameters.integers("resident_bytes") {

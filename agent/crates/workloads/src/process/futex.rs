@@ -38,6 +38,10 @@ impl pentathlon_harness::Workload for Futex {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.

@@ -50,6 +50,10 @@ impl pentathlon_harness::Workload for Signal {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     #[cfg(unix)]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;

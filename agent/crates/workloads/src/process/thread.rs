@@ -37,6 +37,10 @@ impl pentathlon_harness::Workload for Thread {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let maker = Maker::new(STACK_BYTES).map_err(|e| Failure::system("pthread_attr", &e))?;
         let mut turn = 0;

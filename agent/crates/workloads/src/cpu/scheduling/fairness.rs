@@ -73,6 +73,10 @@ impl Workload for Fairness {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         super::time_shared()?;
         let cpu = super::bind()?;

@@ -78,6 +78,10 @@ impl Workload for Sleep {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn histograms(&self) -> Vec<catalog::Histogram> {
         vec![OVERSLEPT]
     }

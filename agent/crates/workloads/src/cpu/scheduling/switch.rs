@@ -61,6 +61,10 @@ impl Workload for Switch {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let cpu = super::bind()?;
         context.log(format!("both threads are bound to CPU {cpu}"));

@@ -70,6 +70,10 @@ impl Workload for WakeUp {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn histograms(&self) -> Vec<catalog::Histogram> {
         vec![LATENCY]
     }

@@ -47,6 +47,10 @@ impl pentathlon_harness::Workload for Trace {
         }
     }
 
+    fn switches(&self) -> bool {
+        true
+    }
+
     fn timeout_s(&self) -> Option<f64> {
         Some(300.0)
     }
