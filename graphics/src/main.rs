@@ -35,6 +35,10 @@ pentathlon-agent starts it by itself where it lies beside it, or where PENTATHLO
 Exit status: 0 done, 1 nobody read the output or nothing can draw, 2 a wrong verb or request.";
 
 fn main() -> ExitCode {
+    if let Err(sentence) = pentathlon_harness::clock::permit() {
+        eprintln!("pentathlon-graphics: {sentence}");
+        return ExitCode::from(2);
+    }
     match verb() {
         Ok(code) => ExitCode::from(code),
         Err(sentence) => {

@@ -41,6 +41,15 @@ fn main() -> ExitCode {
         // Kernels append words of their own to the arguments of process 1.
         session::guest::init();
     }
+    let permitted = clock::permit().map(|remark| {
+        if let Some(remark) = remark {
+            eprintln!("pentathlon-agent: {remark}");
+        }
+    });
+    if let Err(sentence) = permitted {
+        eprintln!("pentathlon-agent: {sentence}");
+        return ExitCode::from(2);
+    }
     match verb() {
         Ok(code) => ExitCode::from(code),
         Err(sentence) => {

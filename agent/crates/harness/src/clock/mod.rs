@@ -65,6 +65,28 @@ pub fn monotonic_ns() -> u64 {
     pentathlon_os::time::monotonic_ns()
 }
 
+/// Before anything else looks at a clock: lets this process read the time stamp counter if it was
+/// forbidden (PR_SET_TSC). Returns a remark if it was; the error is one sentence.
+pub fn permit() -> Result<Option<&'static str>, String> {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    match tsc::permit() {
+        Ok(false) => {}
+        Ok(true) => {
+            return Ok(Some(
+                "this process was forbidden the time stamp counter (PR_SET_TSC); it is allowed \
+                 now, because every clock of this system may read it",
+            ))
+        }
+        Err(error) => {
+            return Err(format!(
+                "this process is forbidden the time stamp counter (PR_SET_TSC), which every clock \
+                 of this system may read, and it cannot be allowed: {error}; start it without that"
+            ))
+        }
+    }
+    Ok(None)
+}
+
 /// Wall time of `body` by the standard library's clock; for time-outs, not for samples.
 pub fn deadline_after(seconds: f64) -> Instant {
     Instant::now() + std::time::Duration::from_secs_f64(seconds)
