@@ -1,8 +1,9 @@
 """The text that `cpu.compress` and its like work on, made again as the agent makes it.
 
-Words of an invented language, drawn by Zipf's law (agent/src/workloads/cpu/corpus/text.rs), so that
-other programs can be given the same bytes. `checksum` is the agent's, which reports it for
-`cpu.decompress`: where the two agree, the text is the same.
+Words of an invented language, drawn by Zipf's law
+(agent/crates/workloads/src/cpu/corpus/text.rs), so that other programs can be given the
+same bytes. `checksum` is the agent's, which reports it for `cpu.decompress`: where the two agree,
+the text is the same.
 """
 
 from __future__ import annotations

@@ -82,12 +82,42 @@ def test_the_check_sees_a_wrong_import() -> None:
     assert violations("study", "from pentathlon import cli\n") == {"cli"}
 
 
+CRATES = ROOT / "agent" / "crates"
+MANIFESTS = sorted(str(path.relative_to(ROOT)) for path in CRATES.glob("*/Cargo.toml"))
+TESTS_ALONE = "hostile"
+
+
+def allowed_dependencies() -> dict[str, set[str]]:
+    """The table of the agent's crates in docs/architecture.md."""
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", ARCHITECTURE.read_text(), re.MULTILINE)
+    return {name: set(re.findall(r"`(\w+)`", names)) for name, names in rows}
+
+
+def dependencies(manifest: str) -> set[str]:
+    """The crates of this project that a crate is linked with, by the names of their folders."""
+    names = tomllib.loads((ROOT / manifest).read_text()).get("dependencies", {})
+    ours = (name.removeprefix("pentathlon-") for name in names if name.startswith("pentathlon-"))
+    return {name.replace("-", "_") for name in ours}
+
+
+def test_every_crate_depends_on_what_the_table_says_and_never_on_a_higher_one() -> None:
+    table = allowed_dependencies()
+    assert {*table, TESTS_ALONE} == {Path(manifest).parent.name for manifest in MANIFESTS}
+    lower: set[str] = set()
+    for crate, allowed in table.items():
+        assert allowed <= lower, f"{crate} depends on what stands on it or beside it"
+        assert dependencies(f"agent/crates/{crate}/Cargo.toml") == allowed, crate
+        lower.add(crate)
+    assert dependencies("graphics/Cargo.toml") == {"harness", "protocol", "session"}
+
+
 UNSAFE_ROOMS = {
-    "agent/src/lib.rs: pub mod sys;",
-    "agent/src/workloads/arithmetic/mod.rs: pub mod kernels;",
-    "agent/src/workloads/cpu/pi/mod.rs: mod kernels;",
-    "agent/src/workloads/memory/mod.rs: pub mod kernels;",
-    "agent/code/src/lib.rs: the crate",
+    "agent/crates/os/src/lib.rs: the crate",
+    "agent/crates/workloads/src/arithmetic/mod.rs: pub mod kernels;",
+    "agent/crates/workloads/src/cpu/cipher/mod.rs: pub(super) mod kernels;",
+    "agent/crates/workloads/src/cpu/pi/mod.rs: mod kernels;",
+    "agent/crates/workloads/src/memory/mod.rs: pub mod kernels;",
+    "agent/crates/code/src/lib.rs: the crate",
     "graphics/src/sys/mod.rs: pub mod x11;",
     "graphics/src/sys/mod.rs: pub mod win32;",
 }
@@ -152,9 +182,7 @@ def test_unsafe_code_is_allowed_only_in_its_rooms() -> None:
     assert found == UNSAFE_ROOMS
 
 
-@pytest.mark.parametrize(
-    "manifest", ["agent/Cargo.toml", "agent/code/Cargo.toml", "graphics/Cargo.toml"]
-)
+@pytest.mark.parametrize("manifest", ["graphics/Cargo.toml", *MANIFESTS])
 def test_the_compiler_refuses_unsafe_code_elsewhere(manifest: str) -> None:
     lints = tomllib.loads((ROOT / manifest).read_text())["lints"]
     if lints.get("workspace"):
@@ -164,11 +192,11 @@ def test_the_compiler_refuses_unsafe_code_elsewhere(manifest: str) -> None:
 
 
 def test_unsafe_code_outside_sys_and_kernels_is_explained() -> None:
-    """What agent/code's build script compiles is seen by no linter of cargo's."""
+    """What the build script of agent/crates/code compiles is seen by no linter of cargo's."""
     wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in rust_sources()
-        if not path.is_relative_to(ROOT / "agent/src/sys") and "kernels" not in str(path)
+        if not path.is_relative_to(ROOT / "agent/crates/os") and "kernels" not in str(path)
         for line in unexplained(path.read_text())
     ]
     assert not wrong

@@ -68,7 +68,7 @@ AVX512 static void pass_512(char *to, char *from, long passes) {
     KEEP(_mm512_reduce_add_epi64(a));
 }
 
-/* The agent's instructions (agent/src/workloads/memory/kernels/x86_64/avx512.rs): a turn of 1 KiB whose
+/* The agent's instructions (agent/crates/workloads/src/memory/kernels/x86_64/avx512.rs): a turn of 1 KiB whose
  * addresses are one register and constants. Blocks are whole turns. */
 #define TURNS(body, ...)                                                              \
     __asm__ volatile(".p2align 5\n2:\n.irp d,0,512\n" body ".endr\n"                  \

@@ -11,7 +11,7 @@ mod shape;
 mod sys;
 
 use lexopt::prelude::*;
-use pentathlon_agent::{build, catalog, session};
+use pentathlon_session::{build, catalog};
 use serde_json::json;
 use std::io::Write;
 use std::process::ExitCode;
@@ -35,6 +35,10 @@ pentathlon-agent starts it by itself where it lies beside it, or where PENTATHLO
 Exit status: 0 done, 1 nobody read the output or nothing can draw, 2 a wrong verb or request.";
 
 fn main() -> ExitCode {
+    if let Err(sentence) = pentathlon_harness::clock::permit() {
+        eprintln!("pentathlon-graphics: {sentence}");
+        return ExitCode::from(2);
+    }
     match verb() {
         Ok(code) => ExitCode::from(code),
         Err(sentence) => {
@@ -69,8 +73,8 @@ fn verb() -> Result<u8, String> {
     match words[..] {
         ["catalog"] => document(&catalog::document(&bench::workloads(), Vec::new())),
         ["inventory"] => document(&gpu::describe::inventory()),
-        ["run"] => Ok(session::serve() as u8),
-        ["worker"] => Ok(session::work(&bench::workloads()) as u8),
+        ["run"] => Ok(pentathlon_session::serve() as u8),
+        ["worker"] => Ok(pentathlon_session::work(&bench::workloads()) as u8),
         ["references", file] => references(file),
         [] => Err("a verb is missing".into()),
         ["references"] => Err("references needs the name of the file to write".into()),

@@ -27,7 +27,7 @@ def build_root(root: Path, agent: Path) -> None:
 def add_modules(root: Path, modules: Mapping[str, bytes]) -> None:
     """Put kernel modules for tests between hosts into the root, in the order of loading.
 
-    `/modules/network` lists them for the agent (agent/src/session/guest.rs).
+    `/modules/network` lists them for the agent (agent/crates/session/src/guest.rs).
     """
     place = root / "modules"
     place.mkdir(exist_ok=True)

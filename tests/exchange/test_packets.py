@@ -114,7 +114,7 @@ def test_a_short_packet_is_made_again_with_its_compact_header() -> None:
     )  # fmt: skip
     made, whole = pcapng_writer.frame(packet)
     assert len(made) == whole == 20 + 8 + 18
-    # As agent/src/network/packet.rs has it, of session 0.
+    # As agent/crates/packets/src/packet.rs has it, of session 0.
     ours = made[28:]
     assert ours[:17] == bytes.fromhex("000000 0102030405 004d ba9876543220 80")
     assert functools.reduce(operator.xor, ours) == 0xA5

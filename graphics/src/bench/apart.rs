@@ -2,10 +2,10 @@
 
 use crate::gpu::{canvas::Canvas, Gpu};
 use crate::scene::Scene;
-use pentathlon_agent::catalog::{Direction, Histogram, Indicator};
-use pentathlon_agent::clock::Clock;
-use pentathlon_agent::measure::{self, Distribution, Failure, Outcome, Reading};
-use pentathlon_agent::protocol::Case;
+use pentathlon_harness::clock::Clock;
+use pentathlon_harness::measure::{self, Distribution, Failure, Outcome, Reading};
+use pentathlon_protocol::catalog::{Direction, Histogram, Indicator};
+use pentathlon_protocol::Case;
 
 const SUBMIT: Indicator = Indicator::new(
     "submit",

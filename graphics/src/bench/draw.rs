@@ -6,7 +6,7 @@ use crate::gpu::{canvas::Canvas, Gpu};
 use crate::picture::Picture;
 use crate::reference;
 use crate::scene::{Order, Scene};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 /// A picture with less than this spread (of 255) shows nothing.
 const BLANK: f64 = 2.0;

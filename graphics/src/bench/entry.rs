@@ -4,10 +4,12 @@ use super::draw::{self, Drawing};
 use super::{apart, parameters, Wanted};
 use crate::gpu::{canvas::Canvas, choose, describe, Gpu};
 use crate::scene::Entry;
-use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use pentathlon_agent::measure::{Body, Context, Failure, Quantity};
-use pentathlon_agent::protocol::Case;
-use pentathlon_agent::workloads::Workload;
+use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
+use pentathlon_harness::Workload;
+use pentathlon_protocol::catalog::{
+    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
+};
+use pentathlon_protocol::Case;
 use serde_json::json;
 
 pub const CHECKSUM: &str =

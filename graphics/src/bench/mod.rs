@@ -13,8 +13,8 @@ use crate::picture::Picture;
 use crate::scene::{self, Model, Order, ENTRIES, VIEWSETS};
 use draw::Drawing;
 use entry::Single;
-use pentathlon_agent::measure::Failure;
-use pentathlon_agent::workloads::Workload;
+use pentathlon_harness::measure::Failure;
+use pentathlon_harness::Workload;
 use suite::Suite;
 
 /// Every workload of this program, in the catalog's order.

@@ -2,7 +2,7 @@
 
 use crate::gpu::choose::APIS;
 use crate::scene::Order;
-use pentathlon_agent::catalog::{parameter, Parameter, Parameters, Type};
+use pentathlon_protocol::catalog::{parameter, Parameter, Parameters, Type};
 use serde_json::json;
 
 /// How the references were drawn.

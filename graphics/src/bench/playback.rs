@@ -5,11 +5,11 @@ use super::entry::{open, CHECKSUM, SEMANTICS};
 use super::{parameters, video_place, Wanted};
 use crate::gpu::{canvas::Canvas, Gpu};
 use crate::scene::VIDEO;
-use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
-use pentathlon_agent::clock::Clock;
-use pentathlon_agent::measure::{Context, Failure, Reading};
-use pentathlon_agent::protocol::Case;
-use pentathlon_agent::workloads::Workload;
+use pentathlon_harness::clock::Clock;
+use pentathlon_harness::measure::{Context, Failure, Reading};
+use pentathlon_harness::Workload;
+use pentathlon_protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_protocol::Case;
 use serde_json::json;
 use std::time::Duration;
 

@@ -11,11 +11,13 @@ use win32 as system;
 use x11 as system;
 
 use crate::gpu::window::Window;
-use pentathlon_agent::catalog::{self, Direction, Factor, Indicator, Parameter, Semantics, Type};
-use pentathlon_agent::clock::Clock;
-use pentathlon_agent::measure::{Context, Failure, Reading};
-use pentathlon_agent::protocol::Case;
-use pentathlon_agent::workloads::Workload;
+use pentathlon_harness::clock::Clock;
+use pentathlon_harness::measure::{Context, Failure, Reading};
+use pentathlon_harness::Workload;
+use pentathlon_protocol::catalog::{
+    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
+};
+use pentathlon_protocol::Case;
 use serde_json::json;
 use std::time::Duration;
 

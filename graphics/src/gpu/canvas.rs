@@ -3,7 +3,7 @@
 use super::screen::Screen;
 use super::Gpu;
 use crate::picture::Picture;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use std::rc::Rc;
 
 pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;

@@ -3,7 +3,7 @@
 use super::screen::Screen;
 use super::window::Window;
 use super::Gpu;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use std::rc::Rc;
 
 /// Names of the parameter `api`, and what they mean.

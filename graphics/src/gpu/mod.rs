@@ -7,7 +7,7 @@ pub mod pipeline;
 mod screen;
 pub mod window;
 
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use screen::Screen;
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use super::canvas::{DEPTH, FORMAT};
 use super::Gpu;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use wgpu::util::DeviceExt;
 
 /// How a pass of a scene draws.

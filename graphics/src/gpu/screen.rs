@@ -5,7 +5,7 @@ use super::window::Window;
 use super::Gpu;
 use crate::picture::Picture;
 use crate::scene::COMMON;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use serde_json::{json, Value};
 use std::cell::Cell;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use crate::gpu::pipeline::{bind, pass, sampler, shader, textures, uniform, Draw}
 use crate::gpu::Gpu;
 use crate::shape::Random;
 use glam::Vec4;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub const ENTRY: Entry = Entry {
     id: "graphics.composition",

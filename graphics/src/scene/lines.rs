@@ -4,7 +4,7 @@ use super::{Entry, Order, Scene};
 use crate::gpu::canvas::Canvas;
 use crate::gpu::Gpu;
 use crate::shape::Random;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub const ENTRY: Entry = Entry {
     id: "graphics.memory",

@@ -10,7 +10,7 @@ mod video;
 mod viewset;
 
 use crate::gpu::{canvas::Canvas, Gpu};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 /// The part of every shader.
 pub const COMMON: &str = include_str!("common.wgsl");

@@ -6,7 +6,7 @@ use crate::gpu::canvas::{texture, Canvas};
 use crate::gpu::pipeline::{bind, pass, shader, uniform, Depth, Draw};
 use crate::gpu::Gpu;
 use glam::{Vec3, Vec4};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub const ENTRY: Entry = Entry {
     id: "graphics.particles",

@@ -9,7 +9,7 @@ use crate::gpu::Gpu;
 use clip::Clip;
 use openh264::decoder::Decoder;
 use openh264::formats::YUVSource;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub const ENTRY: Entry = Entry {
     id: "graphics.video",

@@ -16,7 +16,7 @@ from pentathlon.targets.qemu.kernels import Kernel
 
 MODULES = "modules"
 ORDER = "order"
-"""File that lists the modules that the agent loads, in order (agent/src/session/guest.rs)."""
+"""File that lists the modules to load, in order (agent/crates/session/src/guest.rs)."""
 
 CONSOLE = (5, 1)
 """Device number of /dev/console, which the kernel opens before anything is mounted."""

@@ -28,7 +28,7 @@ PACKAGE: Final = "qemu-system-common"
 
 MACHINE: Final = "machine"
 WRITABLE: Final = "writable"
-"""Tags of the devices, the second with a number behind it (agent/src/session/machine.rs)."""
+"""Tags of the devices, the second with a number behind it (agent/crates/session/src/machine.rs)."""
 
 CAPABILITIES: Final = (
     "chown", "dac_override", "fowner", "fsetid", "setgid", "setuid", "mknod", "setfcap",

@@ -29,7 +29,7 @@ KVM = Path("/dev/kvm")
 
 ARCHIVE = "initramfs"
 PORT = "pentathlon"
-"""Name of the virtio port for requests and events (agent/src/session/guest.rs)."""
+"""Name of the virtio port for requests and events (agent/crates/session/src/guest.rs)."""
 
 NOTES = [
     "a new virtual machine in each boot; its root lies in memory and holds only the agent",

@@ -2,7 +2,7 @@
 
 use super::{near, Desk, BACKDROP, BELOW, BLENDED, PATIENCE, WINDOW};
 use crate::sys::win32::{self, Pane};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use std::time::Instant;
 
 /// White, half of which is seen.

@@ -1,7 +1,7 @@
 //! Windows of the X Window System, through its protocol (X11R7, Composite 0.4).
 
 use super::{near, Desk, BACKDROP, BELOW, BLENDED, PATIENCE, WINDOW};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use std::time::Instant;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{

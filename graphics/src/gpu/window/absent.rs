@@ -1,7 +1,7 @@
 //! Systems whose windows are not opened yet.
 
 use crate::picture::Picture;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use wgpu::rwh::{DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle, WindowHandle};
 
 /// There is none.

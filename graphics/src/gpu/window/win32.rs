@@ -2,7 +2,7 @@
 
 use crate::picture::Picture;
 use crate::sys::win32::{self, Pane};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub use crate::sys::win32::Handle;
 

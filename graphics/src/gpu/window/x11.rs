@@ -2,7 +2,7 @@
 
 use crate::picture::Picture;
 use crate::sys::x11::Shown;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use std::sync::Arc;
 use x11rb::connection::Connection;
 use x11rb::errors::ReplyOrIdError;

@@ -5,7 +5,7 @@ use crate::gpu::pipeline::{bind, pass, sampler, shader, textures, Draw};
 use crate::gpu::Gpu;
 use crate::scene::{Order, Scene, COMMON};
 use crate::shape::Random;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 /// Layers of one frame at scale 1.
 const LAYERS: f64 = 8.0;

@@ -6,7 +6,7 @@ use crate::gpu::Gpu;
 use crate::scene::{eye::eye, Order, Scene, COMMON};
 use crate::shape::{self, Mesh, Vertex};
 use glam::{Vec3, Vec4};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 /// Triangles of the meshes at scale 1.
 const TRIANGLES: f64 = 60_000.0;

@@ -5,7 +5,7 @@ use crate::gpu::pipeline::{bind, pass, shader, uniform, Draw};
 use crate::gpu::Gpu;
 use crate::scene::{Order, Scene, COMMON};
 use glam::Vec4;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 struct Shaded {
     pipeline: wgpu::RenderPipeline,

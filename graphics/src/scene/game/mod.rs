@@ -9,7 +9,7 @@ use crate::gpu::pipeline::{bind, buffer, pass, sampler, shader, textures, unifor
 use crate::gpu::Gpu;
 use crate::shape::Vertex;
 use glam::{Mat4, Vec4};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub const ENTRY: Entry = Entry {
     id: "graphics.game",

@@ -4,7 +4,7 @@ use crate::shape::Random;
 use openh264::encoder::{Encoder, EncoderConfig, RateControlMode};
 use openh264::formats::YUVBuffer;
 use openh264::OpenH264API;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 pub const WIDTH: usize = 1280;
 pub const HEIGHT: usize = 720;

@@ -9,7 +9,7 @@ mod ways;
 use super::{Order, Scene};
 use crate::gpu::Gpu;
 use crate::shape::Mesh;
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 use ways::Sent;
 
 /// The ways of drawing, in the order of the weights.

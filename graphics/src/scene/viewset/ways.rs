@@ -8,7 +8,7 @@ use crate::gpu::Gpu;
 use crate::scene::{eye::eye, Scene, COMMON};
 use crate::shape::{Mesh, Vertex};
 use glam::{Vec3, Vec4};
-use pentathlon_agent::measure::Failure;
+use pentathlon_harness::measure::Failure;
 
 /// One draw of a frame.
 struct Step {

@@ -1,0 +1,42 @@
+//! The work of the link emulator: a line between two interfaces of this host, and the probes that
+//! measure it.
+
+use super::Outcome;
+pub use pentathlon_link_emulator::ferry::Order;
+use pentathlon_link_emulator::{ferry, probe};
+use serde_json::Value;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{channel, Sender};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+pub type Line = ferry::Request;
+pub type Probes = probe::Request;
+/// Where a line in use takes its orders.
+pub type Orders = Sender<ferry::Letter>;
+
+pub fn emulate(
+    request: &Line,
+    over: &Arc<AtomicBool>,
+) -> Result<(JoinHandle<Outcome>, Orders), String> {
+    let ferry = ferry::Ferry::open(request)?;
+    let (letters, box_of_letters) = channel();
+    let over = Arc::clone(over);
+    let thread = std::thread::spawn(move || ferry.run(&over, &box_of_letters));
+    Ok((thread, letters))
+}
+
+pub fn probe(request: Probes, over: &Arc<AtomicBool>) -> Result<JoinHandle<Outcome>, String> {
+    let probe = probe::Probe::open(request)?;
+    let over = Arc::clone(over);
+    Ok(std::thread::spawn(move || probe.run(&over)))
+}
+
+/// Tells or asks a line something; its answer.
+pub fn ask(line: &Orders, order: Order) -> Result<Value, String> {
+    let gone = |_| "the line has stopped; 'stop' tells why".to_owned();
+    let (answer, answers) = channel();
+    line.send((order, answer))
+        .map_err(|e| gone(e.to_string()))?;
+    answers.recv().map_err(|e| gone(e.to_string()))
+}

@@ -1,0 +1,229 @@
+//! What an endpoint does beside the trials, from one command to another: it soaks up the CPU time
+//! that is left, watches the host's counters, asks another host for echoes, runs a competitor, or
+//! emulates and probes a link.
+
+mod compete;
+#[cfg(target_os = "linux")]
+mod line;
+#[cfg(not(target_os = "linux"))]
+#[path = "line_elsewhere.rs"]
+mod line;
+mod ping;
+mod soak;
+mod watch;
+
+use super::program::{self, Program};
+pub use line::Order;
+use pentathlon_packets::Timer;
+use pentathlon_protocol::{Calibration, Placement};
+use serde::Deserialize;
+use serde_json::{json, Value};
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// A piece of work in the background.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "work", rename_all = "lowercase")]
+pub enum Work {
+    /// Counts units of computation that the CPUs have room for.
+    Soak {
+        /// One for each CPU of the agent if not given.
+        #[serde(default)]
+        threads: Option<usize>,
+        #[serde(default)]
+        placement: Placement,
+    },
+    /// Reads the host's counters every `period_ms`.
+    Watch { period_ms: u64 },
+    /// Sends ICMP echo requests to `peer` and writes down when their replies come.
+    Ping { peer: IpAddr, period_ms: u64 },
+    /// Runs another program, such as a server, until it is stopped.
+    Program(Program),
+    /// Runs a workload of the catalog again and again, in `copies` processes at once.
+    Compete {
+        workload: String,
+        #[serde(default)]
+        parameters: serde_json::Map<String, Value>,
+        #[serde(default = "one")]
+        copies: u32,
+        #[serde(default)]
+        placement: Placement,
+    },
+    /// Carries frames between two interfaces as a link would.
+    Emulate(Box<line::Line>),
+    /// Sends probes and writes down those that come.
+    Probe(line::Probes),
+}
+
+fn one() -> u32 {
+    1
+}
+
+type Outcome = Result<Value, String>;
+
+struct Job {
+    over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<Outcome>>,
+    orders: Option<line::Orders>,
+    started_ns: u64,
+}
+
+/// The pieces of work in progress, by name.
+pub struct Jobs {
+    calibration: Calibration,
+    timer: Timer,
+    scratch: PathBuf,
+    running: HashMap<String, Job>,
+}
+
+impl Jobs {
+    pub fn new(calibration: Calibration, timer: Timer, scratch: PathBuf) -> Self {
+        Self {
+            calibration,
+            timer,
+            scratch,
+            running: HashMap::new(),
+        }
+    }
+
+    /// Starts a piece of work; the `started` event.
+    pub fn start(&mut self, name: &str, work: Work) -> Outcome {
+        if self.running.contains_key(name) {
+            return Err(format!("the job '{name}' is running already"));
+        }
+        let over = Arc::new(AtomicBool::new(false));
+        let started_ns = pentathlon_harness::clock::monotonic_ns();
+        let mut orders = None;
+        let threads = match work {
+            Work::Soak { threads, placement } => {
+                soak::start(threads, &placement, &over, self.timer)?
+            }
+            Work::Watch { period_ms } => vec![watch::start(period_ms, &over, self.timer)],
+            Work::Ping { peer, period_ms } => vec![ping::start(peer, period_ms, &over)?],
+            Work::Program(what) => vec![program::start(&what, &over)?],
+            Work::Compete {
+                workload,
+                parameters,
+                copies,
+                placement,
+            } => {
+                let competitor = compete::Competitor::new(
+                    &workload,
+                    parameters,
+                    placement,
+                    self.calibration.clone(),
+                    started_ns,
+                )?;
+                (0..copies)
+                    .map(|copy| competitor.start(copy, &self.scratch, &over))
+                    .collect()
+            }
+            Work::Emulate(request) => {
+                let (thread, line) = line::emulate(&request, &over)?;
+                orders = Some(line);
+                vec![thread]
+            }
+            Work::Probe(request) => vec![line::probe(request, &over)?],
+        };
+        let job = Job {
+            over,
+            threads,
+            orders,
+            started_ns,
+        };
+        self.running.insert(name.to_owned(), job);
+        Ok(json!({"event": "started", "job": name}))
+    }
+
+    /// Tells or asks a link in use something; its answer, the `line` event.
+    pub fn order(&self, name: &str, order: Order) -> Outcome {
+        let orders = self.running.get(name).and_then(|job| job.orders.as_ref());
+        line::ask(
+            orders.ok_or_else(|| format!("there is no link '{name}' in use"))?,
+            order,
+        )
+    }
+
+    /// Ends a piece of work; the `stopped` event, with what each of its threads yielded.
+    pub fn stop(&mut self, name: &str) -> Outcome {
+        let job = self
+            .running
+            .remove(name)
+            .ok_or_else(|| format!("there is no job '{name}' in progress"))?;
+        job.over.store(true, Ordering::Relaxed);
+        let elapsed_ns = pentathlon_harness::clock::monotonic_ns() - job.started_ns;
+        let yields: Vec<Value> = job
+            .threads
+            .into_iter()
+            .map(|thread| match thread.join() {
+                Ok(outcome) => outcome,
+                Err(_) => Err("it panicked".to_owned()),
+            })
+            .collect::<Result<_, _>>()
+            .map_err(|reason| format!("the job '{name}' failed: {reason}"))?;
+        Ok(json!({
+            "event": "stopped", "job": name, "elapsed_ns": elapsed_ns, "yields": yields,
+        }))
+    }
+}
+
+impl Drop for Jobs {
+    /// Nothing outlives the endpoint.
+    fn drop(&mut self) {
+        for job in self.running.values() {
+            job.over.store(true, Ordering::Relaxed);
+        }
+        for (_, job) in self.running.drain() {
+            for thread in job.threads {
+                thread.join().ok();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pentathlon_harness::clock::calibrate;
+    use std::time::Duration;
+
+    fn jobs(name: &str) -> Jobs {
+        let scratch = std::env::temp_dir().join(format!("jobs-{name}-{}", std::process::id()));
+        let calibration = calibrate();
+        let timer = Timer::start(&calibration);
+        Jobs::new(calibration, timer, scratch)
+    }
+
+    #[test]
+    fn a_job_yields_when_it_is_stopped_and_only_once() {
+        let mut jobs = jobs("soak");
+        let work = serde_json::from_value(json!({"work": "soak", "threads": 2})).unwrap();
+        jobs.start("s", work).unwrap();
+        let again = serde_json::from_value(json!({"work": "watch", "period_ms": 10})).unwrap();
+        assert!(jobs.start("s", again).unwrap_err().contains("already"));
+        std::thread::sleep(Duration::from_millis(30));
+        let stopped = jobs.stop("s").unwrap();
+        assert_eq!(stopped["yields"].as_array().unwrap().len(), 2);
+        let notes = stopped["yields"][0]["progress"].as_array().unwrap();
+        let of = |place: usize| -> Vec<u64> {
+            let column = notes.iter().map(|note| note[place].as_u64().unwrap());
+            column.collect()
+        };
+        assert!(of(0).is_sorted() && of(1).is_sorted());
+        assert!(of(1).last() > of(1).first());
+        assert!(jobs.stop("s").unwrap_err().contains("no job 's'"));
+    }
+
+    #[test]
+    fn a_competitor_that_does_not_exist_is_refused() {
+        let work = json!({"work": "compete", "workload": "cpu.nothing"});
+        let error = jobs("none")
+            .start("c", serde_json::from_value(work).unwrap())
+            .unwrap_err();
+        assert!(error.contains("cpu.nothing"), "{error}");
+    }
+}

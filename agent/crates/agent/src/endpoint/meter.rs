@@ -1,0 +1,255 @@
+//! What the flows of a trial cost this host: its counters are read when the flows begin and when
+//! they end, and never between, so that the readings cost the measurement nothing.
+//!
+//! What comes before the flows (the clock exchange, the wait of the threads for each other) and
+//! after them (the wait for late packets) is not theirs. No thread wakes up to the nanosecond, and none
+//! is sure to read without being put aside, so each reading has the times that it lies between. The
+//! window is from before the first one to after the second: what was counted happened inside.
+
+use super::host::Reading;
+use pentathlon_packets::Timer;
+use serde_json::{json, Value};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// From when to when flows are planned to run, ns on this host's timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+/// A thread that sleeps but for two readings.
+pub struct Meter {
+    thread: JoinHandle<Value>,
+}
+
+impl Meter {
+    /// The meter, and where it is told of its span; a later span takes the place of one before. A
+    /// span ends early where its teller is dropped.
+    pub fn start(timer: Timer) -> (Self, Sender<Span>) {
+        let (teller, told) = mpsc::channel();
+        let since = |(before, after): (&Reading, &Reading)| after.since(before);
+        let thread = std::thread::spawn(move || read(&timer, &told, Reading::now, since));
+        (Self { thread }, teller)
+    }
+
+    /// What was counted; null if no span has begun. Its teller has to be dropped before.
+    pub fn finish(self) -> Value {
+        self.thread.join().unwrap_or(Value::Null)
+    }
+}
+
+/// How a wait ended.
+enum Waited {
+    Reached,
+    Told(Span),
+    Dropped,
+}
+
+fn read<R>(
+    timer: &Timer,
+    told: &Receiver<Span>,
+    take: impl Fn() -> R,
+    since: impl Fn((&R, &R)) -> Value,
+) -> Value {
+    let mut found = Value::Null;
+    let mut next = told.recv().ok();
+    while let Some(span) = next {
+        found = Value::Null;
+        next = match wait(timer, told, span.start_ns) {
+            Waited::Told(newer) => Some(newer),
+            Waited::Dropped => None,
+            Waited::Reached => {
+                let (begun, before) = reading(timer, &take);
+                match wait(timer, told, span.end_ns) {
+                    Waited::Told(newer) => Some(newer),
+                    Waited::Reached | Waited::Dropped => {
+                        let (ended, after) = reading(timer, &take);
+                        found = since((&before, &after));
+                        found["window"] = window(begun, ended);
+                        told.recv().ok()
+                    }
+                }
+            }
+        };
+    }
+    found
+}
+
+/// A reading, and the times just before and just after it.
+fn reading<R>(timer: &Timer, take: impl Fn() -> R) -> ([u64; 2], R) {
+    let before_ns = timer.now_ns();
+    let taken = take();
+    ([before_ns, timer.now_ns()], taken)
+}
+
+/// Both readings lie between these times, and so does all that was counted. `unknown_ns` is what the
+/// readings took: by so much the time between them can be shorter.
+fn window([from_ns, begun_ns]: [u64; 2], [ended_ns, to_ns]: [u64; 2]) -> Value {
+    let unknown_ns = begun_ns - from_ns + to_ns - ended_ns;
+    json!({"from_ns": from_ns, "to_ns": to_ns, "unknown_ns": unknown_ns})
+}
+
+fn wait(timer: &Timer, told: &Receiver<Span>, until_ns: u64) -> Waited {
+    let left = Duration::from_nanos(until_ns.saturating_sub(timer.now_ns()));
+    match told.recv_timeout(left) {
+        Ok(span) => Waited::Told(span),
+        Err(RecvTimeoutError::Timeout) => Waited::Reached,
+        Err(RecvTimeoutError::Disconnected) => Waited::Dropped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pentathlon_harness::clock::calibrate;
+
+    const MS: u64 = 1_000_000;
+
+    fn timer() -> Timer {
+        Timer::start(&calibrate())
+    }
+
+    fn after(timer: &Timer, from_ms: u64, to_ms: u64) -> Span {
+        let now = timer.now_ns();
+        Span {
+            start_ns: now + from_ms * MS,
+            end_ns: now + to_ms * MS,
+        }
+    }
+
+    fn window(found: &Value) -> (u64, u64) {
+        let at = |key: &str| found["window"][key].as_u64().unwrap();
+        (at("from_ns"), at("to_ns"))
+    }
+
+    #[test]
+    fn a_span_is_read_at_its_ends_however_late_its_teller_is_dropped() {
+        let timer = timer();
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 10, 30);
+        teller.send(span).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let asked_ns = timer.now_ns();
+        drop(teller);
+        let (from_ns, to_ns) = window(&meter.finish());
+        assert!(span.start_ns <= from_ns && span.end_ns <= to_ns);
+        assert!(
+            to_ns < asked_ns,
+            "read when it was asked for, not at its end"
+        );
+    }
+
+    #[test]
+    fn a_later_span_takes_the_place_of_one_before_or_under_way_or_over() {
+        for wait_ms in [0, 15, 60] {
+            let timer = timer();
+            let (meter, teller) = Meter::start(timer);
+            teller.send(after(&timer, 10, 30)).unwrap();
+            std::thread::sleep(Duration::from_millis(wait_ms));
+            let second = after(&timer, 40, 50);
+            teller.send(second).unwrap();
+            timer.wait_until(second.end_ns + 100 * MS);
+            drop(teller);
+            let (from_ns, to_ns) = window(&meter.finish());
+            assert!(second.start_ns <= from_ns && second.end_ns <= to_ns);
+        }
+    }
+
+    #[test]
+    fn a_span_that_was_not_told_or_has_not_begun_is_unknown() {
+        let timer = timer();
+        let (meter, teller) = Meter::start(timer);
+        drop(teller);
+        assert_eq!(meter.finish(), Value::Null);
+        let (meter, teller) = Meter::start(timer);
+        teller.send(after(&timer, 60_000, 61_000)).unwrap();
+        drop(teller);
+        assert_eq!(meter.finish(), Value::Null);
+    }
+
+    /// A thread that is put aside between a look at the clock and a reading counts for longer than
+    /// the clock says: on one CPU a reading can be later than its time by what all others have.
+    #[test]
+    fn what_was_counted_lies_inside_the_window_however_long_a_reading_takes() {
+        let timer = timer();
+        let slow = || {
+            let begun = timer.now_ns();
+            timer.wait_until(begun + 5 * MS);
+            (begun, timer.now_ns())
+        };
+        let since = |(before, after): (&(u64, u64), &(u64, u64))| json!({"read": [before, after]});
+        let (teller, told) = mpsc::channel();
+        teller.send(after(&timer, 0, 10)).unwrap();
+        let found = std::thread::scope(|scope| {
+            let timer = &timer;
+            let reading = scope.spawn(move || read(timer, &told, slow, since));
+            std::thread::sleep(Duration::from_millis(20));
+            drop(teller);
+            reading.join().unwrap()
+        });
+        let (from_ns, to_ns) = window(&found);
+        let read_at = |place: usize, end: usize| found["read"][place][end].as_u64().unwrap();
+        assert!(from_ns <= read_at(0, 0), "{found}");
+        assert!(read_at(1, 1) <= to_ns, "{found}");
+        let unknown_ns = found["window"]["unknown_ns"].as_u64().unwrap();
+        let lengths = [0, 1].map(|place| read_at(place, 1) - read_at(place, 0));
+        assert!(lengths.iter().sum::<u64>() <= unknown_ns, "{found}");
+    }
+
+    #[test]
+    fn a_span_ends_early_where_its_teller_is_dropped() {
+        let timer = timer();
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 0, 600_000);
+        teller.send(span).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        drop(teller);
+        let found = meter.finish();
+        // It may have had no time to begin.
+        if !found.is_null() {
+            assert!(window(&found).1 < span.end_ns);
+        }
+    }
+
+    /// This process is busy before the span and after it: that is none of the span's time.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_outside_the_span_does_not_count_and_work_inside_does() {
+        let timer = timer();
+        let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+        let busy = |until_ns: u64| {
+            while timer.now_ns() < until_ns {
+                std::hint::spin_loop();
+            }
+        };
+        // What a process can have had is the time of all CPUs; accounts lag a tick of 10 ms a CPU.
+        let most = |found: &Value| {
+            let (from_ns, to_ns) = window(found);
+            (to_ns - from_ns + 20 * MS) * cpus
+        };
+        let had = |found: &Value| found["agent_cpu_ns"].as_u64().unwrap();
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 1_000, 1_050);
+        teller.send(span).unwrap();
+        busy(span.start_ns - 20 * MS);
+        timer.wait_until(span.end_ns + 20 * MS);
+        busy(span.end_ns + 1_000 * MS);
+        drop(teller);
+        let found = meter.finish();
+        assert!(had(&found) <= most(&found), "{} ns", had(&found));
+
+        let (meter, teller) = Meter::start(timer);
+        let span = after(&timer, 10, 310);
+        teller.send(span).unwrap();
+        let own = pentathlon_os::rusage::own().unwrap();
+        busy(span.end_ns + 10 * MS);
+        let whole = pentathlon_os::rusage::own().unwrap();
+        drop(teller);
+        let spent = |one: pentathlon_os::rusage::Usage| one.user_ns + one.system_ns;
+        // Nearly all of it lay inside; half leaves room for other tests' threads and the ticks.
+        assert!(2 * had(&meter.finish()) > (spent(whole) - spent(own)) / 2);
+    }
+}

@@ -1,0 +1,11 @@
+//! The program itself, driven as an experimenter drives it: over its standard input and output. One
+//! program of tests, so that it is linked once.
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod clock;
+mod computation;
+mod disk;
+mod inventory;
+#[cfg(target_os = "linux")]
+mod process;
+mod session;

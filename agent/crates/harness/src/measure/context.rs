@@ -1,0 +1,368 @@
+//! What a workload is given: settings, clock, counters, and the way to report.
+
+use super::histogram::{Histogram, SIGNIFICANT_DIGITS};
+use super::{batch, Body, Failure, Quantity};
+use crate::clock::Clock;
+use crate::counters::{Counters, Options};
+use crate::Emitter;
+use pentathlon_protocol::catalog::{self, Parameters, Workload};
+use pentathlon_protocol::{
+    Calibration, Case, Delta, ErrorKind, Event, HistogramSample, Phase, Sample,
+};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Repetitions and length of the timed batches.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    pub iterations: u32,
+    pub warmup: u32,
+    /// Wanted length of one batch, in ns.
+    pub sample_ns: f64,
+}
+
+/// One run of one workload in one process.
+pub struct Context<'a> {
+    pub workload: Workload,
+    pub parameters: Parameters,
+    pub settings: Settings,
+    pub seed: u64,
+    /// Directory for the workload's files, private to this run.
+    pub scratch: PathBuf,
+    index: usize,
+    count: usize,
+    process: u32,
+    calibration: Calibration,
+    clock: Clock,
+    counters: Counters,
+    emitter: &'a mut Emitter<Box<dyn Write>>,
+}
+
+/// One value that a round measured itself.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub indicator: &'static str,
+    pub case: Case,
+    pub value: f64,
+    pub operations: u64,
+    pub elapsed_ns: f64,
+    pub checksum: u64,
+}
+
+/// Many values that a round took, such as latencies.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    /// The catalog's entry.
+    pub of: catalog::Histogram,
+    pub case: Case,
+    pub values: Histogram,
+    pub elapsed_ns: f64,
+    pub checksum: u64,
+}
+
+/// What a round yields.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    Reading(Reading),
+    Distribution(Distribution),
+}
+
+impl From<Reading> for Outcome {
+    fn from(reading: Reading) -> Self {
+        Self::Reading(reading)
+    }
+}
+
+impl From<Distribution> for Outcome {
+    fn from(distribution: Distribution) -> Self {
+        Self::Distribution(distribution)
+    }
+}
+
+/// Place of a run in its session.
+pub struct Place {
+    pub index: usize,
+    pub count: usize,
+    pub process: u32,
+}
+
+impl<'a> Context<'a> {
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        workload: Workload,
+        parameters: Parameters,
+        settings: Settings,
+        seed: u64,
+        scratch: PathBuf,
+        place: Place,
+        options: Options,
+        calibration: Calibration,
+        emitter: &'a mut Emitter<Box<dyn Write>>,
+    ) -> Self {
+        Self {
+            workload,
+            parameters,
+            settings,
+            seed,
+            scratch,
+            index: place.index,
+            count: place.count,
+            process: place.process,
+            clock: Clock::of(&calibration),
+            calibration,
+            counters: Counters::with(options),
+            emitter,
+        }
+    }
+
+    /// Measures one indicator of one case. A case that cannot be measured is reported and does not
+    /// end the workload.
+    pub fn measure(
+        &mut self,
+        indicator: &str,
+        case: &Case,
+        quantity: Quantity,
+        body: &mut dyn Body,
+    ) {
+        self.progress(case);
+        if let Err(failure) = self.try_measure(indicator, case, quantity, body) {
+            self.fail(Some(case), &failure);
+        }
+        // Written between the cases, never between the batches of one.
+        self.emitter.flush().ok();
+    }
+
+    fn try_measure(
+        &mut self,
+        indicator: &str,
+        case: &Case,
+        quantity: Quantity,
+        body: &mut dyn Body,
+    ) -> Result<(), Failure> {
+        let target_ns = self
+            .settings
+            .sample_ns
+            .max(self.calibration.shortest_batch_ns());
+        let mut warmups = 0;
+        let operations = batch::size(target_ns, |operations| {
+            let elapsed = self.sample(
+                indicator,
+                case,
+                quantity,
+                body,
+                operations,
+                Phase::Warmup,
+                warmups,
+            )?;
+            warmups += 1;
+            Ok(elapsed)
+        })?;
+        for warmup in 0..self.settings.warmup {
+            let iteration = warmups + warmup;
+            self.sample(
+                indicator,
+                case,
+                quantity,
+                body,
+                operations,
+                Phase::Warmup,
+                iteration,
+            )?;
+        }
+        for iteration in 0..self.settings.iterations {
+            self.sample(
+                indicator,
+                case,
+                quantity,
+                body,
+                operations,
+                Phase::Measure,
+                iteration,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Times one batch and queues its sample; returns the elapsed time in ns.
+    #[allow(clippy::too_many_arguments)]
+    fn sample(
+        &mut self,
+        indicator: &str,
+        case: &Case,
+        quantity: Quantity,
+        body: &mut dyn Body,
+        operations: u64,
+        phase: Phase,
+        iteration: u32,
+    ) -> Result<f64, Failure> {
+        body.prepare(operations)?;
+        let before = self.counters.before();
+        let from = self.clock.ticks();
+        let returned = std::hint::black_box(body.batch(std::hint::black_box(operations)));
+        let to = self.clock.ticks();
+        let after = self.counters.after();
+        let elapsed_ns = self.clock.elapsed_ns(from, to);
+        let checksum = body.verify(operations, returned)?;
+        let indicator = self.workload.indicator(indicator);
+        self.emitter.push(&Event::Sample(Box::new(Sample {
+            workload: self.workload.id,
+            index: self.index,
+            indicator: indicator.id,
+            case: case.clone(),
+            unit: indicator.unit,
+            direction: indicator.direction,
+            phase,
+            process: self.process,
+            iteration,
+            value: quantity.value(operations, elapsed_ns.max(f64::MIN_POSITIVE)),
+            batch: operations,
+            elapsed_ns: elapsed_ns as u64,
+            checksum: format!("{checksum:#x}"),
+            counters: after.delta(&before),
+        })));
+        Ok(elapsed_ns)
+    }
+
+    /// Measures what cannot be had from one timed batch: each round times itself and yields the
+    /// values of several indicators or cases, such as the rates of tasks that run at once, or
+    /// distributions of many values. Whatever a round yields carries the counters of the whole
+    /// round.
+    pub fn rounds<O: Into<Outcome>>(
+        &mut self,
+        case: &Case,
+        mut round: impl FnMut(&Clock, f64) -> Result<Vec<O>, Failure>,
+    ) {
+        self.progress(case);
+        let (warmup, iterations) = (self.settings.warmup, self.settings.iterations);
+        let phases = (0..warmup)
+            .map(|iteration| (Phase::Warmup, iteration))
+            .chain((0..iterations).map(|iteration| (Phase::Measure, iteration)));
+        for (phase, iteration) in phases {
+            let before = self.counters.before();
+            let outcomes = round(&self.clock, self.settings.sample_ns);
+            let counters = self.counters.after().delta(&before);
+            match outcomes {
+                Ok(outcomes) => {
+                    for outcome in outcomes {
+                        self.outcome(outcome.into(), phase, iteration, &counters);
+                    }
+                }
+                Err(failure) => {
+                    self.fail(Some(case), &failure);
+                    break;
+                }
+            }
+        }
+        self.emitter.flush().ok();
+    }
+
+    fn outcome(&mut self, outcome: Outcome, phase: Phase, iteration: u32, counters: &Delta) {
+        let event = match outcome {
+            Outcome::Reading(reading) => {
+                let indicator = self.workload.indicator(reading.indicator);
+                Event::Sample(Box::new(Sample {
+                    workload: self.workload.id,
+                    index: self.index,
+                    indicator: indicator.id,
+                    case: reading.case,
+                    unit: indicator.unit,
+                    direction: indicator.direction,
+                    phase,
+                    process: self.process,
+                    iteration,
+                    value: reading.value,
+                    batch: reading.operations,
+                    elapsed_ns: reading.elapsed_ns as u64,
+                    checksum: format!("{:#x}", reading.checksum),
+                    counters: *counters,
+                }))
+            }
+            Outcome::Distribution(Distribution {
+                of,
+                case,
+                values,
+                elapsed_ns,
+                checksum,
+            }) => {
+                let (lowest, highest) = values.limits();
+                Event::Histogram(Box::new(HistogramSample {
+                    workload: self.workload.id,
+                    index: self.index,
+                    indicator: of.id,
+                    case,
+                    unit: of.unit,
+                    direction: of.direction,
+                    phase,
+                    process: self.process,
+                    iteration,
+                    count: values.count(),
+                    lowest,
+                    highest,
+                    significant_digits: SIGNIFICANT_DIGITS,
+                    buckets: values.buckets(),
+                    elapsed_ns: elapsed_ns as u64,
+                    checksum: format!("{checksum:#x}"),
+                    counters: *counters,
+                }))
+            }
+        };
+        self.emitter.push(&event);
+    }
+
+    /// Says that one case, or with `None` the whole workload, yields no value, and why.
+    pub fn fail(&mut self, case: Option<&Case>, failure: &Failure) {
+        let (kind, reason) = match failure {
+            Failure::Unsupported(reason) => (ErrorKind::Unsupported, reason),
+            Failure::Failed(reason) => (ErrorKind::Failed, reason),
+            Failure::Invalid(reason) => (ErrorKind::Invalid, reason),
+        };
+        self.emitter.push(&Event::Error {
+            workload: Some(self.workload.id.into()),
+            index: Some(self.index),
+            process: Some(self.process),
+            kind,
+            reason: reason.clone(),
+            case: case.cloned(),
+        });
+    }
+
+    fn progress(&mut self, case: &Case) {
+        self.emitter.push(&Event::Progress {
+            workload: self.workload.id.into(),
+            index: self.index,
+            count: self.count,
+            process: self.process,
+            state: "case",
+            case: Some(case.clone()),
+        });
+        self.emitter.flush().ok();
+    }
+
+    /// A small picture (a JPEG file in Base64) of what a case drew; once, in the first process.
+    pub fn picture(&mut self, case: &Case, width: u32, height: u32, jpeg: String) {
+        if self.process == 0 {
+            self.emitter.push(&Event::Picture {
+                workload: self.workload.id,
+                index: self.index,
+                process: self.process,
+                case: case.clone(),
+                width,
+                height,
+                jpeg,
+            });
+        }
+    }
+
+    /// A reading beside the samples, such as the shares behind a deviation.
+    pub fn counter(&mut self, name: String, value: serde_json::Value) {
+        self.emitter.push(&Event::Counter { name, value });
+    }
+
+    /// A remark for the record, such as which instructions were chosen.
+    pub fn log(&mut self, message: String) {
+        self.emitter.push(&Event::Log {
+            level: "info",
+            message,
+        });
+    }
+}

@@ -1,0 +1,78 @@
+//! What every workload is to the program that runs it.
+
+use super::measure::{Context, Failure};
+use pentathlon_protocol::catalog;
+use serde_json::{json, Value};
+
+/// A measured program with parameters.
+pub trait Workload: Sync {
+    /// Its entry in the catalog.
+    fn describe(&self) -> catalog::Workload;
+
+    /// Hosts that it runs between: 1, or 2 for the endpoints of a pair.
+    fn hosts(&self) -> u8 {
+        1
+    }
+
+    /// What it reports as histograms.
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        Vec::new()
+    }
+
+    /// What the types and limits of the parameters cannot say. The error is one sentence: what is
+    /// wrong and what would be right.
+    fn check(&self, _parameters: &catalog::Parameters) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Time that one process may take with the default parameters, in s, where the common limit
+    /// (`step_timeout_s` of a study) would cut it off.
+    fn timeout_s(&self) -> Option<f64> {
+        None
+    }
+
+    /// Indicators whose value may rightly be zero, such as a rate of page faults. Any other that is
+    /// zero did no work.
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Indicators that are no score: what the work took of the system (CPU time, interrupts), or how
+    /// well another indicator is known. They count in no mean and are worded "more" and "fewer". In
+    /// the order of the entry.
+    fn context(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether the work switches between threads or processes, or waits for a device. Where the
+    /// processor's counters count, the kernel saves and loads them at each switch and makes them anew
+    /// for each process, which in a virtual machine costs microseconds: more than what is measured.
+    /// So they are left out beside such work.
+    fn switches(&self) -> bool {
+        false
+    }
+
+    /// Measures every case; what fails for one case is reported and does not end the others.
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
+}
+
+/// A workload's entry, in which `zero_allowed` marks the indicators that may be zero, and the role
+/// `context` those that say what the work took or how well it is known, and not how fast it was.
+pub fn entry(workload: &dyn Workload) -> Value {
+    let mut entry = json!(workload.describe());
+    entry["hosts"] = json!(workload.hosts());
+    entry["histograms"] = json!(workload.histograms());
+    entry["timeout_s"] = json!(workload.timeout_s());
+    for indicator in entry["indicators"].as_array_mut().into_iter().flatten() {
+        if workload
+            .may_be_zero()
+            .iter()
+            .any(|id| indicator["id"] == *id)
+        {
+            indicator["zero_allowed"] = json!(true);
+        }
+        let context = workload.context().iter().any(|id| indicator["id"] == *id);
+        indicator["role"] = json!(if context { "context" } else { "performance" });
+    }
+    entry
+}

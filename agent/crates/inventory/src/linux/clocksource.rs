@@ -1,0 +1,24 @@
+//! The clock that the kernel keeps time with.
+
+use crate::leaf::leaf;
+use crate::source::Source;
+use pentathlon_os::kernel;
+use serde_json::{json, Value};
+
+pub fn collect(source: &Source) -> Value {
+    let directory = "/sys/devices/system/clocksource/clocksource0";
+    let event = "/sys/devices/system/clockevents/clockevent0/current_device";
+    let available = source
+        .string(&format!("{directory}/available_clocksource"))
+        .map(|text| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        });
+    json!({
+        "current": leaf(source.string(&format!("{directory}/current_clocksource"))),
+        "available": leaf(available),
+        "event_device": leaf(source.string(event)),
+        "vdso": leaf(source.ask("getauxval(AT_SYSINFO_EHDR)", || Ok(kernel::has_vdso()))),
+    })
+}

@@ -1,0 +1,36 @@
+//! Thin wrappers on system calls and single instructions: the only place of the agent, beside the
+//! workloads' kernels and the crate of measured code, with `unsafe` code. Every wrapper checks what it
+//! was given and returns errors as values.
+//!
+//! A module of one system has its counterparts' name and functions on the others.
+
+#![allow(unsafe_code)]
+
+#[cfg(feature = "code")]
+pub mod code;
+pub mod cpuid;
+pub mod disk;
+pub mod errno;
+#[cfg(feature = "code")]
+pub mod heap;
+#[cfg(feature = "code")]
+pub mod outcome;
+pub mod region;
+#[cfg(feature = "code")]
+pub mod stdio;
+#[cfg(target_arch = "x86_64")]
+pub mod tsc;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+pub use linux::*;
+#[cfg(unix)]
+pub use unix::*;
+#[cfg(windows)]
+pub use windows::*;

@@ -1,0 +1,30 @@
+//! What only Linux has, or has otherwise than the other systems like Unix.
+
+pub mod address;
+pub mod block_ring;
+pub mod bpf;
+pub mod ethtool;
+pub mod event;
+pub mod filesystem;
+pub mod futex;
+pub mod guest;
+pub mod interface;
+pub mod kernel;
+pub mod mmsg;
+pub mod namespace;
+pub mod packet;
+pub mod perf;
+pub mod placement;
+pub mod poll;
+pub mod qdisc;
+pub mod ring;
+pub mod route;
+pub mod routes;
+pub mod socket;
+pub mod stamp;
+pub mod stamps;
+pub mod statfs;
+pub mod timer_slack;
+pub mod trim;
+pub mod wait;
+pub mod xsk;

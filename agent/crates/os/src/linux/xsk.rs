@@ -1,0 +1,417 @@
+//! AF_XDP sockets (kernel documentation, networking/af_xdp): frames in memory that kernel and
+//! process share, handed over by rings of descriptors. Frames are copied between this memory and the
+//! driver's (`XDP_COPY`), which works with every driver.
+
+use crate::socket::set;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const SOL_XDP: libc::c_int = 283;
+const XDP_MMAP_OFFSETS: libc::c_int = 1;
+const XDP_RX_RING: libc::c_int = 2;
+const XDP_TX_RING: libc::c_int = 3;
+const XDP_UMEM_REG: libc::c_int = 4;
+const XDP_UMEM_FILL_RING: libc::c_int = 5;
+const XDP_UMEM_COMPLETION_RING: libc::c_int = 6;
+const XDP_STATISTICS: libc::c_int = 7;
+const XDP_COPY: u16 = 1 << 1;
+
+/// Where the rings begin for mmap(2), in the order of `struct xdp_mmap_offsets`.
+const PAGES: [i64; 4] = [0, 0x8000_0000, 0x1_0000_0000, 0x1_8000_0000];
+
+/// Bytes of a frame's place, and places; entries of each ring.
+pub const PLACE: usize = 2048;
+const PLACES: usize = 4096;
+const ENTRIES: usize = 4096;
+
+/// One ring: counters of both sides and entries.
+struct Queue {
+    start: *mut u8,
+    length: usize,
+    producer: usize,
+    consumer: usize,
+    entries: usize,
+}
+
+impl Queue {
+    /// # Safety
+    /// `offsets` are those that the kernel gave for the ring at `page`, whose entries are `width`
+    /// bytes long.
+    unsafe fn map(socket: RawFd, page: i64, offsets: [u64; 4], width: usize) -> io::Result<Self> {
+        let [producer, consumer, entries, _] = offsets.map(|offset| offset as usize);
+        let length = entries + ENTRIES * width;
+        // SAFETY: a new mapping of a descriptor that is open; its result is checked.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_POPULATE,
+                socket,
+                page as libc::off_t,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            start: start.cast(),
+            length,
+            producer,
+            consumer,
+            entries,
+        })
+    }
+
+    fn counter(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: the kernel said that an aligned counter lies there, inside the mapping.
+        unsafe { &*self.start.add(at).cast::<AtomicU32>() }
+    }
+
+    fn produced(&self) -> u32 {
+        self.counter(self.producer).load(Ordering::Acquire)
+    }
+
+    fn consumed(&self) -> u32 {
+        self.counter(self.consumer).load(Ordering::Acquire)
+    }
+
+    fn entry<T>(&self, number: u32) -> *mut T {
+        let place = number as usize % ENTRIES * size_of::<T>();
+        // SAFETY: within the entries, which are of this width.
+        unsafe { self.start.add(self.entries + place).cast() }
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // SAFETY: exactly what was mapped.
+        unsafe { libc::munmap(self.start.cast(), self.length) };
+    }
+}
+
+/// `struct xdp_desc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Descriptor {
+    address: u64,
+    length: u32,
+    options: u32,
+}
+
+/// `struct xdp_umem_reg` as the first kernels with AF_XDP have it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Memory {
+    address: u64,
+    length: u64,
+    place: u32,
+    headroom: u32,
+}
+
+/// A socket for one queue of an interface, that either sends or receives.
+pub struct Xsk {
+    descriptor: OwnedFd,
+    frames: *mut u8,
+    /// To hand over frames, and to take frames.
+    out: Queue,
+    back: Queue,
+    free: Vec<u64>,
+    sends: bool,
+    /// Entries that the kernel has dealt with, which it tells late.
+    taken: u32,
+    /// Entries whose frames the driver had no room for.
+    refused: Vec<u32>,
+}
+
+// SAFETY: the memory is used by one owner, which may be any thread.
+unsafe impl Send for Xsk {}
+
+impl Xsk {
+    /// Needs CAP_NET_RAW, and room for locked memory.
+    pub fn open(interface: u32, queue: u32, sends: bool) -> io::Result<Self> {
+        // SAFETY: plain numbers; the descriptor is checked and is ours alone.
+        let descriptor = unsafe {
+            let number = libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
+            if number < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(number)
+        };
+        // SAFETY: new private memory; its result is checked.
+        let frames = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                PLACE * PLACES,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE,
+                -1,
+                0,
+            )
+        };
+        if frames == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let made = Self::rings(&descriptor, frames.cast(), sends);
+        let (out, back) = made.inspect_err(|_| {
+            // SAFETY: exactly what was mapped; nothing uses it yet.
+            unsafe { libc::munmap(frames, PLACE * PLACES) };
+        })?;
+        let mut socket = Self {
+            descriptor,
+            frames: frames.cast(),
+            out,
+            back,
+            free: (0..PLACES as u64).map(|n| n * PLACE as u64).collect(),
+            sends,
+            taken: 0,
+            refused: Vec::new(),
+        };
+        if !sends {
+            socket.give_back();
+        }
+        socket.bind(interface, queue)?;
+        Ok(socket)
+    }
+
+    fn rings(descriptor: &OwnedFd, frames: *mut u8, sends: bool) -> io::Result<(Queue, Queue)> {
+        let fd = descriptor.as_fd();
+        let memory = Memory {
+            address: frames as u64,
+            length: (PLACE * PLACES) as u64,
+            place: PLACE as u32,
+            headroom: 0,
+        };
+        set(fd, SOL_XDP, XDP_UMEM_REG, &memory)?;
+        let own = if sends { XDP_TX_RING } else { XDP_RX_RING };
+        for ring in [XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, own] {
+            set(fd, SOL_XDP, ring, &(ENTRIES as u32))?;
+        }
+        let mut offsets = [[0_u64; 4]; 4];
+        let mut length = size_of_val(&offsets) as libc::socklen_t;
+        // SAFETY: the offsets are as long as the length says.
+        let done = unsafe {
+            libc::getsockopt(
+                fd.as_raw_fd(),
+                SOL_XDP,
+                XDP_MMAP_OFFSETS,
+                offsets.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if length as usize != size_of_val(&offsets) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let of = |ring: usize, width: usize| {
+            // SAFETY: offsets and page are those of one ring; addresses have 8 bytes, descriptors 16.
+            unsafe { Queue::map(fd.as_raw_fd(), PAGES[ring], offsets[ring], width) }
+        };
+        // Sent: the own ring and completions. Received: free places and the own ring.
+        if sends {
+            Ok((of(1, size_of::<Descriptor>())?, of(3, 8)?))
+        } else {
+            Ok((of(2, 8)?, of(0, size_of::<Descriptor>())?))
+        }
+    }
+
+    fn bind(&self, interface: u32, queue: u32) -> io::Result<()> {
+        // struct sockaddr_xdp: family and flags, interface, queue, shared descriptor.
+        let address: [u32; 4] = [
+            u32::from(libc::AF_XDP as u16) | u32::from(XDP_COPY) << 16,
+            interface,
+            queue,
+            0,
+        ];
+        // SAFETY: the address is as long as the length says, and the kernel only reads it.
+        let done = unsafe {
+            libc::bind(
+                self.descriptor.as_raw_fd(),
+                address.as_ptr().cast(),
+                size_of_val(&address) as libc::socklen_t,
+            )
+        };
+        match done {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    #[inline]
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// Takes a frame to send, copied; false if there is no room.
+    ///
+    /// # Panics
+    /// If the frame is longer than a place.
+    #[inline]
+    pub fn add(&mut self, frame: &[u8]) -> bool {
+        assert!(self.sends && frame.len() <= PLACE);
+        if self.free.is_empty() {
+            self.completed();
+        }
+        let number = self.out.produced();
+        if number.wrapping_sub(self.out.consumed()) as usize >= ENTRIES {
+            return false;
+        }
+        let Some(address) = self.free.pop() else {
+            return false;
+        };
+        let descriptor = Descriptor {
+            address,
+            length: frame.len() as u32,
+            options: 0,
+        };
+        // SAFETY: the place is inside the frames, long enough, and nobody's until it is handed
+        // over; the entry is free.
+        unsafe {
+            let place = self.frames.add(address as usize);
+            std::ptr::copy_nonoverlapping(frame.as_ptr(), place, frame.len());
+            self.out.entry::<Descriptor>(number).write(descriptor);
+        }
+        let produced = self.out.counter(self.out.producer);
+        produced.store(number.wrapping_add(1), Ordering::Release);
+        true
+    }
+
+    /// The number of the entry that the next frame gets.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.out.produced()
+    }
+
+    /// The entries whose frames the driver had no room for, since this was last asked.
+    #[inline]
+    pub fn take_refused(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.refused)
+    }
+
+    /// Lets the kernel send what was added, once; whether it has taken all.
+    pub fn kick(&mut self) -> io::Result<bool> {
+        // SAFETY: nothing is pointed at.
+        let done = unsafe {
+            libc::sendto(
+                self.descriptor.as_raw_fd(),
+                std::ptr::null(),
+                0,
+                libc::MSG_DONTWAIT,
+                std::ptr::null(),
+                0,
+            )
+        };
+        let code = match done {
+            0.. => None,
+            _ => io::Error::last_os_error().raw_os_error(),
+        };
+        // The kernel tells how far it is only after a call that sent something.
+        let told = self.out.consumed();
+        let sent_some = told.wrapping_sub(self.taken) as usize <= ENTRIES && told != self.taken;
+        if sent_some {
+            self.taken = told;
+        }
+        match code {
+            None => {}
+            // The call ends with a frame that the driver dropped.
+            Some(libc::EBUSY) => {
+                if !sent_some {
+                    self.taken = self.taken.wrapping_add(1);
+                }
+                self.refused.push(self.taken.wrapping_sub(1));
+            }
+            // The kernel takes some at a time, and waits for the driver.
+            Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => {}
+            Some(code) => return Err(io::Error::from_raw_os_error(code)),
+        }
+        Ok(told == self.out.produced())
+    }
+
+    /// Takes back the places of frames that were sent.
+    #[inline]
+    pub fn completed(&mut self) {
+        let (mut number, until) = (self.back.consumed(), self.back.produced());
+        while number != until {
+            // SAFETY: the kernel has written the entry.
+            self.free
+                .push(unsafe { self.back.entry::<u64>(number).read() });
+            number = number.wrapping_add(1);
+        }
+        self.back
+            .counter(self.back.consumer)
+            .store(number, Ordering::Release);
+    }
+
+    /// Hands out the frames that have come; how many.
+    pub fn receive(&mut self, mut each: impl FnMut(&[u8])) -> usize {
+        let (mut number, until) = (self.back.consumed(), self.back.produced());
+        let mut came = 0;
+        while number != until {
+            // SAFETY: the kernel has written the entry, and the frame that it names lies inside the
+            // frames and is ours until its place is given back.
+            unsafe {
+                let entry = self.back.entry::<Descriptor>(number).read();
+                let (start, length) = (entry.address as usize, entry.length as usize);
+                if start + length <= PLACE * PLACES {
+                    each(std::slice::from_raw_parts(self.frames.add(start), length));
+                }
+                self.free.push(entry.address / PLACE as u64 * PLACE as u64);
+            }
+            number = number.wrapping_add(1);
+            came += 1;
+        }
+        self.back
+            .counter(self.back.consumer)
+            .store(number, Ordering::Release);
+        self.give_back();
+        came
+    }
+
+    /// Gives free places to the kernel.
+    fn give_back(&mut self) {
+        let mut number = self.out.produced();
+        let room = ENTRIES - number.wrapping_sub(self.out.consumed()) as usize;
+        for _ in 0..room {
+            let Some(address) = self.free.pop() else {
+                break;
+            };
+            // SAFETY: the entry is free.
+            unsafe { self.out.entry::<u64>(number).write(address) };
+            number = number.wrapping_add(1);
+        }
+        self.out
+            .counter(self.out.producer)
+            .store(number, Ordering::Release);
+    }
+
+    /// Frames that came and found no place.
+    pub fn dropped(&self) -> io::Result<u64> {
+        // struct xdp_statistics: dropped, two of wrong descriptors, ring full, no free place.
+        let mut counts = [0_u64; 6];
+        let mut length = size_of_val(&counts) as libc::socklen_t;
+        // SAFETY: the counts are as long as the length says.
+        let done = unsafe {
+            libc::getsockopt(
+                self.descriptor.as_raw_fd(),
+                SOL_XDP,
+                XDP_STATISTICS,
+                counts.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        match done {
+            0 => Ok(counts[0] + counts[3]),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl Drop for Xsk {
+    fn drop(&mut self) {
+        // SAFETY: exactly what was mapped; the rings do not point into it any more for anybody.
+        unsafe { libc::munmap(self.frames.cast(), PLACE * PLACES) };
+    }
+}

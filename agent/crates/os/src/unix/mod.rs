@@ -1,0 +1,21 @@
+//! What every system like Unix has.
+
+#[cfg(feature = "code")]
+pub mod child;
+pub mod condition;
+#[cfg(feature = "code")]
+pub mod descriptor;
+#[cfg(not(target_os = "linux"))]
+pub mod filesystem;
+pub mod mmap;
+pub mod pages;
+pub mod parent;
+#[cfg(not(target_os = "linux"))]
+pub mod placement;
+pub mod process;
+pub mod rusage;
+pub mod signal;
+#[cfg(feature = "code")]
+pub mod syscall;
+pub mod thread;
+pub mod time;

@@ -1,0 +1,45 @@
+//! Events that reset themselves: `CreateEventW`, `SetEvent`, `WaitForSingleObject`.
+
+use std::io;
+use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
+use windows_sys::Win32::Foundation::WAIT_OBJECT_0;
+use windows_sys::Win32::System::Threading::{
+    CreateEventW, SetEvent, WaitForSingleObject, INFINITE,
+};
+
+/// An event that is either set or not; a thread that waited for it has reset it.
+#[derive(Debug)]
+pub struct Event(OwnedHandle);
+
+impl Event {
+    #[inline]
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: no attributes and no name; the handle is new and ours.
+        unsafe {
+            let event = CreateEventW(std::ptr::null(), 0, 0, std::ptr::null());
+            if event.is_null() {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self(OwnedHandle::from_raw_handle(event)))
+        }
+    }
+
+    #[inline(always)]
+    pub fn set(&self) -> io::Result<()> {
+        // SAFETY: the handle is open.
+        if unsafe { SetEvent(self.0.as_raw_handle()) } == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    /// Sleeps until the event is set, and resets it.
+    #[inline(always)]
+    pub fn wait(&self) -> io::Result<()> {
+        // SAFETY: the handle is open.
+        if unsafe { WaitForSingleObject(self.0.as_raw_handle(), INFINITE) } != WAIT_OBJECT_0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! What the system counts of the whole machine: `NtQuerySystemInformation`, `GetSystemTimes`,
+//! `GlobalMemoryStatusEx`, `GetPerformanceInfo`.
+
+use crate::usage::nanoseconds;
+use std::io;
+use std::mem::size_of;
+use windows_sys::Wdk::System::SystemInformation::{
+    NtQuerySystemInformation, SystemPerformanceInformation, SystemProcessorPerformanceInformation,
+};
+use windows_sys::Win32::Foundation::FILETIME;
+use windows_sys::Win32::System::ProcessStatus::{GetPerformanceInfo, PERFORMANCE_INFORMATION};
+use windows_sys::Win32::System::SystemInformation::{
+    GetPhysicallyInstalledSystemMemory, GetTickCount64, GlobalMemoryStatusEx, MEMORYSTATUSEX,
+};
+use windows_sys::Win32::System::Threading::GetSystemTimes;
+
+/// SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION of winternl.h; the places that it calls reserved are
+/// the times of deferred calls and interrupts, and the number of interrupts.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Processor {
+    times: [i64; 5],
+    interrupts: u32,
+}
+
+/// A reader of the interrupts that all CPUs have served; its buffer is kept.
+#[derive(Debug)]
+pub struct Interrupts(Vec<Processor>);
+
+impl Interrupts {
+    pub fn new() -> Self {
+        Self(vec![Processor::default(); 64])
+    }
+
+    /// The sum over the CPUs of this group; each CPU counts to 2^32 and begins again.
+    pub fn read(&mut self) -> io::Result<u64> {
+        let entries = self.processors()?;
+        Ok(entries
+            .iter()
+            .map(|processor| u64::from(processor.interrupts))
+            .sum())
+    }
+
+    /// Of each CPU of this group, in units of 100 ns: idle, kernel, user, deferred calls,
+    /// interrupts; kernel time holds all others but user time. And the number of interrupts.
+    pub fn times(&mut self) -> io::Result<Vec<([u64; 5], u32)>> {
+        let entries = self.processors()?;
+        Ok(entries
+            .iter()
+            .map(|processor| {
+                (
+                    processor.times.map(|time| time.max(0) as u64),
+                    processor.interrupts,
+                )
+            })
+            .collect())
+    }
+
+    fn processors(&mut self) -> io::Result<&[Processor]> {
+        let length = (self.0.len() * size_of::<Processor>()) as u32;
+        let mut written = 0;
+        // SAFETY: the buffer is as long as is said; the call writes whole entries of plain data.
+        let status = unsafe {
+            NtQuerySystemInformation(
+                SystemProcessorPerformanceInformation,
+                self.0.as_mut_ptr().cast(),
+                length,
+                &mut written,
+            )
+        };
+        if status != 0 {
+            return Err(io::Error::other(format!(
+                "NtQuerySystemInformation answered {status:#x}"
+            )));
+        }
+        let count = written as usize / size_of::<Processor>();
+        Ok(&self.0[..count.min(self.0.len())])
+    }
+}
+
+impl Default for Interrupts {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How often the machine has faulted since its start; each count begins again at 2^32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paging {
+    /// Faults of both kinds.
+    pub faults: u32,
+    /// Reads from a device that faults waited for, and the pages that they brought.
+    pub read_requests: u32,
+    pub pages_read: u32,
+    /// Faults of the cache of files, found elsewhere in memory or read from a device.
+    pub cache_faults: u32,
+}
+
+/// SYSTEM_PERFORMANCE_INFORMATION, which winternl.h keeps closed; its beginning has been the same
+/// since Windows NT 3.5: four times of 8 bytes, then counts of 4 bytes.
+pub fn paging() -> io::Result<Paging> {
+    // Longer than the structure of any system so far (312 bytes, 344 from Windows 8 on).
+    let mut counts = [0u32; 256];
+    let mut written = 0;
+    // SAFETY: the buffer is as long as is said; the call writes plain data.
+    let status = unsafe {
+        NtQuerySystemInformation(
+            SystemPerformanceInformation,
+            counts.as_mut_ptr().cast(),
+            size_of_val(&counts) as u32,
+            &mut written,
+        )
+    };
+    if status != 0 {
+        return Err(io::Error::other(format!(
+            "NtQuerySystemInformation answered {status:#x}"
+        )));
+    }
+    let [faults, cache_soft, pages_read, read_requests, cache_hard] =
+        [60, 72, 80, 84, 88].map(|byte| counts[byte / 4]);
+    Ok(Paging {
+        faults,
+        read_requests,
+        pages_read,
+        cache_faults: cache_soft.wrapping_add(cache_hard),
+    })
+}
+
+/// Time of all CPUs since the start of the machine, in ns: idle, in the kernel (with idle), user.
+pub fn times() -> io::Result<[u64; 3]> {
+    let mut times = [FILETIME::default(); 3];
+    let [idle, kernel, user] = &mut times;
+    // SAFETY: the three places are valid to write to.
+    if unsafe { GetSystemTimes(idle, kernel, user) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(times.map(nanoseconds))
+}
+
+/// Memory as the system accounts it, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    pub total: u64,
+    pub available: u64,
+    pub commit_limit: u64,
+    pub commit_available: u64,
+    pub load_percent: u32,
+}
+
+pub fn memory() -> io::Result<Memory> {
+    let mut status = MEMORYSTATUSEX {
+        dwLength: size_of::<MEMORYSTATUSEX>() as u32,
+        ..Default::default()
+    };
+    // SAFETY: the structure tells its own length.
+    if unsafe { GlobalMemoryStatusEx(&mut status) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(Memory {
+        total: status.ullTotalPhys,
+        available: status.ullAvailPhys,
+        commit_limit: status.ullTotalPageFile,
+        commit_available: status.ullAvailPageFile,
+        load_percent: status.dwMemoryLoad,
+    })
+}
+
+/// RAM that the firmware says is fitted, in bytes.
+pub fn installed_bytes() -> io::Result<u64> {
+    let mut kib = 0;
+    // SAFETY: the place is valid to write to.
+    if unsafe { GetPhysicallyInstalledSystemMemory(&mut kib) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(kib * 1024)
+}
+
+/// What `GetPerformanceInfo` tells of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Performance {
+    pub page_bytes: u64,
+    pub cache_bytes: u64,
+    pub kernel_paged_bytes: u64,
+    pub kernel_nonpaged_bytes: u64,
+    pub commit_peak_bytes: u64,
+    pub processes: u32,
+    pub threads: u32,
+    pub handles: u32,
+}
+
+pub fn performance() -> io::Result<Performance> {
+    let mut information = PERFORMANCE_INFORMATION::default();
+    let length = size_of::<PERFORMANCE_INFORMATION>() as u32;
+    // SAFETY: the structure is as long as is said.
+    if unsafe { GetPerformanceInfo(&mut information, length) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let page = information.PageSize as u64;
+    Ok(Performance {
+        page_bytes: page,
+        cache_bytes: information.SystemCache as u64 * page,
+        kernel_paged_bytes: information.KernelPaged as u64 * page,
+        kernel_nonpaged_bytes: information.KernelNonpaged as u64 * page,
+        commit_peak_bytes: information.CommitPeak as u64 * page,
+        processes: information.ProcessCount,
+        threads: information.ThreadCount,
+        handles: information.HandleCount,
+    })
+}
+
+/// Time since the start of the machine, in ms.
+pub fn uptime_ms() -> u64 {
+    // SAFETY: takes no argument.
+    unsafe { GetTickCount64() }
+}

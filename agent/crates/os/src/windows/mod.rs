@@ -1,0 +1,25 @@
+//! The same on Windows: modules with the names of their counterparts have their functions.
+
+pub mod adapters;
+#[cfg(feature = "code")]
+pub mod child;
+pub mod condition;
+#[cfg(feature = "code")]
+pub mod descriptor;
+pub mod event;
+pub mod filesystem;
+pub mod futex;
+pub mod machine;
+pub mod mapping;
+pub mod mmap;
+pub mod parent;
+pub mod placement;
+pub mod process;
+pub mod queue;
+pub mod registry;
+#[cfg(feature = "code")]
+pub mod syscall;
+pub mod system;
+pub mod time;
+pub mod topology;
+pub mod usage;

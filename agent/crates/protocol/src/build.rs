@@ -1,0 +1,19 @@
+//! What a binary is: recorded with every result, because two builds are not comparable.
+
+use serde::Serialize;
+
+/// Identity of the agent that produced a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Build {
+    pub version: &'static str,
+    /// Hash over sources, manifest, lock file, compiler and target (16 hex digits).
+    pub build: &'static str,
+    /// Hash over the sources alone: programs that share it speak alike, however they are linked.
+    pub sources: &'static str,
+    pub target: &'static str,
+    pub rustc: &'static str,
+    pub catalog_version: u32,
+    /// Whether the C library is linked in, so that the file runs in an empty root.
+    #[serde(rename = "static")]
+    pub is_static: bool,
+}

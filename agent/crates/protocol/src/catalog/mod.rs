@@ -1,0 +1,181 @@
+//! The catalog: what can be measured, in which unit, which direction is better, with which
+//! parameters, after which document. The agent owns it; nothing repeats it.
+
+mod parameters;
+
+pub use parameters::Parameters;
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Raised whenever the meaning of an indicator or of a default changes.
+pub const VERSION: u32 = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    Higher,
+    Lower,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Type {
+    #[serde(rename = "integer")]
+    Integer,
+    #[serde(rename = "number")]
+    Number,
+    #[serde(rename = "boolean")]
+    Boolean,
+    #[serde(rename = "string")]
+    Text,
+    #[serde(rename = "list[integer]")]
+    Integers,
+    #[serde(rename = "list[string]")]
+    Texts,
+}
+
+/// A parameter of a workload, with its default.
+#[derive(Debug, Clone, Serialize)]
+pub struct Parameter {
+    pub name: &'static str,
+    #[serde(rename = "type")]
+    pub kind: Type,
+    pub default: Value,
+    pub unit: Option<&'static str>,
+    pub minimum: Option<f64>,
+    pub maximum: Option<f64>,
+    pub choices: Option<Vec<&'static str>>,
+    pub description: &'static str,
+}
+
+/// A parameter without choices; `limits` are its least and greatest value.
+pub fn parameter(
+    name: &'static str,
+    kind: Type,
+    default: Value,
+    unit: Option<&'static str>,
+    limits: Option<(f64, f64)>,
+    description: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind,
+        default,
+        unit,
+        minimum: limits.map(|(least, _)| least),
+        maximum: limits.map(|(_, most)| most),
+        choices: None,
+        description,
+    }
+}
+
+/// A factor that distinguishes the cases of a workload, and how to draw it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Factor {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub unit: Option<&'static str>,
+    /// `log2`, `linear` or `category`.
+    pub scale: &'static str,
+}
+
+impl Factor {
+    pub const fn new(
+        name: &'static str,
+        title: &'static str,
+        unit: Option<&'static str>,
+        scale: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            title,
+            unit,
+            scale,
+        }
+    }
+
+    /// A factor whose values are names, not numbers.
+    pub const fn category(name: &'static str, title: &'static str) -> Self {
+        Self::new(name, title, None, "category")
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Indicator {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub unit: &'static str,
+    pub direction: Direction,
+}
+
+impl Indicator {
+    pub const fn new(
+        id: &'static str,
+        title: &'static str,
+        unit: &'static str,
+        direction: Direction,
+    ) -> Self {
+        Self {
+            id,
+            title,
+            unit,
+            direction,
+        }
+    }
+}
+
+/// A distribution that a workload reports as histograms, and which indicators are derived from it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Histogram {
+    pub id: &'static str,
+    pub title: &'static str,
+    /// Of the values, which are whole numbers of it.
+    pub unit: &'static str,
+    pub direction: Direction,
+    /// Indicator of the workload, and the share of the values that do not exceed its value.
+    #[serde(serialize_with = "as_map")]
+    pub quantiles: &'static [(&'static str, f64)],
+}
+
+fn as_map<S: serde::Serializer>(
+    pairs: &&'static [(&'static str, f64)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().copied())
+}
+
+/// How the same work differs between systems.
+#[derive(Debug, Clone, Serialize)]
+pub struct Semantics {
+    pub linux: &'static str,
+    pub windows: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Workload {
+    pub id: &'static str,
+    pub area: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub source: &'static str,
+    pub parameters: Vec<Parameter>,
+    pub factors: Vec<Factor>,
+    pub indicators: Vec<Indicator>,
+    pub checksum: &'static str,
+    pub semantics: Semantics,
+    pub test_only: bool,
+}
+
+impl Workload {
+    /// The indicator called `id`.
+    ///
+    /// # Panics
+    /// If the workload reports an indicator that it does not declare, which is a bug in it.
+    pub fn indicator(&self, id: &str) -> Indicator {
+        *self
+            .indicators
+            .iter()
+            .find(|indicator| indicator.id == id)
+            .unwrap_or_else(|| panic!("{} does not declare the indicator {id}", self.id))
+    }
+}

@@ -1,0 +1,136 @@
+//! What the experimenter asks for: one JSON document on standard input.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// One session on the system under test: several workloads, in the order given.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    pub protocol: u32,
+    /// Random id of the session (hex); every event of a two-host workload carries it.
+    #[serde(default)]
+    pub session: String,
+    /// Seed of every pseudo-random input.
+    #[serde(default)]
+    pub seed: u64,
+    /// Directory for the workloads' files; the system's temporary directory if absent.
+    #[serde(default)]
+    pub scratch: Option<PathBuf>,
+    /// Whether the first event carries the full inventory.
+    #[serde(default)]
+    pub inventory: bool,
+    #[serde(default)]
+    pub placement: Placement,
+    /// What is done before the first workload, in this order.
+    #[serde(default)]
+    pub prepare: Vec<super::prepare::Step>,
+    pub workloads: Vec<Task>,
+}
+
+/// Where and with which priority the workloads run. What is absent is left as it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placement {
+    /// CPUs that the workloads may run on (`sched_setaffinity(2)`).
+    #[serde(default)]
+    pub cpus: Option<Vec<usize>>,
+    /// `other`, `batch`, `idle`, `fifo` or `rr` (`sched(7)`).
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// Static priority 1..=99 for `fifo` and `rr`.
+    #[serde(default)]
+    pub priority: Option<i32>,
+    /// Nice value -20..=19 (`setpriority(2)`).
+    #[serde(default)]
+    pub nice: Option<i32>,
+}
+
+/// One workload with its parameters and repetitions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    pub id: String,
+    #[serde(default)]
+    pub parameters: Map<String, Value>,
+    /// Measured samples per case and process.
+    #[serde(default = "default_iterations")]
+    pub iterations: u32,
+    /// Warm-up samples after the batch has been sized; reported, never averaged in.
+    #[serde(default = "default_warmup")]
+    pub warmup: u32,
+    /// Wanted length of one timed batch in milliseconds.
+    #[serde(default = "default_sample_ms")]
+    pub sample_ms: f64,
+    /// Fresh processes that each repeat the whole workload.
+    #[serde(default = "default_processes")]
+    pub processes: u32,
+    /// A process that takes longer is killed and reported as `timeout`.
+    #[serde(default = "default_timeout_s")]
+    pub timeout_s: f64,
+}
+
+fn default_iterations() -> u32 {
+    5
+}
+fn default_warmup() -> u32 {
+    1
+}
+fn default_sample_ms() -> f64 {
+    5.0
+}
+fn default_processes() -> u32 {
+    1
+}
+fn default_timeout_s() -> f64 {
+    120.0
+}
+
+impl Request {
+    /// Checks what the types cannot say. The error is one sentence: what, where, what would be right.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.protocol != super::VERSION {
+            return Err(format!(
+                "the request speaks protocol {}, this agent speaks {}: use the agent and the experimenter of one release",
+                self.protocol,
+                super::VERSION
+            ));
+        }
+        for (index, step) in self.prepare.iter().enumerate() {
+            step.validate()
+                .map_err(|sentence| format!("prepare[{index}]: {sentence}"))?;
+        }
+        for (index, task) in self.workloads.iter().enumerate() {
+            if !(1..=100_000).contains(&task.iterations) {
+                return Err(format!(
+                    "workloads[{index}].iterations is {}, it must be 1 to 100000",
+                    task.iterations
+                ));
+            }
+            if !(1..=1_000).contains(&task.processes) {
+                return Err(format!(
+                    "workloads[{index}].processes is {}, it must be 1 to 1000",
+                    task.processes
+                ));
+            }
+            if task.warmup > 100_000 {
+                return Err(format!(
+                    "workloads[{index}].warmup is {}, it must be 0 to 100000",
+                    task.warmup
+                ));
+            }
+            for (name, value, limit) in [
+                ("sample_ms", task.sample_ms, 60_000.0),
+                ("timeout_s", task.timeout_s, 86_400.0),
+            ] {
+                if !(value > 0.0 && value <= limit) {
+                    return Err(format!(
+                        "workloads[{index}].{name} is {value}, it must be above 0 and at most {limit}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

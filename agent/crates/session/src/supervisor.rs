@@ -1,0 +1,316 @@
+//! The supervisor: starts one worker per workload and process, passes its lines on, ends it when
+//! it takes too long, and says so when it dies.
+
+use super::{build, graphics, placement, prepare, read_document, Assignment};
+use pentathlon_harness::clock;
+use pentathlon_harness::counters::Counters;
+use pentathlon_harness::{Emitter, Scratch};
+use pentathlon_os::process::{self, Group};
+use pentathlon_protocol::{ErrorKind, Event, Opening, Request, Task};
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Instant;
+
+/// Serves one request from standard input. Returns the exit status: 0 done, 2 a wrong request.
+pub fn serve() -> i32 {
+    let epoch_ns = clock::monotonic_ns();
+    let mut emitter = Emitter::new(io::stdout(), epoch_ns);
+    let request = read_document::<Request>(io::stdin().lock())
+        .and_then(|request| request.validate().map(|()| request));
+    match request {
+        Ok(request) => {
+            let mut session = Session {
+                epoch_ns,
+                emitter,
+                samples: 0,
+                errors: 0,
+            };
+            // A reader that went away ends the session; there is nobody left to tell.
+            i32::from(session.run(&request).is_err())
+        }
+        Err(reason) => {
+            eprintln!("pentathlon-agent run: {reason}");
+            emitter.send(&request_error(reason)).ok();
+            2
+        }
+    }
+}
+
+fn request_error(reason: String) -> Event {
+    Event::Error {
+        workload: None,
+        index: None,
+        process: None,
+        kind: ErrorKind::Request,
+        reason,
+        case: None,
+    }
+}
+
+struct Session<W: Write> {
+    epoch_ns: u64,
+    emitter: Emitter<W>,
+    samples: u64,
+    errors: u64,
+}
+
+impl<W: Write> Session<W> {
+    fn run(&mut self, request: &Request) -> io::Result<()> {
+        if let Err(failure) = placement::apply(&request.placement) {
+            // Each worker meets the same refusal and reports it for its workload.
+            self.log(
+                "warning",
+                format!("the placement was not applied: {failure:?}"),
+            )?;
+        }
+        let calibration = clock::calibrate();
+        let scratch = match Scratch::new(request.scratch.as_deref()) {
+            Ok(scratch) => scratch,
+            Err(error) => {
+                let reason = format!(
+                    "no scratch directory could be made in {}: {error}",
+                    request
+                        .scratch
+                        .as_deref()
+                        .unwrap_or(Path::new("the temporary directory"))
+                        .display()
+                );
+                self.errors += 1;
+                self.emitter.send(&request_error(reason))?;
+                return self.done();
+            }
+        };
+        self.emitter.send(&Event::Inventory(Box::new(Opening {
+            session: request.session.clone(),
+            agent: build::this(),
+            clock: calibration.clone(),
+            system: request
+                .inventory
+                .then(|| inventory(request, scratch.path())),
+            placement: placement::in_force(),
+            telemetry: Counters::open().support(),
+        })))?;
+        for (index, step) in request.prepare.iter().enumerate() {
+            let emitter = &mut self.emitter;
+            prepare::run(step, index, scratch.path(), &mut |event| {
+                emitter.send(&event)
+            })?;
+        }
+        let count = request.workloads.len();
+        for (index, task) in request.workloads.iter().enumerate() {
+            for process in 0..task.processes {
+                let assignment = Assignment {
+                    sources: build::this().sources.into(),
+                    epoch_ns: self.epoch_ns,
+                    seed: request.seed,
+                    scratch: scratch.path().join(format!("{index}-{process}")),
+                    placement: request.placement.clone(),
+                    calibration: calibration.clone(),
+                    index,
+                    count,
+                    process,
+                    task: task.clone(),
+                };
+                self.workload(&assignment)?;
+            }
+            self.progress(&task.id, index, count, task.processes - 1, "end")?;
+        }
+        drop(scratch);
+        self.done()
+    }
+
+    fn done(&mut self) -> io::Result<()> {
+        let (samples, errors) = (self.samples, self.errors);
+        self.emitter.send(&Event::Done { samples, errors })
+    }
+
+    fn log(&mut self, level: &'static str, message: String) -> io::Result<()> {
+        self.emitter.send(&Event::Log { level, message })
+    }
+
+    fn progress(
+        &mut self,
+        workload: &str,
+        index: usize,
+        count: usize,
+        process: u32,
+        state: &'static str,
+    ) -> io::Result<()> {
+        self.emitter.send(&Event::Progress {
+            workload: workload.into(),
+            index,
+            count,
+            process,
+            state,
+            case: None,
+        })
+    }
+
+    fn workload(&mut self, assignment: &Assignment) -> io::Result<()> {
+        let task = &assignment.task;
+        self.progress(
+            &task.id,
+            assignment.index,
+            assignment.count,
+            assignment.process,
+            "start",
+        )?;
+        let outcome = std::fs::create_dir_all(&assignment.scratch).and_then(|()| spawn(assignment));
+        let failure = match outcome {
+            Ok((child, group)) => self.follow(child, &group, assignment),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(Some((ErrorKind::Unsupported, error.to_string())))
+            }
+            Err(error) => Ok(Some((
+                ErrorKind::Failed,
+                format!("the worker process could not be started: {error}"),
+            ))),
+        };
+        pentathlon_harness::clear(&assignment.scratch);
+        remove_named(task, &assignment.scratch);
+        if let Some((kind, reason)) = failure? {
+            self.errors += 1;
+            self.emitter.send(&Event::Error {
+                workload: Some(task.id.clone()),
+                index: Some(assignment.index),
+                process: Some(assignment.process),
+                kind,
+                reason,
+                case: None,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Passes a worker's lines on until it ends; returns why it ended badly, if it did.
+    fn follow(
+        &mut self,
+        mut child: Child,
+        group: &Group,
+        assignment: &Assignment,
+    ) -> io::Result<Option<(ErrorKind, String)>> {
+        let timeout_s = assignment.task.timeout_s;
+        let deadline = clock::deadline_after(timeout_s);
+        let output = child.stdout.take().expect("stdout is piped");
+        let (sender, lines) = mpsc::channel();
+        let reader = std::thread::spawn(move || {
+            let mut output = BufReader::new(output);
+            let mut line = Vec::new();
+            while matches!(output.read_until(b'\n', &mut line), Ok(n) if n > 0) {
+                // A line without its end is what a killed worker was writing: it is dropped.
+                if line.last() != Some(&b'\n') || sender.send(std::mem::take(&mut line)).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut timed_out = false;
+        let mut listener = Ok(());
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match lines.recv_timeout(left) {
+                Ok(line) => {
+                    self.count(&line);
+                    listener = self.emitter.pass(&line);
+                    if listener.is_err() {
+                        break;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    timed_out = true;
+                    break;
+                }
+            }
+        }
+        if timed_out || listener.is_err() {
+            group.kill();
+        }
+        let status = child.wait()?;
+        reader.join().ok();
+        listener?;
+        if timed_out {
+            return Ok(Some((
+                ErrorKind::Timeout,
+                format!("the workload took longer than its {timeout_s} s and was ended"),
+            )));
+        }
+        Ok((!status.success()).then(|| {
+            (
+                ErrorKind::Failed,
+                format!("the worker process died: {status}"),
+            )
+        }))
+    }
+
+    fn count(&mut self, line: &[u8]) {
+        // Events begin with their kind, so the line need not be parsed.
+        if [
+            b"{\"event\":\"sample\"".as_slice(),
+            b"{\"event\":\"histogram\"",
+        ]
+        .iter()
+        .any(|kind| line.starts_with(kind))
+        {
+            self.samples += 1;
+        } else if line.starts_with(b"{\"event\":\"error\"") {
+            self.errors += 1;
+        }
+    }
+}
+
+/// What the system is made of; its graphics only where they are measured, since drivers take long
+/// to load.
+fn inventory(request: &Request, scratch: &Path) -> Value {
+    let mut system = pentathlon_inventory::collect(scratch);
+    if request.workloads.iter().any(|task| graphics::has(&task.id)) {
+        system["graphics"] = graphics::inventory();
+    }
+    system
+}
+
+/// Removes what a disk workload that was killed left in a directory that the request named.
+pub(super) fn remove_named(task: &Task, scratch: &Path) {
+    let named = task.parameters.get("directory");
+    if let Some(directory) = named.and_then(serde_json::Value::as_str) {
+        if !directory.is_empty() {
+            let path = pentathlon_harness::private_directory(Path::new(directory), scratch);
+            std::fs::remove_dir_all(path).ok();
+        }
+    }
+}
+
+/// The program that has the workload: this very one, or the graphics program.
+fn program_for(workload: &str) -> io::Result<PathBuf> {
+    if graphics::has(workload) && !graphics::is_this_program() {
+        let absent = || io::Error::new(io::ErrorKind::Unsupported, graphics::absent());
+        return graphics::locate().ok_or_else(absent);
+    }
+    std::env::current_exe().or_else(|_| {
+        let name = std::env::args_os().next().map(Into::into);
+        name.ok_or_else(|| io::ErrorKind::NotFound.into())
+    })
+}
+
+/// Starts the workload's program as a worker, in a process group of its own.
+pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
+    let mut command = Command::new(program_for(&assignment.task.id)?);
+    command
+        .arg("worker")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit());
+    process::own_group(&mut command);
+    let mut child = command.spawn()?;
+    // Before it has its assignment, so that nothing that it starts can escape.
+    let group = Group::of(&child).inspect_err(|_| {
+        child.kill().ok();
+        child.wait().ok();
+    })?;
+    let mut input = child.stdin.take().expect("stdin is piped");
+    serde_json::to_writer(&mut input, assignment)?;
+    input.write_all(b"\n")?;
+    Ok((child, group))
+}

@@ -1,0 +1,138 @@
+//! `arithmetic.operations`: how many operations a second, and how long one takes; and
+//! `arithmetic.loop`, the published loop over them.
+
+mod body;
+mod chains;
+#[allow(unsafe_code)]
+pub mod kernels;
+mod loops;
+mod operation;
+
+pub use body::Chains;
+use kernels::Rate;
+use pentathlon_harness::measure::{Context, Failure, Quantity};
+use pentathlon_protocol::catalog::{
+    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
+};
+use pentathlon_protocol::Case;
+use serde_json::json;
+
+pub use operation::{Kind, Operation};
+
+pub const WORKLOADS: &[&dyn super::Workload] = &[&Operations, &loops::Loop];
+
+struct Operations;
+
+impl super::Workload for Operations {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "arithmetic.operations",
+            area: "arithmetic",
+            title: "Arithmetic operations",
+            summary: "Additions, subtractions, multiplications and divisions of integers and \
+                      floating-point numbers in registers: many independent chains for the \
+                      throughput, one dependent chain for the latency.",
+            source: "venkata2003 §6.1, Fig. 31 and 32; lmbench lat_ops, par_ops",
+            parameters: choices().to_vec(),
+            factors: vec![
+                Factor::category("operation", "operation"),
+                Factor::category("type", "type of the numbers"),
+            ],
+            indicators: vec![
+                Indicator {
+                    id: "throughput",
+                    title: "Operations per second",
+                    unit: "Mops/s",
+                    direction: Direction::Higher,
+                },
+                Indicator {
+                    id: "latency",
+                    title: "Time of one operation in a dependent chain",
+                    unit: "ns",
+                    direction: Direction::Lower,
+                },
+            ],
+            checksum: "state of all chains after one block, mixed to 64 bits",
+            semantics: Semantics {
+                linux: "no system calls",
+                windows: "no system calls",
+            },
+            test_only: false,
+        }
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let (operations, kinds) = asked(context);
+        context.log(format!("arithmetic.operations: {}", kernels::NAME));
+        for &operation in &operations {
+            for &kind in &kinds {
+                let case = Case::new()
+                    .with("operation", operation.name())
+                    .with("type", kind.name());
+                for (indicator, rate) in
+                    [("throughput", Rate::Throughput), ("latency", Rate::Latency)]
+                {
+                    let count = kernels::per_block(operation, kind, rate) as f64;
+                    let quantity = match rate {
+                        Rate::Throughput => Quantity::MegaPerSecond { units: count },
+                        Rate::Latency => Quantity::NsPer { parts: count },
+                    };
+                    match Chains::new(operation, kind, rate) {
+                        Ok(mut body) => context.measure(indicator, &case, quantity, &mut body),
+                        Err(failure) => context.fail(Some(&case), &failure),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The parameters: which operations and types are measured.
+fn choices() -> [Parameter; 2] {
+    [
+        choice(
+            "operations",
+            Operation::ALL.map(Operation::name).to_vec(),
+            "operations to measure",
+        ),
+        choice(
+            "types",
+            Kind::ALL.map(Kind::name).to_vec(),
+            "types of the numbers: integers of 32 and 64 bits, IEEE 754 binary32 and binary64",
+        ),
+    ]
+}
+
+/// What the parameters ask for.
+fn asked(context: &Context<'_>) -> (Vec<Operation>, Vec<Kind>) {
+    let texts = |name| context.parameters.texts(name);
+    (
+        chosen(&texts("operations"), Operation::ALL, Operation::name),
+        chosen(&texts("types"), Kind::ALL, Kind::name),
+    )
+}
+
+fn choice(name: &'static str, all: Vec<&'static str>, description: &'static str) -> Parameter {
+    Parameter {
+        name,
+        kind: Type::Texts,
+        default: json!(all),
+        unit: None,
+        minimum: None,
+        maximum: None,
+        choices: Some(all),
+        description,
+    }
+}
+
+/// What was named, each once, in the order of the catalog.
+fn chosen<T: Copy, const N: usize>(
+    names: &[&str],
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> Vec<T> {
+    all.into_iter()
+        .filter(|&item| names.contains(&name(item)))
+        .collect()
+}

@@ -1,0 +1,36 @@
+//! Latencies as histograms, and what is derived from them.
+
+use pentathlon_protocol::catalog::{Direction, Histogram, Indicator};
+
+/// A histogram of times; the median is the workload's indicator `latency`.
+pub const fn histogram(title: &'static str) -> Histogram {
+    Histogram {
+        id: "latencies",
+        title,
+        unit: "ns",
+        direction: Direction::Lower,
+        quantiles: &[
+            ("latency", 0.5),
+            ("latency_p99", 0.99),
+            ("latency_p999", 0.999),
+            ("latency_maximum", 1.0),
+        ],
+    }
+}
+
+/// The indicators that a histogram of latencies names.
+pub fn indicators() -> impl Iterator<Item = Indicator> {
+    [
+        ("latency", "Latency, median"),
+        ("latency_p99", "Latency, 99th percentile"),
+        ("latency_p999", "Latency, 99.9th percentile"),
+        ("latency_maximum", "Latency, maximum"),
+    ]
+    .into_iter()
+    .map(|(id, title)| Indicator {
+        id,
+        title,
+        unit: "ns",
+        direction: Direction::Lower,
+    })
+}

@@ -1,0 +1,52 @@
+//! How the workloads of this area report: rates, and beside each case who answered its reads.
+
+use super::served::Observation;
+use super::sweep::Pass;
+use pentathlon_harness::measure::{Context, Reading};
+use pentathlon_protocol::Case;
+use serde_json::{json, Value};
+
+/// The reading of a pass as a rate.
+pub fn rate(indicator: &'static str, case: &Case, pass: &Pass, checksum: u64) -> Reading {
+    Reading {
+        indicator,
+        case: case.clone(),
+        value: pass.rate(),
+        operations: pass.chunks,
+        elapsed_ns: pass.elapsed_ns,
+        checksum,
+    }
+}
+
+/// Who answered the timed reads of a case, round by round (warm-up first); told after the case as
+/// one counter event, `disk.served`.
+pub struct Seen {
+    workload: &'static str,
+    case: Value,
+    rounds: Vec<Value>,
+}
+
+impl Seen {
+    pub fn new(workload: &'static str, case: &Case) -> Self {
+        Self {
+            workload,
+            case: json!(case),
+            rounds: Vec::new(),
+        }
+    }
+
+    pub fn note(&mut self, indicator: &'static str, seen: Observation) {
+        let mut value = json!(seen);
+        value["indicator"] = indicator.into();
+        self.rounds.push(value);
+    }
+
+    pub fn tell(self, context: &mut Context<'_>) {
+        if !self.rounds.is_empty() {
+            let value = json!({
+                "workload": self.workload, "case": self.case, "reads": self.rounds,
+            });
+            context.counter("disk.served".into(), value);
+        }
+    }
+}

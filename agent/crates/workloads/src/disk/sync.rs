@@ -1,0 +1,218 @@
+//! `disk.sync`: how long the system takes to say that written data are on the device.
+
+use super::content::Content;
+use super::file::system;
+use super::ground::Ground;
+use super::{entry, latency};
+use pentathlon_harness::clock::Clock;
+use pentathlon_harness::measure::{Context, Distribution, Failure, Outcome, Reading};
+use pentathlon_os::disk::open::{self, How};
+use pentathlon_protocol::catalog::{self, Direction, Indicator, Semantics, Type};
+use pentathlon_protocol::Case;
+use serde_json::json;
+use std::fs::File;
+use std::path::Path;
+
+pub struct Sync;
+
+const CALLS: [&str; 2] = ["fsync", "fdatasync"];
+const PATTERNS: [&str; 2] = ["append", "overwrite"];
+const LATENCY: catalog::Histogram = latency::histogram("Time of one call");
+
+impl pentathlon_harness::Workload for Sync {
+    fn describe(&self) -> catalog::Workload {
+        let mut indicators = vec![Indicator {
+            id: "rate",
+            title: "Writes made durable per second",
+            unit: "1/s",
+            direction: Direction::Higher,
+        }];
+        indicators.extend(latency::indicators());
+        catalog::Workload {
+            id: "disk.sync",
+            area: entry::AREA,
+            title: "Latency of fsync and fdatasync",
+            summary: "A block is written to a file and made durable, again and again; the time of \
+                      each fsync or fdatasync is one value of a histogram, the rate counts write \
+                      and call together.",
+            source: "beyond the papers; fsync(2)",
+            parameters: vec![
+                entry::parameter(
+                    "block_bytes",
+                    Type::Integer,
+                    json!(4096),
+                    Some("B"),
+                    Some((512.0, 67_108_864.0)),
+                    "bytes written before each call",
+                ),
+                entry::parameter(
+                    "calls",
+                    Type::Integer,
+                    json!(50),
+                    None,
+                    Some((1.0, 1e6)),
+                    "calls in one round",
+                ),
+                entry::texts("call", &CALLS, "the calls to measure"),
+                entry::texts(
+                    "pattern",
+                    &PATTERNS,
+                    "append: each block makes the file longer, so that the call must write the \
+                     file's size too; overwrite: blocks that exist",
+                ),
+                entry::directory(),
+            ],
+            factors: vec![
+                entry::category("call", "Call"),
+                entry::category("pattern", "Pattern"),
+            ],
+            indicators,
+            checksum: "seed and bytes written, after the file had been compared with them",
+            semantics: Semantics {
+                linux: "pwrite64(2), then fsync(2) or fdatasync(2); whether the device's own \
+                        cache is emptied is up to the file system and the device",
+                windows: "WriteFile, then FlushFileBuffers for both calls",
+            },
+            test_only: false,
+        }
+    }
+
+    fn switches(&self) -> bool {
+        true
+    }
+
+    fn histograms(&self) -> Vec<catalog::Histogram> {
+        vec![LATENCY]
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let block = context.parameters.integer("block_bytes") as usize;
+        let calls = context.parameters.integer("calls");
+        let ground = Ground::of(context)?;
+        ground.require(block as u64 * calls)?;
+        let path = ground.file("file");
+        let mut content = Content::new(context.seed, block);
+        let parameters = context.parameters.clone();
+        for call in parameters.texts("call") {
+            for pattern in parameters.texts("pattern") {
+                let case = Case::new().with("call", call).with("pattern", pattern);
+                let mut generation = 0;
+                context.rounds(&case, |clock, _| {
+                    generation += 1;
+                    let plan = Plan {
+                        block,
+                        calls,
+                        data_only: call == "fdatasync",
+                        append: pattern == "append",
+                        generation,
+                    };
+                    round(&path, &mut content, clock, plan, &case)
+                });
+                std::fs::remove_file(&path).ok();
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Plan {
+    block: usize,
+    calls: u64,
+    data_only: bool,
+    append: bool,
+    generation: u64,
+}
+
+fn round(
+    path: &Path,
+    content: &mut Content,
+    clock: &Clock,
+    plan: Plan,
+    case: &Case,
+) -> Result<Vec<Outcome>, Failure> {
+    let how = How {
+        create: true,
+        ..How::WRITE
+    };
+    let file = open::open(path, how).map_err(|e| system("making the file", &e))?;
+    let length = plan.block as u64 * plan.calls;
+    if plan.append {
+        file.set_len(0)
+            .map_err(|e| system("emptying the file", &e))?;
+    } else {
+        write(&file, content, plan, 0)?;
+    }
+    file.sync_all()
+        .map_err(|e| system("writing the file to the device", &e))?;
+    let mut latencies = Vec::with_capacity(plan.calls as usize);
+    let start = clock.ticks();
+    for n in 0..plan.calls {
+        let position = n * plan.block as u64;
+        let bytes = content.fresh(position, plan.block, plan.generation);
+        let written =
+            open::write_at(&file, bytes, position).map_err(|e| system("writing a block", &e))?;
+        if written != plan.block {
+            return Err(super::file::short("written", written, plan.block));
+        }
+        let from = clock.ticks();
+        let result = if plan.data_only {
+            file.sync_data()
+        } else {
+            file.sync_all()
+        };
+        result.map_err(|e| system("making the file durable", &e))?;
+        latencies.push(clock.elapsed_ns(from, clock.ticks()) as u64);
+    }
+    let elapsed_ns = clock.elapsed_ns(start, clock.ticks());
+    content.rewritten(length, plan.generation);
+    verify(&file, content, plan)?;
+    let checksum = content.checksum(length);
+    Ok(vec![
+        Reading {
+            indicator: "rate",
+            case: case.clone(),
+            value: plan.calls as f64 / elapsed_ns * 1e9,
+            operations: plan.calls,
+            elapsed_ns,
+            checksum,
+        }
+        .into(),
+        Distribution {
+            of: LATENCY,
+            case: case.clone(),
+            values: latencies.into_iter().collect(),
+            elapsed_ns,
+            checksum,
+        }
+        .into(),
+    ])
+}
+
+fn write(file: &File, content: &mut Content, plan: Plan, generation: u64) -> Result<(), Failure> {
+    for n in 0..plan.calls {
+        let position = n * plan.block as u64;
+        open::write_at(
+            file,
+            content.fresh(position, plan.block, generation),
+            position,
+        )
+        .map_err(|e| system("writing the file", &e))?;
+    }
+    Ok(())
+}
+
+fn verify(file: &File, content: &mut Content, plan: Plan) -> Result<(), Failure> {
+    let mut block = vec![0; plan.block];
+    for n in 0..plan.calls {
+        let position = n * plan.block as u64;
+        let read = open::read_at(file, &mut block, position)
+            .map_err(|e| system("reading a block back", &e))?;
+        if read != plan.block || content.fresh(position, plan.block, plan.generation) != block {
+            return Err(Failure::Invalid(format!(
+                "the block at byte {position} does not hold what was written to it"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! What a host that forwards packets is measured by. Another host, the generator, sends through it
+//! and receives at its other side; here stands what the catalog says of it.
+
+mod ndr;
+mod sweep;
+
+use pentathlon_harness::measure::Failure;
+use pentathlon_protocol::catalog::{parameter, Factor, Parameter, Type};
+use serde_json::{json, Value};
+
+pub const WORKLOADS: &[&dyn super::Workload] = &[&sweep::Sweep, &ndr::Ndr];
+
+const SEMANTICS: pentathlon_protocol::catalog::Semantics =
+    pentathlon_protocol::catalog::Semantics {
+        linux: "the kernel forwards IPv4 or IPv6 between two interfaces (ip_forward, forwarding)",
+        windows:
+            "not yet: the forwarder is Linux in a namespace, as a guest or as a machine of its own",
+    };
+
+fn refuse() -> Result<(), Failure> {
+    Err(Failure::Unsupported(
+        "forwarding needs a generator beside the system: give the system a [system.peer]".into(),
+    ))
+}
+
+/// The shortest frame of Ethernet, which holds IPv4 and UDP headers, our compact one and the check
+/// sequence.
+const SHORTEST: f64 = 64.0;
+
+fn frames(default: Value) -> Parameter {
+    parameter(
+        "frame_bytes",
+        Type::Integers,
+        default,
+        Some("B"),
+        Some((SHORTEST, 1518.0)),
+        "lengths of the Ethernet frames with their check sequence (RFC 2544, section 9); with \
+             IPv6 84 is the shortest",
+    )
+}
+
+/// Parameters that both workloads have.
+fn common() -> Vec<Parameter> {
+    vec![
+        parameter(
+            "competitor",
+            Type::Texts,
+            json!(["none"]),
+            None,
+            None,
+            "what runs on the forwarder meanwhile: `none` or the id of a workload, with its \
+             defaults",
+        ),
+        parameter(
+            "copies",
+            Type::Integers,
+            json!([1]),
+            None,
+            Some((1.0, 64.0)),
+            "processes of the competitor at once",
+        ),
+        parameter(
+            "nice",
+            Type::Integers,
+            json!([0]),
+            None,
+            Some((-20.0, 19.0)),
+            "nice values of the competitor",
+        ),
+        Parameter {
+            choices: Some(vec!["other", "batch", "idle", "fifo", "rr"]),
+            ..parameter(
+                "scheduler",
+                Type::Texts,
+                json!(["other"]),
+                None,
+                None,
+                "scheduling policies of the competitor (sched(7)); `fifo` and `rr` with priority 1",
+            )
+        },
+        parameter(
+            "ip_versions",
+            Type::Integers,
+            json!([4]),
+            None,
+            Some((4.0, 6.0)),
+            "versions of the Internet Protocol, 4 and 6",
+        ),
+        Parameter {
+            choices: Some(vec!["own", "inline", "threaded"]),
+            ..parameter(
+                "steering",
+                Type::Texts,
+                json!(["own"]),
+                None,
+                None,
+                "who handles received packets: `own` the forwarder's own CPU, as soft interrupts \
+                 (receive packet steering in a namespace); `inline` the sender's CPU; `threaded` \
+                 a kernel thread on the forwarder's CPU (threaded NAPI)",
+            )
+        },
+        parameter(
+            "routes",
+            Type::Integers,
+            json!([0]),
+            None,
+            Some((0.0, 1_000_000.0)),
+            "routes in the forwarder's table beside the two that are used",
+        ),
+        parameter(
+            "budgets",
+            Type::Integers,
+            json!([0]),
+            None,
+            Some((0.0, 1_000_000.0)),
+            "packets that one run of the receive soft interrupt handles \
+                 (net.core.netdev_budget); 0: as the forwarder has it",
+        ),
+        parameter(
+            "firewall_rules",
+            Type::Integers,
+            json!([0]),
+            None,
+            Some((0.0, 100_000.0)),
+            "rules that every forwarded packet passes without a match (nft(8))",
+        ),
+        Parameter {
+            choices: Some(vec![
+                "best", "send", "sendmmsg", "packet", "afxdp", "live", "pktgen",
+            ]),
+            ..parameter(
+                "rung",
+                Type::Text,
+                json!("send"),
+                None,
+                None,
+                "how the generator hands packets to its system: one send(2) each, sendmmsg(2), a \
+                 packet socket past the queueing discipline, an AF_XDP socket, frames that a \
+                 program in the kernel makes and another takes (live frames), or the kernel's own \
+                 generator; `best`: the first that works of live, packet, sendmmsg and send; but \
+                 with send and live, packets are received in batches that share a time",
+            )
+        },
+        parameter(
+            "ramp_s",
+            Type::Number,
+            json!(0.0),
+            Some("s"),
+            Some((0.0, 600.0)),
+            "a flow begins so long before what is measured of it; its packets until then count for \
+             nothing",
+        ),
+        parameter(
+            "lateness_limit_ms",
+            Type::Number,
+            json!(10.0),
+            Some("ms"),
+            Some((0.001, 60_000.0)),
+            "a trial is invalid if more than 1 % of its packets leave later than this",
+        ),
+    ]
+}
+
+/// Factors that both workloads have. A case names those after the second only where the study
+/// sets them.
+fn settings() -> Vec<Factor> {
+    vec![
+        Factor::new("frame_bytes", "frame", Some("B"), "linear"),
+        Factor::category("competitor", "competitor"),
+        Factor::category("ip_version", "IP version"),
+        Factor::category("steering", "steering"),
+        Factor::new("routes", "routes", None, "linear"),
+        Factor::new("firewall_rules", "firewall rules", None, "linear"),
+        Factor::new("budget", "NAPI budget", None, "linear"),
+        Factor::category("rung", "sent by"),
+    ]
+}

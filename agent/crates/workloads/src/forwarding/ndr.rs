@@ -1,0 +1,111 @@
+//! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
+
+use super::{common, frames, refuse, settings, SEMANTICS};
+use pentathlon_harness::measure::{Context, Failure};
+use pentathlon_protocol::catalog::{
+    self, parameter, Direction, Factor, Indicator, Parameter, Type,
+};
+use serde_json::json;
+use Direction::{Higher, Lower};
+
+pub struct Ndr;
+
+impl pentathlon_harness::Workload for Ndr {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "forwarding.ndr",
+            area: "forwarding",
+            title: "Forwarding rate without loss",
+            summary:
+                "Searches for the highest rate at which no packet is lost, and for the one at \
+                      which no more than a given share is, by halving with repeated trials; then \
+                      measures the round-trip time at 50, 90 and 100 % of the former.",
+            source: "RFC 2544 §24 and §26.1 to 26.2; salah2010 §3.1",
+            parameters: parameters(),
+            factors: factors(),
+            indicators: vec![
+                Indicator::new("rate", "Highest rate that passes", "1/s", Higher),
+                Indicator::new("rate_above", "Lowest rate that fails", "1/s", Higher),
+                Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
+                Indicator::new("round_trip_median", "Round-trip time, median", "us", Lower),
+                Indicator::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
+                Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Indicator::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
+                Indicator::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
+            ],
+            checksum: "1: every packet that counts carried the session's id and an unharmed header",
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(3600.0)
+    }
+
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        refuse()
+    }
+}
+
+fn parameters() -> Vec<Parameter> {
+    let mut parameters = vec![
+        // RFC 2544, section 9.1.
+        frames(json!([64, 128, 256, 512, 1024, 1280, 1518])),
+        parameter(
+            "highest_kpps",
+            Type::Number,
+            json!(400.0),
+            Some("1000/s"),
+            Some((1.0, 20_000.0)),
+            "where the search begins, in thousands of packets per second",
+        ),
+        parameter(
+            "resolution_percent",
+            Type::Number,
+            json!(2.0),
+            Some("%"),
+            Some((0.1, 50.0)),
+            "the search ends when the rates that pass and fail are so close, of `highest_kpps`",
+        ),
+        parameter(
+            "partial_percent",
+            Type::Number,
+            json!(0.5),
+            Some("%"),
+            Some((0.0, 50.0)),
+            "loss that the partial-drop rate allows",
+        ),
+        parameter(
+            "trials",
+            Type::Integer,
+            json!(3),
+            None,
+            Some((1.0, 20.0)),
+            "trials of a rate: it passes if most of them do",
+        ),
+        parameter(
+            "duration_s",
+            Type::Number,
+            json!(1.0),
+            Some("s"),
+            Some((0.1, 3600.0)),
+            "length of a trial; RFC 2544 takes 60 s",
+        ),
+    ];
+    parameters.extend(common());
+    parameters
+}
+
+fn factors() -> Vec<Factor> {
+    let mut factors = vec![
+        Factor::category("criterion", "criterion"),
+        Factor::new("load_percent", "load", Some("%"), "linear"),
+    ];
+    factors.extend(settings());
+    factors
+}

@@ -1,0 +1,176 @@
+//! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
+
+use super::{common, frames, refuse, settings, SEMANTICS};
+use pentathlon_harness::measure::{Context, Failure};
+use pentathlon_protocol::catalog::{
+    self, parameter, Direction, Factor, Indicator, Parameter, Type,
+};
+use serde_json::json;
+use Direction::{Higher, Lower};
+
+pub struct Sweep;
+
+/// salah2010 goes to 700 Kpps with a generator in the kernel; sockets do not.
+const LOADS: [u64; 11] = [10, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400];
+
+impl pentathlon_harness::Workload for Sweep {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "forwarding.sweep",
+            area: "forwarding",
+            title: "IP forwarding over offered load",
+            summary: "A generator sends packets through the system at a fixed rate and receives \
+                      them at its other side, with or without a competitor for the system's CPU. \
+                      The generator writes down every packet.",
+            source: "salah2010 §2 and §3, Fig. 2 to 6",
+            parameters: parameters(),
+            factors: factors(),
+            indicators: vec![
+                Indicator::new("throughput", "Throughput", "1/s", Higher),
+                Indicator::new("lost", "Packets lost", "%", Lower),
+                Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
+                Indicator::new("round_trip_median", "Round-trip time, median", "us", Lower),
+                Indicator::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
+                Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Indicator::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
+                Indicator::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
+                Indicator::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
+                Indicator::new("cpu_available", "CPU available (soaker)", "%", Higher),
+                Indicator::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
+                Indicator::new("softirq_rate", "Receive soft interrupts", "1/s", Lower),
+                Indicator::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
+                Indicator::new("interrupts_out", "Interrupts, sending side", "1/s", Lower),
+                Indicator::new("competitor_speed", "Competitor's speed", "%", Higher),
+                // RFC 2285, sections 3.5.1 and 3.5.2.
+                Indicator::new("intended_load", "Intended load", "1/s", Higher),
+                Indicator::new("offered_load", "Offered load", "1/s", Higher),
+                Indicator::new("lateness_p99", "Generator's lateness, 99 %", "us", Lower),
+                Indicator::new("lateness_max", "Generator's lateness, largest", "us", Lower),
+                Indicator::new("receiver_lost", "Lost by the receiver itself", "%", Lower),
+                Indicator::new("knee", "Load of 100 %, by a short search", "1/s", Higher),
+            ],
+            checksum: "1: every packet that counts carried the session's id and an unharmed header",
+            semantics: SEMANTICS,
+            test_only: false,
+        }
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[
+            "throughput",
+            "lost",
+            "cpu_available",
+            "cpu_idle",
+            "softirq_rate",
+            "interrupts_in",
+            "interrupts_out",
+            "competitor_speed",
+            "lateness_p99",
+            "lateness_max",
+            "receiver_lost",
+        ]
+    }
+
+    /// What is left of the CPU is the study's own score by the soaker, not by /proc/stat. What
+    /// the generator did is no score of the forwarder.
+    fn context(&self) -> &'static [&'static str] {
+        &[
+            "cpu_idle",
+            "softirq_rate",
+            "interrupts_in",
+            "interrupts_out",
+            "intended_load",
+            "offered_load",
+            "lateness_p99",
+            "lateness_max",
+            "receiver_lost",
+            "knee",
+        ]
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        Some(3600.0)
+    }
+
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        refuse()
+    }
+}
+
+fn parameters() -> Vec<Parameter> {
+    let mut parameters = vec![
+        parameter(
+            "offered_kpps",
+            Type::Integers,
+            json!(LOADS),
+            Some("1000/s"),
+            Some((1.0, 20_000.0)),
+            "offered loads, in thousands of packets per second",
+        ),
+        Parameter {
+            choices: Some(vec!["listed", "automatic"]),
+            ..parameter(
+                "loads",
+                Type::Text,
+                json!("listed"),
+                None,
+                None,
+                "`listed`: those of offered_kpps; `automatic`: shares of the highest load that the \
+                 system forwards, which a short search finds first",
+            )
+        },
+        parameter(
+            "highest_kpps",
+            Type::Number,
+            json!(1000.0),
+            Some("1000/s"),
+            Some((1.0, 20_000.0)),
+            "where the search for the highest load begins, in thousands of packets per second",
+        ),
+        frames(json!([64])),
+        parameter(
+            "duration_s",
+            Type::Number,
+            json!(5.0),
+            Some("s"),
+            Some((0.2, 3600.0)),
+            "length of a trial; the study takes 30 s",
+        ),
+        parameter(
+            "lead_s",
+            Type::Number,
+            json!(2.0),
+            Some("s"),
+            Some((0.0, 60.0)),
+            "how long before the flow the competitor starts",
+        ),
+        Parameter {
+            choices: Some(vec!["idle", "other", "none"]),
+            ..parameter(
+                "soaker",
+                Type::Text,
+                json!("idle"),
+                None,
+                None,
+                "scheduling policy of the soaker that measures the CPU that is left, beside a \
+                 second flow of each trial: `idle` takes what nobody wants, `other` competes; \
+                 `none`: there is no such flow",
+            )
+        },
+    ];
+    parameters.extend(common());
+    parameters
+}
+
+fn factors() -> Vec<Factor> {
+    let mut factors = vec![
+        Factor::new("offered_kpps", "offered load", Some("1000/s"), "linear"),
+        Factor::new("load_percent", "load", Some("%"), "linear"),
+    ];
+    factors.extend(settings());
+    factors
+}

@@ -1,0 +1,85 @@
+//! The parameter `block_bytes`.
+
+use pentathlon_protocol::catalog::{Factor, Parameter, Type};
+use serde_json::json;
+
+/// Blocks are whole cache lines of this many bytes.
+pub const LINE_BYTES: usize = 64;
+
+/// 1 KiB to 512 MiB in powers of two (venkata2003 §3.1).
+const SMALLEST_LOG2: u32 = 10;
+const LARGEST_LOG2: u32 = 29;
+
+pub fn parameter() -> Parameter {
+    let default: Vec<u64> = (SMALLEST_LOG2..=LARGEST_LOG2).map(|log| 1 << log).collect();
+    Parameter {
+        name: "block_bytes",
+        kind: Type::Integers,
+        default: json!(default),
+        unit: Some("B"),
+        minimum: Some(1024.0),
+        maximum: Some((1u64 << 40) as f64),
+        choices: None,
+        description: "sizes of the block; each is rounded up to whole cache lines of 64 B, and \
+                      the case tells the rounded size",
+    }
+}
+
+pub fn factor() -> Factor {
+    Factor {
+        name: "block_bytes",
+        title: "block size",
+        unit: Some("B"),
+        scale: "log2",
+    }
+}
+
+/// The sizes asked for, rounded up to whole lines; each once, in the order given.
+pub fn rounded(asked: &[u64]) -> Vec<usize> {
+    let mut sizes = Vec::with_capacity(asked.len());
+    for &bytes in asked {
+        let size = (bytes as usize).next_multiple_of(LINE_BYTES);
+        if !sizes.contains(&size) {
+            sizes.push(size);
+        }
+    }
+    sizes
+}
+
+/// The values of a list parameter, each once, in the order given.
+pub fn distinct<'a>(asked: &[&'a str]) -> Vec<&'a str> {
+    let mut values = Vec::with_capacity(asked.len());
+    for &value in asked {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_whole_lines_and_keep_their_order() {
+        assert_eq!(
+            rounded(&[4096, 1025, 1024, 1088, 196_608]),
+            [4096, 1088, 1024, 196_608]
+        );
+    }
+
+    #[test]
+    fn the_default_is_the_published_range() {
+        let parameter = parameter();
+        let default = parameter.default.as_array().unwrap();
+        assert_eq!(default.len(), 20);
+        assert_eq!(default[0], 1024);
+        assert_eq!(default[19], 512 << 20);
+    }
+
+    #[test]
+    fn repeated_values_count_once() {
+        assert_eq!(distinct(&["b", "a", "b"]), ["b", "a"]);
+    }
+}

@@ -1,0 +1,59 @@
+//! `network.traffic`: one flow of packets from one host to another.
+
+use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
+use super::parameters::parameters;
+use pentathlon_harness::measure::{Context, Failure};
+use pentathlon_protocol::catalog::{self, Factor, Semantics};
+
+pub struct Traffic;
+
+impl pentathlon_harness::Workload for Traffic {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "network.traffic",
+            area: "network",
+            title: "Traffic between two hosts",
+            summary: "Flows of packets, sent open-loop by one host or by both, received and sent \
+                      back by the other. Both ends write down every packet; loss, delay, jitter and rates \
+                      are computed from both records.",
+            source: "martinovic2012 §6.4, Fig. 8 to 15; vdovjak2021 §4.1, §4.2 and §5, Fig. 2 and 3",
+            parameters: parameters(),
+            factors: vec![
+                Factor::category("protocol", "protocol"),
+                Factor::category("ip_version", "IP version"),
+                Factor::new("size_bytes", "packet size", Some("B"), "linear"),
+                Factor::category("rung", "sent by"),
+                Factor::category("size", "packet size drawn from"),
+                Factor::category("profile", "application"),
+                Factor::category("flow", "flow"),
+                Factor::category("multicast", "receivers of the group"),
+            ],
+            indicators: indicators(),
+            checksum: "1: every packet that counts carried the session's id and an unharmed header",
+            semantics: Semantics {
+                linux: "send(2) and recv(2) on ordinary sockets, TCP with TCP_NODELAY; other \
+                        rungs of the ladder by the interfaces that they name",
+                windows: "send and recv on ordinary sockets, TCP with TCP_NODELAY",
+            },
+            test_only: false,
+        }
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        MAY_BE_ZERO
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        CONTEXT
+    }
+
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        Err(Failure::Unsupported(
+            "this workload needs two hosts: give the system a [system.peer]".into(),
+        ))
+    }
+}

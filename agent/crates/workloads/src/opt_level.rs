@@ -1,0 +1,44 @@
+//! The factor of workloads whose loops or code exist at every optimisation level.
+
+use pentathlon_code::{levels, Level};
+use pentathlon_harness::measure::Context;
+use pentathlon_protocol::catalog::{Factor, Parameter, Type};
+use serde_json::json;
+
+/// What is measured where nobody asks for levels: the agent's own.
+pub const OWN: [&str; 1] = ["3"];
+
+/// The two that the paper compares.
+pub const WITHOUT_AND_WITH: [&str; 2] = ["0", "3"];
+
+/// The levels as a parameter's choices.
+pub fn parameter(default: &[&str]) -> Parameter {
+    Parameter {
+        name: "opt_levels",
+        kind: Type::Texts,
+        default: json!(default),
+        unit: None,
+        minimum: None,
+        maximum: None,
+        choices: Some(levels().map(|level| level.name).to_vec()),
+        description: "optimisation levels of the compiler (rustc -C opt-level)",
+    }
+}
+
+/// All of them by default.
+pub fn every() -> Parameter {
+    parameter(&levels().map(|level| level.name))
+}
+
+pub fn factor() -> Factor {
+    Factor::category("opt_level", "optimisation level")
+}
+
+/// The levels that were asked for.
+pub fn chosen(context: &Context<'_>) -> Vec<Level> {
+    let asked = context.parameters.texts("opt_levels");
+    levels()
+        .into_iter()
+        .filter(|level| asked.contains(&level.name))
+        .collect()
+}

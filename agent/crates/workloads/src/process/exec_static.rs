@@ -1,0 +1,148 @@
+//! `process.exec_static`: starting a static program of ordinary size, by fork and by posix_spawn.
+
+#[cfg(any(unix, windows))]
+use super::calls::{nothing_left, Calls};
+use super::entry;
+#[cfg(unix)]
+use super::refusal;
+use pentathlon_harness::measure::{Context, Failure};
+#[cfg(any(unix, windows))]
+use pentathlon_harness::{EXIT_STATUS, EXIT_VERB};
+#[cfg(unix)]
+use pentathlon_os::child::{self, Child, Exit};
+use pentathlon_protocol::catalog::{self, Factor, Semantics};
+#[cfg(any(unix, windows))]
+use pentathlon_protocol::Case;
+#[cfg(unix)]
+use std::ffi::{CStr, CString};
+#[cfg(unix)]
+use std::io;
+
+pub struct ExecStatic;
+
+const STARTS: &[&str] = &["fork", "posix_spawn"];
+
+impl pentathlon_harness::Workload for ExecStatic {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "process.exec_static",
+            area: entry::AREA,
+            title: "Start of a static program",
+            summary: "A static program with a C library, the agent itself, is started with an \
+                      argument that lets it end at once; its end is waited for. What it costs \
+                      beyond process.fork_exec, whose program has 188 bytes, is the program's.",
+            source: "McVoy and Staelin 1996, lmbench lat_proc exec; POSIX.1-2017, posix_spawn",
+            parameters: vec![entry::texts(
+                "start",
+                STARTS,
+                "fork: fork and execve; posix_spawn: by the C library, which copies no page \
+                 tables (vfork)",
+            )],
+            factors: vec![Factor::category("start", "started by")],
+            indicators: entry::time("Time per start, exit and wait"),
+            checksum: entry::ONE_CORRECT_CALL,
+            semantics: Semantics {
+                linux:
+                    "fork(3) and execve(2), or posix_spawn(3), of the agent's own file (static, \
+                        relocates itself, no dynamic linker, empty environment), exit, waitpid(2); \
+                        the status of every child is checked",
+                windows: "CreateProcess of the agent's own file, WaitForSingleObject, \
+                          GetExitCodeProcess; fork is unsupported: there is none",
+            },
+            test_only: false,
+        }
+    }
+
+    fn switches(&self) -> bool {
+        true
+    }
+
+    #[cfg(unix)]
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        use std::os::unix::ffi::OsStringExt;
+        refusal::unless_single_threaded()?;
+        let program = std::env::current_exe()
+            .or_else(|_| {
+                let first = std::env::args_os().next();
+                first.map(Into::into).ok_or(io::ErrorKind::NotFound.into())
+            })
+            .and_then(|path| Ok(CString::new(path.into_os_string().into_vec())?))
+            .map_err(|e| Failure::system("finding the agent's own file", &e))?;
+        let verb = CString::new(EXIT_VERB).expect("a word without a zero");
+        for start in context.parameters.clone().texts("start") {
+            let by = if start == "fork" { forked } else { spawned };
+            let mut body = Calls::new(|| ends_well(by(&program, &verb)?), nothing_left);
+            let case = Case::new().with("start", start);
+            context.measure("time", &case, entry::PER_CALL, &mut body);
+        }
+        Ok(())
+    }
+
+    #[cfg(windows)]
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let program = std::env::current_exe()
+            .map_err(|e| Failure::system("finding the agent's own file", &e))?;
+        for start in context.parameters.clone().texts("start") {
+            let case = Case::new().with("start", start);
+            if start == "fork" {
+                let reason = "Windows has no fork; posix_spawn stands for CreateProcess".into();
+                context.fail(Some(&case), &Failure::Unsupported(reason));
+                continue;
+            }
+            let mut body = Calls::new(|| created(&program), nothing_left);
+            context.measure("time", &case, entry::PER_CALL, &mut body);
+        }
+        Ok(())
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn run(&self, _context: &mut Context<'_>) -> Result<(), Failure> {
+        entry::elsewhere()
+    }
+}
+
+/// CreateProcess and WaitForSingleObject by the standard library.
+#[cfg(windows)]
+fn created(program: &std::path::Path) -> Result<bool, Failure> {
+    let status = std::process::Command::new(program)
+        .arg(EXIT_VERB)
+        .stdin(std::process::Stdio::null())
+        .status()
+        .map_err(|e| Failure::system("CreateProcess", &e))?;
+    if status.code() == Some(i32::from(EXIT_STATUS)) {
+        return Ok(true);
+    }
+    Err(Failure::Failed(format!(
+        "the started agent should end with status {EXIT_STATUS} and ended with {status}"
+    )))
+}
+
+#[cfg(unix)]
+#[inline(always)]
+fn forked(program: &CStr, argument: &CStr) -> Result<Child, Failure> {
+    child::fork(|| {
+        // Returns only if the program could not be executed.
+        let failed = child::execute_with(program, argument).map(|never| match never {});
+        let number = failed.err().and_then(|error| error.raw_os_error());
+        number.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)
+    })
+    .map_err(|e| refusal::of_fork(&e))
+}
+
+#[cfg(unix)]
+#[inline(always)]
+fn spawned(program: &CStr, argument: &CStr) -> Result<Child, Failure> {
+    child::spawn_with(program, argument).map_err(|e| Failure::system("posix_spawn", &e))
+}
+
+#[cfg(unix)]
+#[inline(always)]
+fn ends_well(child: Child) -> Result<bool, Failure> {
+    match child.wait() {
+        Ok(Exit::Code(code)) if code == i32::from(EXIT_STATUS) => Ok(true),
+        Ok(exit) => Err(Failure::Failed(format!(
+            "the started agent should end with status {EXIT_STATUS} and ended with {exit:?}"
+        ))),
+        Err(error) => Err(Failure::system("waitpid", &error)),
+    }
+}

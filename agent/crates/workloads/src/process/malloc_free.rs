@@ -1,0 +1,66 @@
+//! `process.malloc_free`: a block from the C library's heap and back.
+
+use super::calls::{nothing_left, Looped};
+use super::entry;
+use crate::opt_level;
+use pentathlon_harness::measure::{Context, Failure};
+use pentathlon_os::heap;
+use pentathlon_protocol::catalog::{self, Semantics};
+use pentathlon_protocol::Case;
+
+pub struct MallocFree;
+
+impl pentathlon_harness::Workload for MallocFree {
+    fn describe(&self) -> catalog::Workload {
+        catalog::Workload {
+            id: "process.malloc_free",
+            area: entry::AREA,
+            title: "malloc and free",
+            summary: "A block is allocated, its first and last byte are written and read, and it \
+                      is freed.",
+            source: entry::CALLS,
+            parameters: vec![
+                entry::integers(
+                    "bytes",
+                    &[4],
+                    Some("B"),
+                    (1, 1 << 30),
+                    "sizes of the block; the paper's is 4",
+                ),
+                opt_level::parameter(&opt_level::OWN),
+            ],
+            factors: vec![entry::bytes("bytes", "block size"), opt_level::factor()],
+            indicators: entry::time("Time per malloc and free"),
+            checksum: entry::ONE_CORRECT_CALL,
+            semantics: Semantics {
+                linux: "malloc(3) and free(3) of the C library that the agent was linked with. A \
+                        static agent brings its own (glibc), so this compares processors and, for \
+                        blocks that come from the kernel, kernels: not the systems' C libraries",
+                windows: "malloc and free of the C run-time library, over the process heap",
+            },
+            test_only: false,
+        }
+    }
+
+    fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        for bytes in context.parameters.integers("bytes") {
+            for level in opt_level::chosen(context) {
+                let case = Case::new()
+                    .with("bytes", bytes)
+                    .with("opt_level", level.name);
+                let size = bytes as usize;
+                let calls = |operations| {
+                    heap::malloc_free(level, operations, size).map_err(|_| no_memory(size))
+                };
+                let mut body = Looped::new(calls, nothing_left);
+                context.measure("time", &case, entry::PER_CALL, &mut body);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn no_memory(bytes: usize) -> Failure {
+    Failure::Failed(format!("malloc has no block of {bytes} bytes"))
+}

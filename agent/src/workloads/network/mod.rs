@@ -1,8 +1,0 @@
-//! What is measured between two hosts. The endpoints do the work (`crate::endpoint`,
-//! `crate::network`); here stands what the catalog says of it.
-
-mod indicators;
-mod parameters;
-mod traffic;
-
-pub const WORKLOADS: &[&dyn super::Workload] = &[&traffic::Traffic];

@@ -1,9 +1,0 @@
-//! The program itself, driven as an experimenter drives it: over its standard input and output. One
-//! program of tests, so that it is linked once.
-
-mod computation;
-mod disk;
-mod inventory;
-#[cfg(target_os = "linux")]
-mod process;
-mod session;
