@@ -1,9 +1,9 @@
 //! One direction of a line: queue, rate, way, and the frames that are on it.
 
-use super::line::{Line, HEADER};
+use super::impairments::{Fate, Impairments};
 use super::profile::Way;
+use super::queue::{Queue, HEADER};
 use super::statistics::Statistics;
-use super::wire::{Fate, Wire};
 use serde_json::{json, Value};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -20,8 +20,8 @@ pub struct Due<F> {
 
 pub struct Direction<F> {
     longest: u32,
-    line: Line<F>,
-    wire: Wire,
+    line: Queue<F>,
+    impairments: Impairments,
     on_the_way: BinaryHeap<Due<F>>,
     count: u64,
     cut: bool,
@@ -34,8 +34,8 @@ impl<F> Direction<F> {
         way.check()?;
         Ok(Self {
             longest: way.mtu_bytes + HEADER,
-            line: Line::new(way),
-            wire: Wire::new(way, seed, which)?,
+            line: Queue::new(way),
+            impairments: Impairments::new(way, seed, which)?,
             on_the_way: BinaryHeap::new(),
             count: 0,
             cut: false,
@@ -67,29 +67,31 @@ impl<F> Direction<F> {
     pub fn advance(&mut self, now_ns: u64) {
         let Self {
             line,
-            wire,
+            impairments,
             on_the_way,
             count,
             statistics,
             ..
         } = self;
-        line.advance(now_ns, |frame, length, left_ns| match wire.carry(left_ns) {
-            Fate::Lost => statistics.drops.loss += 1,
-            Fate::Arrives {
-                at_ns,
-                twice,
-                ahead,
-            } => {
-                statistics.ahead += u64::from(ahead);
-                statistics.duplicated += u64::from(twice);
-                on_the_way.push(Due {
+        line.advance(now_ns, |frame, length, left_ns| {
+            match impairments.carry(left_ns) {
+                Fate::Lost => statistics.drops.loss += 1,
+                Fate::Arrives {
                     at_ns,
-                    order: *count,
-                    length,
                     twice,
-                    frame,
-                });
-                *count += 1;
+                    ahead,
+                } => {
+                    statistics.ahead += u64::from(ahead);
+                    statistics.duplicated += u64::from(twice);
+                    on_the_way.push(Due {
+                        at_ns,
+                        order: *count,
+                        length,
+                        twice,
+                        frame,
+                    });
+                    *count += 1;
+                }
             }
         });
         statistics.drops.codel = line.controlled();
@@ -114,7 +116,7 @@ impl<F> Direction<F> {
         let waiting = self
             .line
             .next_left_ns()
-            .map(|left_ns| (left_ns + self.wire.least_ns()) as u64);
+            .map(|left_ns| (left_ns + self.impairments.least_ns()) as u64);
         on_the_way.into_iter().chain(waiting).min()
     }
 

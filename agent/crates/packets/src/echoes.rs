@@ -15,14 +15,14 @@ pub fn receive(
     session: u64,
     flow: u32,
     timer: &Timer,
-    outlet: Echoes,
+    tx: Echoes,
     mut recorder: Recorder,
     over: &AtomicBool,
 ) -> Received {
     let id = Id::new(session, flow);
     let mut received = Received::default();
     // A kernel sends requests back as they are.
-    let kind = match outlet {
+    let kind = match tx {
         Echoes::Replies(_) => Kind::Data,
         _ => Kind::Echo,
     };
@@ -41,7 +41,7 @@ pub fn receive(
             _ => received.foreign += 1,
         }
     };
-    let outcome = match outlet {
+    let outcome = match tx {
         Echoes::Datagram(socket) => datagram_echoes(&socket, &mut take, over),
         Echoes::Stream(stream) => stream_echoes(stream, &mut take, over),
         Echoes::Replies(requests) => requests.replies(&mut take, over),

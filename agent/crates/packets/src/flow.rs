@@ -46,7 +46,7 @@ impl Protocol {
 /// How packets are handed to the system; each measures another layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rung {
+pub enum TransmitBackend {
     /// One send(2) a packet.
     #[default]
     Send,
@@ -110,7 +110,7 @@ pub struct ReceiveFlow {
     pub reader: Reader,
     /// How the packets are sent: frames that no stack has made need an interface that takes them.
     #[serde(default)]
-    pub rung: Rung,
+    pub rung: TransmitBackend,
     /// SO_RCVBUF, bytes.
     #[serde(default)]
     pub buffer_bytes: Option<usize>,
@@ -152,7 +152,7 @@ pub struct SendFlow {
     #[serde(default)]
     pub start_s: f64,
     #[serde(default)]
-    pub rung: Rung,
+    pub rung: TransmitBackend,
     /// Whether the receiver sends packets back, whose arrival is written down.
     #[serde(default)]
     pub echo: bool,

@@ -3,9 +3,9 @@
 
 use super::batch::Batch;
 use super::frame;
-use super::outlet::unsupported;
 use super::packet::LONGEST;
 use super::receive::{is_quiet, PATIENCE};
+use super::tx::unsupported;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};

@@ -13,7 +13,6 @@ pub mod frame;
 #[cfg(test)]
 mod hostile;
 pub mod icmp;
-pub mod inlet;
 pub mod join;
 #[cfg(target_os = "linux")]
 pub mod link;
@@ -22,7 +21,6 @@ pub mod live;
 #[cfg(target_os = "linux")]
 mod merging;
 pub mod model;
-pub mod outlet;
 pub mod packet;
 pub mod pktgen;
 pub mod receive;
@@ -31,11 +29,13 @@ mod receive_many;
 pub mod records;
 #[cfg(target_os = "linux")]
 mod rings;
+pub mod rx;
 pub mod send;
 #[cfg(target_os = "linux")]
 pub mod stamps;
 mod stream;
 mod timer;
 pub mod transport;
+pub mod tx;
 
 pub use timer::Timer;

@@ -14,7 +14,7 @@ pub fn sequence(packet: &[u8]) -> Option<u64> {
 }
 
 #[cfg(target_os = "linux")]
-pub use generator::PktgenOutlet;
+pub use generator::PktgenTx;
 
 #[cfg(target_os = "linux")]
 mod generator {
@@ -23,9 +23,9 @@ mod generator {
     use crate::link::{self, Link};
     use crate::live::clock_offset;
     use crate::model::Model;
-    use crate::outlet::unsupported;
     use crate::records::Recorder;
     use crate::send::{Packets, Sent};
+    use crate::tx::unsupported;
     use crate::Timer;
     use std::io;
     use std::net::UdpSocket;
@@ -37,14 +37,14 @@ mod generator {
     const LEAD_NS: u64 = 125_000_000;
 
     /// The flow's own socket, which holds the port, and the way of its frames.
-    pub struct PktgenOutlet {
+    pub struct PktgenTx {
         _socket: UdpSocket,
         link: Link,
         name: String,
         length: usize,
     }
 
-    impl PktgenOutlet {
+    impl PktgenTx {
         pub fn open(socket: UdpSocket, flow: &SendFlow) -> io::Result<Self> {
             if !Path::new(PLACE).exists() {
                 return Err(unsupported(format!(
@@ -177,7 +177,7 @@ mod generator {
     }
 
     impl Run {
-        fn prepare(outlet: &PktgenOutlet, count: u64, gap_ns: u64) -> io::Result<Self> {
+        fn prepare(tx: &PktgenTx, count: u64, gap_ns: u64) -> io::Result<Self> {
             // The generator has a thread for each CPU; the first that is there sends.
             let thread = std::fs::read_dir(PLACE)?
                 .filter_map(|entry| Some(entry.ok()?.path()))
@@ -185,11 +185,11 @@ mod generator {
                 .min()
                 .ok_or_else(|| unsupported("the kernel's generator has no thread"))?;
             let run = Self {
-                interface: Path::new(PLACE).join(&outlet.name),
+                interface: Path::new(PLACE).join(&tx.name),
                 thread,
             };
-            tell(&run.thread, &format!("add_device {}", outlet.name))?;
-            for order in outlet.orders(count, gap_ns) {
+            tell(&run.thread, &format!("add_device {}", tx.name))?;
+            for order in tx.orders(count, gap_ns) {
                 tell(&run.interface, &order)?;
             }
             Ok(run)

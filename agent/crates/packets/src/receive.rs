@@ -4,10 +4,10 @@
 use super::accept::accept;
 #[cfg(target_os = "linux")]
 use super::flow::Reader;
-use super::flow::{Protocol, ReceiveFlow, Role, Rung};
-use super::inlet::Inlet;
+use super::flow::{Protocol, ReceiveFlow, Role, TransmitBackend};
 use super::packet::{Header, Id, Kind, LONGEST};
 use super::records::Recorder;
+use super::rx::Rx;
 use super::stream::Messages;
 use super::{pktgen, transport, Timer};
 use serde::Serialize;
@@ -48,14 +48,14 @@ pub fn run(
     flow: &ReceiveFlow,
     session: u64,
     timer: &Timer,
-    inlet: Inlet,
+    rx: Rx,
     recorder: Recorder,
     stamps: Option<Recorder>,
     over: &AtomicBool,
 ) -> Received {
     let mut receiver = Receiver {
         id: Id::new(session, flow.heard()),
-        of_pktgen: flow.rung == Rung::Pktgen,
+        of_pktgen: flow.rung == TransmitBackend::Pktgen,
         timer: *timer,
         recorder,
         received: Received::default(),
@@ -66,15 +66,15 @@ pub fn run(
     {
         receiver.received.merges = super::merging::reason(flow);
     }
-    let outcome = match inlet {
+    let outcome = match rx {
         #[cfg(target_os = "linux")]
-        Inlet::Program(program) => receiver.program(flow.spinning, &program, over),
+        Rx::Program(program) => receiver.program(flow.spinning, &program, over),
         #[cfg(target_os = "linux")]
-        Inlet::Ring(ring) => receiver.ring(flow.spinning, ring, over),
+        Rx::Ring(ring) => receiver.ring(flow.spinning, ring, over),
         #[cfg(target_os = "linux")]
-        Inlet::Xsk(xsk) => receiver.xsk(flow.spinning, xsk, over),
-        Inlet::Requests(None) => Ok(()),
-        Inlet::Requests(Some(requests)) => {
+        Rx::Xsk(xsk) => receiver.xsk(flow.spinning, xsk, over),
+        Rx::Requests(None) => Ok(()),
+        Rx::Requests(Some(requests)) => {
             let timer = receiver.timer;
             let mut take = |packet: &[u8]| {
                 receiver.take(timer.now_ns(), packet);
@@ -82,16 +82,16 @@ pub fn run(
             requests.requests(&mut take, over)
         }
         #[cfg(target_os = "linux")]
-        Inlet::Datagram(socket) if stamps.is_some() => {
+        Rx::Datagram(socket) if stamps.is_some() => {
             let heard = stamps.expect("just seen");
             let done = receiver.stamped(flow, &socket, heard, over);
             receiver.count_drops(&socket);
             done
         }
-        Inlet::Datagram(socket) => receiver.socket(flow, &socket, over),
+        Rx::Datagram(socket) => receiver.socket(flow, &socket, over),
         #[cfg(target_os = "linux")]
-        Inlet::Frames(socket, _link) => receiver.socket(flow, &socket, over),
-        Inlet::Listener(listener) => receiver.connection(flow, &listener, over),
+        Rx::Frames(socket, _link) => receiver.socket(flow, &socket, over),
+        Rx::Listener(listener) => receiver.connection(flow, &listener, over),
     };
     if let Err(error) = outcome {
         receiver.received.broken = Some(error.to_string());

@@ -6,10 +6,10 @@ use super::frame::{Template, HEADERS_4, HEADERS_6};
 use super::link::Link;
 use super::live::{interface_of, readers, refused};
 use super::model::Model;
-use super::outlet::unsupported;
 use super::packet::LONGEST;
 use super::receive::{Receiver, PATIENCE};
 use super::stamps::on_timer;
+use super::tx::unsupported;
 use pentathlon_os::block_ring::{Instruction, Ring};
 use pentathlon_os::bpf::{Program, Targets};
 use pentathlon_os::poll::{self, Ready};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const STUCK: Duration = Duration::from_millis(100);
 
 /// Sends frames by an AF_XDP socket.
-pub struct XskOutlet {
+pub struct XskTx {
     xsk: Xsk,
     pub template: Template,
     /// Places in the batch up to which frames were handed over, and those the driver dropped.
@@ -33,7 +33,7 @@ pub struct XskOutlet {
     dropped: VecDeque<usize>,
 }
 
-impl XskOutlet {
+impl XskTx {
     /// `socket` is the flow's own, connected, as for [`Link::open`].
     pub fn open(socket: &UdpSocket, size: &Model) -> io::Result<Self> {
         let link = Link::open(socket, size)?;
@@ -96,14 +96,14 @@ impl XskOutlet {
 
 /// The flow's own socket, which holds its port, an AF_XDP socket, and the program that gives it the
 /// flow's frames.
-pub struct XskInlet {
+pub struct XskRx {
     pub socket: UdpSocket,
     xsk: Xsk,
     headers: usize,
     _link: OwnedFd,
 }
 
-impl XskInlet {
+impl XskRx {
     pub fn open(socket: UdpSocket) -> io::Result<Self> {
         let own = socket.local_addr()?;
         let (headers, address) = match own {
@@ -216,15 +216,15 @@ impl Receiver {
     pub(super) fn ring(
         &mut self,
         spinning: bool,
-        mut inlet: FrameRing,
+        mut rx: FrameRing,
         over: &AtomicBool,
     ) -> io::Result<()> {
-        let (headers, own) = (inlet.headers, inlet.socket.local_addr()?.ip());
+        let (headers, own) = (rx.headers, rx.socket.local_addr()?.ip());
         loop {
             let last = over.load(Ordering::Acquire);
             let timer = self.timer;
             let mut unplaced = 0;
-            while inlet.ring.block(|frame| {
+            while rx.ring.block(|frame| {
                 if destination(frame.network, own) != Some(true) {
                     return;
                 }
@@ -241,11 +241,11 @@ impl Receiver {
             // Packets whose time nobody knows, because the clock was set.
             self.lose(unplaced);
             if last {
-                let dropped = inlet.ring.dropped()?;
+                let dropped = rx.ring.dropped()?;
                 self.lose(dropped.into());
                 return Ok(());
             }
-            rest(inlet.ring.descriptor(), spinning)?;
+            rest(rx.ring.descriptor(), spinning)?;
         }
     }
 
@@ -253,22 +253,22 @@ impl Receiver {
     pub(super) fn xsk(
         &mut self,
         spinning: bool,
-        mut inlet: XskInlet,
+        mut rx: XskRx,
         over: &AtomicBool,
     ) -> io::Result<()> {
-        inlet.socket.set_nonblocking(true)?;
-        let headers = inlet.headers - 14;
+        rx.socket.set_nonblocking(true)?;
+        let headers = rx.headers - 14;
         let mut passed = vec![0; LONGEST + 1];
         loop {
             let last = over.load(Ordering::Acquire);
             let now = self.timer.now_ns();
-            let came = inlet.xsk.receive(|frame| {
+            let came = rx.xsk.receive(|frame| {
                 let payload = frame.get(14..).and_then(|ip| payload(ip, headers));
                 self.take(now, payload.unwrap_or_default());
             });
             // What came by another queue went to the stack.
             loop {
-                match inlet.socket.recv(&mut passed) {
+                match rx.socket.recv(&mut passed) {
                     Ok(length) => {
                         let now = self.timer.now_ns();
                         self.take(now, &passed[..length]);
@@ -279,12 +279,12 @@ impl Receiver {
                 }
             }
             if last {
-                let dropped = inlet.xsk.dropped()?;
+                let dropped = rx.xsk.dropped()?;
                 self.lose(dropped);
                 return Ok(());
             }
             if came == 0 {
-                rest(inlet.xsk.descriptor(), spinning)?;
+                rest(rx.xsk.descriptor(), spinning)?;
             }
         }
     }

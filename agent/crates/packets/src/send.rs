@@ -4,9 +4,9 @@
 use super::batch::{Batch, Slot};
 use super::flow::SendFlow;
 use super::model::{Sampler, Schedule};
-use super::outlet::Outlet;
 use super::packet::{Id, LONGEST};
 use super::records::Recorder;
+use super::tx::Tx;
 use super::Timer;
 use serde::Serialize;
 use std::io::{self, ErrorKind};
@@ -43,7 +43,7 @@ pub fn run(
     seed: u64,
     start_ns: u64,
     timer: &Timer,
-    outlet: &mut Outlet,
+    tx: &mut Tx,
     recorder: Recorder,
 ) -> Result<Sent, String> {
     let end_ns = start_ns + (flow.duration_s * 1e9) as u64;
@@ -58,7 +58,7 @@ pub fn run(
     let mut packets = Packets::new(flow, seed, start_ns)?;
     let id = Id::new(session, flow.flow);
     #[cfg(target_os = "linux")]
-    if let Outlet::Live(live) = outlet {
+    if let Tx::Live(live) = tx {
         let fill = || random.draw() as u8;
         let times = (start_ns, end_ns);
         return live
@@ -66,16 +66,14 @@ pub fn run(
             .map_err(|e| e.to_string());
     }
     #[cfg(target_os = "linux")]
-    if let Outlet::Pktgen(pktgen) = outlet {
+    if let Tx::Pktgen(pktgen) = tx {
         return pktgen
             .run((start_ns, end_ns), packets, timer, recorder)
             .map_err(|e| e.to_string());
     }
-    let mut batch = Batch::new(outlet.headroom(), outlet.is_segmented(), || {
-        random.draw() as u8
-    });
+    let mut batch = Batch::new(tx.headroom(), tx.is_segmented(), || random.draw() as u8);
     let mut sender = Sender {
-        outlet,
+        tx,
         recorder,
         sent: Sent::default(),
     };
@@ -91,15 +89,15 @@ pub fn run(
             break;
         }
         batch.clear();
-        packets.fill(&mut batch, sender.outlet.most(), now.min(end_ns - 1));
+        packets.fill(&mut batch, sender.tx.most(), now.min(end_ns - 1));
         batch.stamp(id, now);
-        sender.outlet.prepare(&mut batch);
+        sender.tx.prepare(&mut batch);
         if !sender.hand_over(&batch, now) {
             break;
         }
     }
     sender.sent.planned = packets.planned(end_ns);
-    (sender.sent.wire_bytes, sender.sent.wire_bytes_again) = sender.outlet.on_the_wire().unzip();
+    (sender.sent.wire_bytes, sender.sent.wire_bytes_again) = sender.tx.on_the_wire().unzip();
     sender.sent.lost_records = sender.recorder.finish();
     Ok(sender.sent)
 }
@@ -196,7 +194,7 @@ impl Packets {
 }
 
 struct Sender<'a> {
-    outlet: &'a mut Outlet,
+    tx: &'a mut Tx,
     recorder: Recorder,
     sent: Sent,
 }
@@ -207,7 +205,7 @@ impl Sender<'_> {
     fn hand_over(&mut self, batch: &Batch, now: u64) -> bool {
         let mut at = 0;
         while at < batch.slots().len() {
-            match self.outlet.send(batch, at) {
+            match self.tx.send(batch, at) {
                 Ok(took) => {
                     for slot in &batch.slots()[at..at + took] {
                         self.write_down(slot, now, 0);
@@ -253,7 +251,7 @@ impl Sender<'_> {
             error.kind(),
             ErrorKind::ConnectionRefused | ErrorKind::WouldBlock | ErrorKind::OutOfMemory
         ) || error.raw_os_error() == Some(pentathlon_os::errno::NO_BUFFERS);
-        if self.outlet.is_stream() {
+        if self.tx.is_stream() {
             Some(format!("the connection broke: {error}"))
         } else if passing {
             None

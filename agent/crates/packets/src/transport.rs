@@ -1,7 +1,7 @@
 //! The sockets of the protocols, and what it means where a system has none of them.
 
 use super::flow::Protocol;
-use super::outlet::unsupported;
+use super::tx::unsupported;
 use socket2::{Domain, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -6,11 +6,11 @@ use pentathlon_os::placement;
 use pentathlon_packets::echoes;
 use pentathlon_packets::exchange::{self, Asker};
 use pentathlon_packets::flow::SendFlow;
-use pentathlon_packets::inlet::Inlet;
-use pentathlon_packets::outlet::Outlet;
 use pentathlon_packets::receive::{self, Received};
 use pentathlon_packets::records::{Kind, Recorder, Writer};
+use pentathlon_packets::rx::Rx;
 use pentathlon_packets::send::{self, Sent};
+use pentathlon_packets::tx::Tx;
 use pentathlon_packets::Timer;
 use serde_json::{json, Value};
 use std::collections::HashMap;
@@ -141,7 +141,7 @@ impl Trials {
         })?;
         let exchange_port = port(&socket)?;
         // Every socket is opened before a thread is started: a refusal leaves nothing behind.
-        let mut inlets = Vec::new();
+        let mut rxs = Vec::new();
         let mut ports: HashMap<u32, u16> = HashMap::new();
         for asked in &listen.flows {
             let mut flow = asked.clone();
@@ -150,10 +150,10 @@ impl Trials {
                 flow.port = port;
             }
             let what = format!("flow {} cannot receive at {}", flow.flow, flow.address);
-            let inlet = Inlet::open(&flow, session).map_err(|e| Refusal::new(&what, &e))?;
-            let port = inlet.port().map_err(|e| format!("{what}: {e}"))?;
+            let rx = Rx::open(&flow, session).map_err(|e| Refusal::new(&what, &e))?;
+            let port = rx.port().map_err(|e| format!("{what}: {e}"))?;
             ports.insert(flow.flow, port);
-            inlets.push((flow, inlet));
+            rxs.push((flow, rx));
         }
         let (timer, ended) = (self.timer, Arc::clone(over));
         let (meter, teller) = Meter::start(timer);
@@ -163,8 +163,8 @@ impl Trials {
             })
         });
         let mut flows = Vec::new();
-        for (flow, inlet) in inlets {
-            if !inlet.is_heard() {
+        for (flow, rx) in rxs {
+            if !rx.is_heard() {
                 continue;
             }
             let number = flow.flow;
@@ -176,7 +176,7 @@ impl Trials {
             let (heard, stamps) = stamps.unzip();
             let (timer, ended) = (self.timer, Arc::clone(over));
             let thread = std::thread::spawn(move || {
-                receive::run(&flow, session, &timer, inlet, recorder, heard, &ended)
+                receive::run(&flow, session, &timer, rx, recorder, heard, &ended)
             });
             flows.push(Receiving {
                 flow: number,
@@ -241,17 +241,17 @@ impl Trials {
     fn send_all(&mut self, send: &Send) -> Result<Value, Refusal> {
         let session = send.session.0;
         let over = Arc::new(AtomicBool::new(false));
-        let mut outlets = Vec::new();
+        let mut txs = Vec::new();
         for flow in &send.flows {
-            let outlet = Outlet::open(flow).map_err(|e| {
+            let tx = Tx::open(flow).map_err(|e| {
                 let what = format!("flow {} cannot be sent to {}", flow.flow, flow.peer);
                 Refusal::new(&what, &e)
             })?;
-            let back = flow.echo.then(|| outlet.echoes()).transpose();
+            let back = flow.echo.then(|| tx.echoes()).transpose();
             let back = back.map_err(|e| format!("flow {}: {e}", flow.flow))?;
-            outlets.push((flow.clone(), outlet, back));
+            txs.push((flow.clone(), tx, back));
         }
-        let cpus = outlets.iter().find_map(|(_, outlet, _)| outlet.cpus());
+        let cpus = txs.iter().find_map(|(_, tx, _)| tx.cpus());
         // A CPU that sends without rest takes the frames on to a receiver of the same machine as well,
         // until another one sends through the same interface, and then has to do it: so the clock is
         // asked for by that CPU, and all else is left to others.
@@ -287,7 +287,7 @@ impl Trials {
         let mut departures: Vec<(u32, Departing, Writer)> = Vec::new();
         let mut senders: Vec<(u32, Sending, Writer)> = Vec::new();
         let mut echoes = Vec::new();
-        for (flow, mut outlet, back) in outlets {
+        for (flow, mut tx, back) in txs {
             let number = flow.flow;
             if let Some(back) = back {
                 let (recorder, writer) = self.recorder(&send.trial, number, Kind::Echoes)?;
@@ -298,14 +298,14 @@ impl Trials {
                 echoes.push((number, thread, writer));
             }
             #[cfg(target_os = "linux")]
-            if let Some(socket) = outlet.stamped().filter(|_| flow.stamps) {
+            if let Some(socket) = tx.stamped().filter(|_| flow.stamps) {
                 departures.push(self.departures(&send.trial, number, socket, &over)?);
             }
             let (recorder, writer) = self.recorder(&send.trial, number, Kind::Sent)?;
             let (timer, seed) = (self.timer, send.seed);
             let start = start_ns + (flow.start_s * 1e9) as u64;
             let thread = std::thread::spawn(move || {
-                send::run(&flow, session, seed, start, &timer, &mut outlet, recorder)
+                send::run(&flow, session, seed, start, &timer, &mut tx, recorder)
             });
             senders.push((number, thread, writer));
         }
@@ -361,11 +361,11 @@ impl Trials {
         socket: &UdpSocket,
         over: &Arc<AtomicBool>,
     ) -> Result<(u32, Departing, Writer), Refusal> {
-        use pentathlon_packets::{outlet, stamps};
+        use pentathlon_packets::{stamps, tx};
         use std::os::fd::AsFd;
         let what = format!("the kernel gives no times of sending for flow {flow}");
         pentathlon_os::stamps::of_departures(socket.as_fd())
-            .map_err(|e| Refusal::new(&what, &outlet::unsupported(e.to_string())))?;
+            .map_err(|e| Refusal::new(&what, &tx::unsupported(e.to_string())))?;
         let socket = socket.try_clone().map_err(|e| Refusal::new(&what, &e))?;
         let (recorder, writer) = self.recorder(trial, flow, Kind::Left)?;
         let (timer, ended) = (self.timer, Arc::clone(over));

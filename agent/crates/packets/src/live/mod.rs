@@ -10,10 +10,10 @@ mod receiver;
 mod sender;
 
 pub(crate) use receiver::interface_of;
-pub use receiver::{open_for_frames, XdpInlet};
-pub use sender::{Cpus, LiveOutlet};
+pub use receiver::{open_for_frames, XdpRx};
+pub use sender::{Cpus, LiveTx};
 
-use super::outlet::unsupported;
+use super::tx::unsupported;
 use super::Timer;
 use std::io;
 

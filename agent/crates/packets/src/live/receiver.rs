@@ -6,9 +6,9 @@ use super::readers::{self, receiving};
 use super::{check_order_of_bytes, clock_offset, refused};
 use crate::frame::{HEADERS_4, HEADERS_6};
 use crate::link;
-use crate::outlet::unsupported;
 use crate::packet::Id;
 use crate::receive::Receiver;
+use crate::tx::unsupported;
 use pentathlon_os::bpf::{Array, Program};
 use pentathlon_os::ethtool::Ethtool;
 use pentathlon_os::route;
@@ -26,7 +26,7 @@ const PERIOD: Duration = Duration::from_millis(1);
 
 /// The flow's own socket, which holds its port and gets what the program passes on, and the
 /// program on the interface that has the flow's address.
-pub struct XdpInlet {
+pub struct XdpRx {
     pub socket: UdpSocket,
     state: Array,
     slots: Array,
@@ -51,7 +51,7 @@ pub fn open_for_frames(address: IpAddr) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-impl XdpInlet {
+impl XdpRx {
     pub fn open(socket: UdpSocket, id: Id) -> io::Result<Self> {
         check_order_of_bytes()?;
         let own = socket.local_addr()?;
@@ -101,12 +101,12 @@ impl Receiver {
     pub(crate) fn program(
         &mut self,
         spinning: bool,
-        inlet: &XdpInlet,
+        rx: &XdpRx,
         over: &AtomicBool,
     ) -> io::Result<()> {
         let mut passed = vec![0; crate::packet::LONGEST + 1];
-        inlet.socket.set_nonblocking(true)?;
-        let (state, slots) = (inlet.state.words(), inlet.slots.words());
+        rx.socket.set_nonblocking(true)?;
+        let (state, slots) = (rx.state.words(), rx.slots.words());
         let (mut read, mut sequence, mut ages) = (0, 0_u64, Ages::default());
         loop {
             let last = over.load(Ordering::Acquire);
@@ -140,7 +140,7 @@ impl Receiver {
             }
             // What the program passed on is foreign, or came in a form that it leaves alone.
             loop {
-                match inlet.socket.recv(&mut passed) {
+                match rx.socket.recv(&mut passed) {
                     Ok(length) => {
                         let now = self.timer.now_ns();
                         self.take(now, &passed[..length]);

@@ -4,10 +4,10 @@ use super::programs::{self, sending};
 use super::{check_order_of_bytes, clock_offset, refused};
 use crate::flow::SendFlow;
 use crate::link::Link;
-use crate::outlet::unsupported;
 use crate::packet::Id;
 use crate::records::Recorder;
 use crate::send::{Packets, Sent};
+use crate::tx::unsupported;
 use crate::Timer;
 use pentathlon_os::bpf::{Array, Program, Targets};
 use pentathlon_os::{placement, signal};
@@ -29,7 +29,7 @@ const RUNS: u32 = 2_000_000_000;
 const PERIOD: Duration = Duration::from_micros(500);
 
 /// The flow's own socket, which holds the port, and the way of its frames.
-pub struct LiveOutlet {
+pub struct LiveTx {
     pub socket: UdpSocket,
     link: Link,
     length: usize,
@@ -46,7 +46,7 @@ pub struct Cpus {
     pub others: Vec<usize>,
 }
 
-impl LiveOutlet {
+impl LiveTx {
     pub fn open(socket: UdpSocket, flow: &SendFlow) -> io::Result<Self> {
         check_order_of_bytes()?;
         probe()?;

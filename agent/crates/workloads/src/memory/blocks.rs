@@ -1,6 +1,6 @@
 //! `memory.blocks`: the memory suite of PCMark05, with one thread and with all.
 
-use super::crew::{self, Access, Crew};
+use super::worker_blocks::{self, Access, WorkerBlocks};
 use super::{kernels, sizes};
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics};
@@ -55,8 +55,8 @@ impl pentathlon_harness::Workload for Blocks {
             summary: "Reads, writes and copies blocks of a few sizes from end to end, and loads \
                       random words of them, with one thread and with one on every CPU.",
             source: "martinovic2012 §4.1, Tab. 1, 3 and 10 (PCMark05 memory suite)",
-            parameters: vec![sizes_parameter(), crew::parameter()],
-            factors: vec![sizes::factor(), crew::factor()],
+            parameters: vec![sizes_parameter(), worker_blocks::parameter()],
+            factors: vec![sizes::factor(), worker_blocks::factor()],
             indicators,
             checksum: "read, copy, random: exclusive or of the block's 64-bit words; write: \
                        wrapping sum of the words, less the number of the last pass in each",
@@ -83,17 +83,17 @@ impl pentathlon_harness::Workload for Blocks {
                 let case = Case::new()
                     .with("block_bytes", bytes as u64)
                     .with("threads", threads);
-                let made = Crew::apart(threads, &asked)
-                    .and_then(|()| Crew::new(threads, bytes, context.seed));
-                let mut crew = match made {
-                    Ok(crew) => crew,
+                let made = WorkerBlocks::apart(threads, &asked)
+                    .and_then(|()| WorkerBlocks::new(threads, bytes, context.seed));
+                let mut worker_blocks = match made {
+                    Ok(worker_blocks) => worker_blocks,
                     Err(failure) => {
                         context.fail(Some(&case), &failure);
                         continue;
                     }
                 };
                 for access in ACCESSES {
-                    if let Err(failure) = crew.measure(context, &case, access, bytes) {
+                    if let Err(failure) = worker_blocks.measure(context, &case, access, bytes) {
                         context.fail(Some(&case), &failure);
                     }
                 }

@@ -1,8 +1,8 @@
 //! `memory.faults`: how often the system faults while the block set runs, by its own counters.
 
 use super::blocks::{self, ACCESSES};
-use super::crew::Crew;
 use super::sizes;
+use super::worker_blocks::WorkerBlocks;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
@@ -83,8 +83,8 @@ impl pentathlon_harness::Workload for Faults {
             let (mut sets, mut elapsed_ns, mut checksum) = (0u64, 0.0, 0);
             while sets == 0 || elapsed_ns < window_ns {
                 checksum = sizes.iter().try_fold(0, |all, &bytes| {
-                    let mut crew = Crew::new("one", bytes, seed)?;
-                    Ok(all ^ crew.unreported(&ACCESSES, ACCESS_NS, clock)?)
+                    let mut worker_blocks = WorkerBlocks::new("one", bytes, seed)?;
+                    Ok(all ^ worker_blocks.unreported(&ACCESSES, ACCESS_NS, clock)?)
                 })?;
                 elapsed_ns = clock.elapsed_ns(from, clock.ticks());
                 sets += 1;

@@ -8,7 +8,6 @@ mod bandwidth;
 mod blocks;
 mod code_plus_data;
 mod code_size;
-mod crew;
 mod faults;
 #[allow(unsafe_code)]
 pub mod kernels;
@@ -21,7 +20,8 @@ mod second_cache;
 mod sizes;
 mod smaps;
 mod sub_looping;
-mod team;
+mod worker_blocks;
+mod worker_pool;
 
 use super::Workload;
 

@@ -2,27 +2,27 @@
 //! measure it.
 
 use super::Outcome;
-pub use pentathlon_link_emulator::ferry::Order;
-use pentathlon_link_emulator::{ferry, probe};
+pub use pentathlon_link_emulator::forwarder::Order;
+use pentathlon_link_emulator::{forwarder, probe};
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{channel, Sender};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-pub type Line = ferry::Request;
+pub type Line = forwarder::Request;
 pub type Probes = probe::Request;
 /// Where a line in use takes its orders.
-pub type Orders = Sender<ferry::Letter>;
+pub type Orders = Sender<forwarder::Letter>;
 
 pub fn emulate(
     request: &Line,
     over: &Arc<AtomicBool>,
 ) -> Result<(JoinHandle<Outcome>, Orders), String> {
-    let ferry = ferry::Ferry::open(request)?;
+    let forwarder = forwarder::Forwarder::open(request)?;
     let (letters, box_of_letters) = channel();
     let over = Arc::clone(over);
-    let thread = std::thread::spawn(move || ferry.run(&over, &box_of_letters));
+    let thread = std::thread::spawn(move || forwarder.run(&over, &box_of_letters));
     Ok((thread, letters))
 }
 

@@ -5,8 +5,8 @@ mod choice;
 mod together;
 
 use super::arena::Arena;
-use super::crew::{self, Access, Crew};
 use super::latency::{self, Walk};
+use super::worker_blocks::{self, Access, WorkerBlocks};
 use super::{blocks, kernels, sizes};
 use caches::Cache;
 use pentathlon_harness::measure::{Context, Failure, Quantity};
@@ -49,7 +49,7 @@ impl pentathlon_harness::Workload for Levels {
                     choices: Some(LEVELS.to_vec()),
                     description: "what to measure",
                 },
-                crew::parameter(),
+                worker_blocks::parameter(),
                 Parameter {
                     name: "memory_bytes_most",
                     kind: Type::Integer,
@@ -69,7 +69,7 @@ impl pentathlon_harness::Workload for Levels {
                     unit: None,
                     scale: "category",
                 },
-                crew::factor(),
+                worker_blocks::factor(),
             ],
             indicators,
             checksum: "as of memory.read, memory.write, memory.copy and memory.latency for the \
@@ -104,7 +104,7 @@ impl pentathlon_harness::Workload for Levels {
         for threads in sizes::distinct(&asked) {
             for level in sizes::distinct(&parameters.texts("levels")) {
                 let case = Case::new().with("level", level).with("threads", threads);
-                let done = Crew::apart(threads, &asked)
+                let done = WorkerBlocks::apart(threads, &asked)
                     .and_then(|()| measure(context, &case, &caches, level, threads));
                 if let Err(failure) = done {
                     context.fail(Some(&case), &failure);
@@ -123,22 +123,22 @@ fn measure(
     threads: &str,
 ) -> Result<(), Failure> {
     let most = context.parameters.integer("memory_bytes_most") as usize;
-    let count = Crew::size(threads)?;
+    let count = WorkerBlocks::size(threads)?;
     let bytes = choice::bytes(level, caches, count, most).map_err(Failure::Unsupported)?;
     context.counter(
         format!("memory.levels.block_bytes[level={level},threads={threads}]"),
         json!({"read_write_latency": bytes, "copy_from_and_to": bytes / 2, "threads": count}),
     );
-    let mut crew = Crew::new(threads, bytes, context.seed)?;
+    let mut worker_blocks = WorkerBlocks::new(threads, bytes, context.seed)?;
     for access in BANDWIDTHS {
         // A copy has two blocks, which share the level.
         let bytes = match access {
             Access::Copy => bytes / 2,
             _ => bytes,
         };
-        crew.measure(context, case, access, bytes)?;
+        worker_blocks.measure(context, case, access, bytes)?;
     }
-    drop(crew);
+    drop(worker_blocks);
     if threads == "all" {
         return together::measure(context, case, bytes);
     }

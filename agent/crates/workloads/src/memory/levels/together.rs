@@ -2,14 +2,14 @@
 
 use super::super::arena::Arena;
 use super::super::latency::{self, Walk};
-use super::super::{sizes, team};
+use super::super::{sizes, worker_pool};
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_os::region::Pages;
 use pentathlon_protocol::Case;
 
 /// Every round is one window, and its value the mean over the threads of a load's time in ns.
 pub fn measure(context: &mut Context<'_>, case: &Case, bytes: usize) -> Result<(), Failure> {
-    let cpus = team::cpus()?;
+    let cpus = worker_pool::cpus()?;
     let arenas: Result<Vec<Arena>, Failure> = cpus
         .iter()
         .map(|_| Arena::new(&[bytes], Pages::Default))
@@ -17,14 +17,14 @@ pub fn measure(context: &mut Context<'_>, case: &Case, bytes: usize) -> Result<(
     let mut arenas = arenas?;
     let mut members = members(&cpus, &mut arenas, bytes, context.seed)?;
     context.rounds(case, |clock, sample_ns| {
-        let shares = team::window(&mut members, sample_ns, clock)?;
+        let shares = worker_pool::window(&mut members, sample_ns, clock)?;
         Ok(vec![Reading {
             indicator: "latency",
             case: case.clone(),
             value: mean_ns(&shares),
             operations: shares.iter().map(|share| share.operations).sum(),
             elapsed_ns: shares.iter().map(|s| s.elapsed_ns).fold(0.0, f64::max),
-            checksum: team::agreed(&shares)?,
+            checksum: worker_pool::agreed(&shares)?,
         }])
     });
     Ok(())
@@ -36,14 +36,14 @@ fn members<'a>(
     arenas: &'a mut [Arena],
     bytes: usize,
     seed: u64,
-) -> Result<Vec<team::Member<'a>>, Failure> {
+) -> Result<Vec<worker_pool::Member<'a>>, Failure> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = cpus
             .iter()
             .zip(arenas)
             .map(|(&cpu, arena)| {
                 scope.spawn(move || {
-                    team::bind(cpu)?;
+                    worker_pool::bind(cpu)?;
                     let stride = sizes::LINE_BYTES;
                     latency::build(arena, bytes, stride, Pages::Default, seed)
                 })
@@ -55,7 +55,7 @@ fn members<'a>(
                 let chain = thread
                     .join()
                     .unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))?;
-                Ok(team::Member {
+                Ok(worker_pool::Member {
                     cpu,
                     body: Box::new(Walk::along(chain)),
                 })
@@ -65,7 +65,7 @@ fn members<'a>(
 }
 
 /// Each thread counts once, however many loads it made.
-fn mean_ns(shares: &[team::Share]) -> f64 {
+fn mean_ns(shares: &[worker_pool::Share]) -> f64 {
     let each = shares
         .iter()
         .map(|share| share.elapsed_ns / share.operations as f64);
@@ -87,16 +87,16 @@ mod tests {
         let mut members = members(&cpus, &mut arenas, 65_536, 5).unwrap();
         let mut sums = Vec::new();
         for _ in 0..2 {
-            let shares = team::window(&mut members, 1e5, &clock).unwrap();
+            let shares = worker_pool::window(&mut members, 1e5, &clock).unwrap();
             assert!(shares.iter().all(|share| share.operations > 0));
-            sums.push(team::agreed(&shares).unwrap());
+            sums.push(worker_pool::agreed(&shares).unwrap());
         }
         assert_eq!(sums[0], sums[1]);
     }
 
     #[test]
     fn the_mean_is_that_of_the_threads_and_not_of_the_loads() {
-        let share = |operations, elapsed_ns| team::Share {
+        let share = |operations, elapsed_ns| worker_pool::Share {
             operations,
             elapsed_ns,
             checksum: 0,

@@ -5,8 +5,8 @@
 //! from there; a frame is never held by a sleep of its own.
 
 use super::direction::{Direction, Due};
-use super::line::HEADER;
 use super::profile::Way;
+use super::queue::HEADER;
 
 use pentathlon_os::packet::FrameSocket;
 use pentathlon_os::ring::{Frame, Ring};
@@ -71,7 +71,7 @@ struct End {
     last_ns: u64,
 }
 
-pub struct Ferry {
+pub struct Forwarder {
     ends: [End; 2],
     directions: [Direction<Vec<u8>>; 2],
     spare: Vec<Vec<u8>>,
@@ -82,7 +82,7 @@ pub struct Ferry {
     sleeps: u64,
 }
 
-impl Ferry {
+impl Forwarder {
     /// Opens both interfaces. The error is a sentence.
     pub fn open(request: &Request) -> Result<Self, String> {
         let [first, second] = &request.interfaces;

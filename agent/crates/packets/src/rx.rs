@@ -2,40 +2,40 @@
 
 use super::flow::{Protocol, Reader, ReceiveFlow};
 #[cfg(target_os = "linux")]
-use super::flow::{Role, Rung};
+use super::flow::{Role, TransmitBackend};
 use super::icmp;
 #[cfg(target_os = "linux")]
-use super::live::{open_for_frames, XdpInlet};
+use super::live::{open_for_frames, XdpRx};
 #[cfg(target_os = "linux")]
 use super::merging;
-use super::outlet::unsupported;
 #[cfg(target_os = "linux")]
 use super::packet::Id;
 #[cfg(target_os = "linux")]
-use super::rings::{FrameRing, XskInlet};
+use super::rings::{FrameRing, XskRx};
 use super::transport;
+use super::tx::unsupported;
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 
 /// Where packets come in.
-pub enum Inlet {
+pub enum Rx {
     Datagram(UdpSocket),
     /// Of a protocol with connections.
     Listener(TcpListener),
     /// Echo requests; none if nobody here can hear what the kernel answers.
     Requests(Option<icmp::Listener>),
     #[cfg(target_os = "linux")]
-    Program(XdpInlet),
+    Program(XdpRx),
     #[cfg(target_os = "linux")]
     Ring(FrameRing),
     #[cfg(target_os = "linux")]
-    Xsk(XskInlet),
+    Xsk(XskRx),
     /// A socket at an interface that a program lets take frames which no stack has made.
     #[cfg(target_os = "linux")]
     Frames(UdpSocket, Option<std::os::fd::OwnedFd>),
 }
 
-impl Inlet {
+impl Rx {
     /// An error of the kind `Unsupported` says what the system lacks.
     pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
         if flow.protocol != Protocol::Udp && flow.reader != Reader::Recv {
@@ -84,7 +84,9 @@ impl Inlet {
         if quiet && flow.role == Role::Echo {
             return Err(unsupported("this reader sends nothing back"));
         }
-        if flow.rung == Rung::Pktgen && (flow.role == Role::Echo || flow.reader == Reader::Xdp) {
+        if flow.rung == TransmitBackend::Pktgen
+            && (flow.role == Role::Echo || flow.reader == Reader::Xdp)
+        {
             return Err(unsupported(
                 "packets of the rung 'pktgen' have another header: they are not sent back, and \
                  not read by the reader 'xdp'",
@@ -101,10 +103,10 @@ impl Inlet {
             return Err(unsupported("this reader hears no group"));
         }
         Ok(match flow.reader {
-            Reader::Xdp => Self::Program(XdpInlet::open(socket.into(), id)?),
+            Reader::Xdp => Self::Program(XdpRx::open(socket.into(), id)?),
             Reader::Ring => Self::Ring(FrameRing::open(socket.into())?),
-            Reader::Afxdp => Self::Xsk(XskInlet::open(socket.into())?),
-            _ if flow.rung == Rung::Live => {
+            Reader::Afxdp => Self::Xsk(XskRx::open(socket.into())?),
+            _ if flow.rung == TransmitBackend::Live => {
                 Self::Frames(socket.into(), open_for_frames(flow.address)?)
             }
             _ => {

@@ -25,7 +25,7 @@ struct Row<F> {
     dropped: u64,
 }
 
-pub struct Line<F> {
+pub struct Queue<F> {
     bits_per_ns: Option<f64>,
     /// Length of the longest burst, as time on the line.
     burst_ns: f64,
@@ -40,7 +40,7 @@ pub struct Line<F> {
     pub high_frames: u64,
 }
 
-impl<F> Line<F> {
+impl<F> Queue<F> {
     pub fn new(way: &Way) -> Self {
         let longest = u64::from(way.mtu_bytes + HEADER);
         let bits_per_ns = way.rate_bps.map(|rate| rate / NS);

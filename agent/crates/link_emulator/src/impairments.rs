@@ -1,6 +1,6 @@
 //! The way from the line's near end to its far end.
 
-use super::chance::{Deviations, Dice, Losses};
+use super::loss_model::{Deviations, Dice, Losses};
 use super::profile::Way;
 
 /// What becomes of a frame on its way.
@@ -17,7 +17,7 @@ pub enum Fate {
 /// Streams of the random numbers of one direction.
 pub const STREAMS: u64 = 8;
 
-pub struct Wire {
+pub struct Impairments {
     delay_ns: f64,
     deviations: Option<Deviations>,
     keep_order: bool,
@@ -29,7 +29,7 @@ pub struct Wire {
     last_ns: f64,
 }
 
-impl Wire {
+impl Impairments {
     /// `direction`: which of the line's two, so that they draw different numbers.
     pub fn new(way: &Way, seed: u64, direction: u64) -> Result<Self, String> {
         let stream = direction * STREAMS;

@@ -22,7 +22,7 @@ pub struct Member<'a> {
     pub body: Box<dyn Body + Send + 'a>,
 }
 
-/// How far the team is.
+/// How far the worker_pool is.
 struct Course {
     barrier: Barrier,
     members: usize,

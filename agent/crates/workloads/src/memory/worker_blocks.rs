@@ -4,7 +4,7 @@ use super::arena::Arena;
 use super::available;
 use super::bandwidth::bodies::{Copy, Read, Write};
 use super::kernels::{self, random, Kernels};
-use super::{pattern, team};
+use super::{pattern, worker_pool};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Body, Context, Failure, Reading};
 use pentathlon_os::region::Pages;
@@ -72,18 +72,18 @@ struct Place {
 }
 
 /// The memory of all threads: blocks of one size, filled with the pattern.
-pub struct Crew {
+pub struct WorkerBlocks {
     places: Vec<Place>,
     bytes: usize,
     kernels: Kernels,
     seed: u64,
 }
 
-impl Crew {
+impl WorkerBlocks {
     /// How many threads "one" or "all" are.
     pub fn size(threads: &str) -> Result<usize, Failure> {
         Ok(if threads == "all" {
-            team::cpus()?.len()
+            worker_pool::cpus()?.len()
         } else {
             1
         })
@@ -104,7 +104,7 @@ impl Crew {
     /// a thread on its own CPU.
     pub fn new(threads: &str, bytes: usize, seed: u64) -> Result<Self, Failure> {
         let cpus = match threads {
-            "all" => team::cpus()?,
+            "all" => worker_pool::cpus()?,
             // Not bound: the placement of the session holds.
             _ => vec![None],
         };
@@ -153,15 +153,16 @@ impl Crew {
             Access::Read | Access::Write | Access::Copy => bytes,
         } as f64;
         context.rounds(case, |clock, sample_ns| {
-            let shares = team::window(&mut members, sample_ns, clock)?;
-            let rate = |share: &team::Share| share.operations as f64 * units / share.elapsed_ns;
+            let shares = worker_pool::window(&mut members, sample_ns, clock)?;
+            let rate =
+                |share: &worker_pool::Share| share.operations as f64 * units / share.elapsed_ns;
             Ok(vec![Reading {
                 indicator: access.name(),
                 case: case.clone(),
                 value: shares.iter().map(rate).sum::<f64>() * 1e3,
                 operations: shares.iter().map(|share| share.operations).sum(),
                 elapsed_ns: shares.iter().map(|s| s.elapsed_ns).fold(0.0, f64::max),
-                checksum: team::agreed(&shares)?,
+                checksum: worker_pool::agreed(&shares)?,
             }])
         });
         Ok(())
@@ -178,12 +179,16 @@ impl Crew {
         let bytes = self.bytes;
         accesses.iter().try_fold(0, |all, &access| {
             let mut members = self.members(access, bytes)?;
-            let shares = team::window(&mut members, window_ns, clock)?;
+            let shares = worker_pool::window(&mut members, window_ns, clock)?;
             Ok(all ^ shares[0].checksum)
         })
     }
 
-    fn members(&mut self, access: Access, bytes: usize) -> Result<Vec<team::Member<'_>>, Failure> {
+    fn members(
+        &mut self,
+        access: Access,
+        bytes: usize,
+    ) -> Result<Vec<worker_pool::Member<'_>>, Failure> {
         assert!(bytes <= self.bytes, "the blocks have so many bytes");
         let (kernels, seed, whole) = (self.kernels, self.seed, self.bytes);
         self.places
@@ -209,7 +214,7 @@ impl Crew {
                         Box::new(Random::new(source, seed, checksum))
                     }
                 };
-                Ok(team::Member {
+                Ok(worker_pool::Member {
                     cpu: place.cpu,
                     body,
                 })
@@ -219,7 +224,7 @@ impl Crew {
 }
 
 fn place(cpu: Option<usize>, bytes: usize) -> Result<Place, Failure> {
-    team::bind(cpu)?;
+    worker_pool::bind(cpu)?;
     let mut source = Arena::new(&[bytes], Pages::Default)?;
     let mut target = Arena::new(&[bytes], Pages::Default)?;
     target.block(bytes, 0)?;
@@ -291,10 +296,13 @@ mod tests {
     fn every_access_is_proved_with_one_and_with_all_threads() {
         let clock = Clock::of(&calibrate());
         for threads in ["one", "all"] {
-            let mut crew = Crew::new(threads, 8192, 3).unwrap();
-            assert_eq!(crew.places.len(), Crew::size(threads).unwrap());
+            let mut worker_blocks = WorkerBlocks::new(threads, 8192, 3).unwrap();
+            assert_eq!(
+                worker_blocks.places.len(),
+                WorkerBlocks::size(threads).unwrap()
+            );
             for access in ALL {
-                let once = crew.unreported(&[access], 1e5, &clock).unwrap();
+                let once = worker_blocks.unreported(&[access], 1e5, &clock).unwrap();
                 let expected = match access {
                     Access::Write => 1024u64.wrapping_mul(0x5bd1_e995_0000_0000),
                     _ => (0..1024).fold(0, |all, index| all ^ pattern::word(index)),
@@ -307,10 +315,14 @@ mod tests {
     #[test]
     fn a_spoilt_word_is_found_by_reading_and_by_random_loads() {
         let clock = Clock::of(&calibrate());
-        let mut crew = Crew::new("one", 4096, 3).unwrap();
-        crew.places[0].source.block(4096, 0).unwrap().fill(1);
+        let mut worker_blocks = WorkerBlocks::new("one", 4096, 3).unwrap();
+        worker_blocks.places[0]
+            .source
+            .block(4096, 0)
+            .unwrap()
+            .fill(1);
         for access in [Access::Read, Access::Copy, Access::Random] {
-            let outcome = crew.unreported(&[access], 1e5, &clock);
+            let outcome = worker_blocks.unreported(&[access], 1e5, &clock);
             assert!(matches!(outcome, Err(Failure::Invalid(_))), "{access:?}");
         }
     }
@@ -320,19 +332,19 @@ mod tests {
     fn all_threads_are_left_out_where_they_are_the_one_that_is_measured() {
         let before = pentathlon_os::placement::cpus().unwrap();
         pentathlon_os::placement::set_cpus(&before[..1]).unwrap();
-        let alike = Crew::apart("all", &["one", "all"]);
-        let alone = Crew::apart("all", &["all"]);
+        let alike = WorkerBlocks::apart("all", &["one", "all"]);
+        let alone = WorkerBlocks::apart("all", &["all"]);
         pentathlon_os::placement::set_cpus(&before).unwrap();
         assert!(matches!(&alike, Err(Failure::Unsupported(why)) if why.contains("one CPU")));
-        assert!(alone.is_ok() && Crew::apart("one", &["one", "all"]).is_ok());
+        assert!(alone.is_ok() && WorkerBlocks::apart("one", &["one", "all"]).is_ok());
         if before.len() > 1 {
-            assert!(Crew::apart("all", &["one", "all"]).is_ok());
+            assert!(WorkerBlocks::apart("all", &["one", "all"]).is_ok());
         }
     }
 
     #[test]
     fn too_much_for_all_threads_is_unsupported() {
-        let refused = Crew::new("all", 1 << 45, 0).err();
+        let refused = WorkerBlocks::new("all", 1 << 45, 0).err();
         assert!(
             matches!(refused, Some(Failure::Unsupported(_))),
             "{refused:?}"

@@ -4,16 +4,16 @@
 use super::batch;
 use super::batch::Batch;
 use super::echoes::Echoes;
-use super::flow::{Protocol, Rung, SendFlow};
+use super::flow::{Protocol, SendFlow, TransmitBackend};
 use super::icmp;
 #[cfg(target_os = "linux")]
 use super::link::{self, Link};
 #[cfg(target_os = "linux")]
-use super::live::LiveOutlet;
+use super::live::LiveTx;
 #[cfg(target_os = "linux")]
-use super::pktgen::PktgenOutlet;
+use super::pktgen::PktgenTx;
 #[cfg(target_os = "linux")]
-use super::rings::XskOutlet;
+use super::rings::XskTx;
 use super::transport;
 use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
@@ -24,7 +24,7 @@ use std::time::Duration;
 const CONNECTING: Duration = Duration::from_secs(30);
 
 /// A connected way to the receiver.
-pub enum Outlet {
+pub enum Tx {
     Datagram(UdpSocket),
     Stream(TcpStream),
     /// A connection that takes one datagram a call and may lose it.
@@ -38,17 +38,17 @@ pub enum Outlet {
     #[cfg(target_os = "linux")]
     Segmented(UdpSocket, usize),
     #[cfg(target_os = "linux")]
-    Xsk(UdpSocket, XskOutlet),
+    Xsk(UdpSocket, XskTx),
     #[cfg(target_os = "linux")]
-    Live(LiveOutlet),
+    Live(LiveTx),
     #[cfg(target_os = "linux")]
-    Pktgen(PktgenOutlet),
+    Pktgen(PktgenTx),
 }
 
-impl Outlet {
+impl Tx {
     /// Connects to the receiver. An error of the kind `Unsupported` says what the system lacks.
     pub fn open(flow: &SendFlow) -> io::Result<Self> {
-        if flow.protocol != Protocol::Udp && flow.rung != Rung::Send {
+        if flow.protocol != Protocol::Udp && flow.rung != TransmitBackend::Send {
             return Err(unsupported(format!(
                 "{} is sent by the rung 'send' only: the others take datagrams of UDP",
                 flow.protocol.name()
@@ -57,7 +57,9 @@ impl Outlet {
         if let Some(reason) = flow.too_short() {
             return Err(unsupported(reason));
         }
-        if flow.peer.is_multicast() && !matches!(flow.rung, Rung::Send | Rung::Sendmmsg) {
+        if flow.peer.is_multicast()
+            && !matches!(flow.rung, TransmitBackend::Send | TransmitBackend::Sendmmsg)
+        {
             return Err(unsupported("this rung sends to no group"));
         }
         if flow.protocol == Protocol::Icmp {
@@ -69,17 +71,17 @@ impl Outlet {
         match (flow.protocol, flow.rung) {
             (Protocol::Dccp, _) => Ok(Self::Datagrams(socket.into())),
             (Protocol::Tcp | Protocol::Sctp | Protocol::Icmp, _) => Ok(Self::Stream(socket.into())),
-            (Protocol::Udp, Rung::Send) => Ok(Self::Datagram(socket.into())),
+            (Protocol::Udp, TransmitBackend::Send) => Ok(Self::Datagram(socket.into())),
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Sendmmsg) => Ok(Self::Many(socket.into())),
+            (Protocol::Udp, TransmitBackend::Sendmmsg) => Ok(Self::Many(socket.into())),
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Gso) => {
+            (Protocol::Udp, TransmitBackend::Gso) => {
                 let socket = socket.into();
                 let most = link::segment(&socket, flow)?;
                 Ok(Self::Segmented(socket, most))
             }
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Packet) => {
+            (Protocol::Udp, TransmitBackend::Packet) => {
                 let socket = socket.into();
                 let link = Link::open(&socket, &flow.size)?;
                 if let Some(bytes) = flow.buffer_bytes {
@@ -88,16 +90,18 @@ impl Outlet {
                 Ok(Self::Frames(socket, link))
             }
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Afxdp) => {
+            (Protocol::Udp, TransmitBackend::Afxdp) => {
                 let socket = socket.into();
-                let outlet = XskOutlet::open(&socket, &flow.size)?;
-                Ok(Self::Xsk(socket, outlet))
+                let tx = XskTx::open(&socket, &flow.size)?;
+                Ok(Self::Xsk(socket, tx))
             }
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Live) => Ok(Self::Live(LiveOutlet::open(socket.into(), flow)?)),
+            (Protocol::Udp, TransmitBackend::Live) => {
+                Ok(Self::Live(LiveTx::open(socket.into(), flow)?))
+            }
             #[cfg(target_os = "linux")]
-            (Protocol::Udp, Rung::Pktgen) => {
-                Ok(Self::Pktgen(PktgenOutlet::open(socket.into(), flow)?))
+            (Protocol::Udp, TransmitBackend::Pktgen) => {
+                Ok(Self::Pktgen(PktgenTx::open(socket.into(), flow)?))
             }
             #[cfg(not(target_os = "linux"))]
             (Protocol::Udp, _) => Err(unsupported("this rung needs Linux")),
@@ -146,7 +150,7 @@ impl Outlet {
         }
     }
 
-    /// Bytes in front of each packet that the outlet writes itself.
+    /// Bytes in front of each packet that the tx writes itself.
     pub fn headroom(&self) -> usize {
         match self {
             #[cfg(target_os = "linux")]
