@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pentathlon.study.model import Peer, Study, System
-from pentathlon.study.preparation import GUESTS
 from pentathlon.study.reach import Ssh
 
 When: TypeAlias = Literal["looked at", "booted", "made anew"]
@@ -84,9 +83,9 @@ def _of(study: Study, system: System) -> Iterator[Named]:
 
 def _lasting(system: System) -> Iterator[str]:
     """Where a command that makes a system anew is run: guests are made anew by their targets."""
-    for host in (system, system.peer):
-        if host is not None and (kind := host.target or system.target) not in GUESTS:
-            ssh = (host.ssh or system.ssh) if kind == "ssh" else None
+    for host, kind in ((system, system.kind), (system.peer, system.peer_kind)):
+        if host is not None and not kind.is_guest:
+            ssh = (host.ssh or system.ssh) if kind.takes("ssh") else None
             yield "this machine" if ssh is None else visible(ssh.host)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.packets.clocks import Counter
-from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import ProcessSession
 
 ANSWER_S = 30.0
@@ -56,7 +56,7 @@ class Endpoint:
     apart: bool = False
     device: str = ""
     slow: int = 1
-    settings_of: LocalTarget | None = None
+    settings_of: PlacedTarget | None = None
     group: Path | None = None
     found: dict[str, Any] = field(default_factory=dict)
 
