@@ -73,6 +73,11 @@ def _of(study: Study, system: System) -> Iterator[Named]:
     if system.agent is not None:
         what = f"the program {visible(system.agent)}, with the library beside it that Wine may need"
         yield Named(system.name, what, "booted")
+    for key in system.kind.own_keys:
+        # Only the kind knows what it does with them, so each counts as something that is started.
+        if (value := getattr(system, key, None)) is not None:
+            what = f"a system of {system.target} with {key} = {visible(str(value))}"
+            yield Named(system.name, what, "booted")
     steps = study.procedure.steps if system.steps is None else system.steps
     for step in steps:
         if step.command is not None:

@@ -97,6 +97,7 @@ def parse_study(
     study, problems = _validate(document)
     problems += missing
     broken = {problem.path for problem in problems}
+    problems = [problem for problem in problems if not _own_key_follows(problem.path, broken)]
     if study is not None:
         later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
@@ -183,6 +184,12 @@ def _follows(path: TomlPath, broken: set[TomlPath]) -> bool:
         return True
     # What a system may have depends on its target.
     return path[:1] == ("system",) and (*path[:2], "target") in broken
+
+
+def _own_key_follows(path: TomlPath, broken: set[TomlPath]) -> bool:
+    """Whether a key is wrong only because its system's kind, which alone knows it, is wrong."""
+    own = {key for kind in registry.kinds() for key in kind.own_keys}
+    return len(path) > 2 and path[2] in own and (*path[:2], "target") in broken
 
 
 def _check_study(study: Study, directory: Path | None) -> list[Problem]:

@@ -23,6 +23,7 @@ from pentathlon.study.preparation import PreparationStep
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
+from pentathlon.targets import registry
 
 KEYS = "docs/study-file.md"
 """The page that lists the keys of a study file."""
@@ -144,7 +145,8 @@ def _keys(path: TomlPath) -> list[str]:
     table = _table(path)
     if table is None:
         return []
-    return [field.alias or name for name, field in table.model_fields.items()]
+    own = [key for kind in registry.kinds() for key in kind.own_keys] if table is System else []
+    return [*(field.alias or name for name, field in table.model_fields.items()), *own]
 
 
 def _literals(path: TomlPath) -> list[str]:

@@ -22,7 +22,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import InitErrorDetails, PydanticKnownError
+from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
@@ -246,7 +246,12 @@ class System(Table):
 def _wrong(kind: Kind, key: str, value: Any) -> Iterator[InitErrorDetails]:
     """What is wrong with a key of a system that is no field of the model."""
     if key not in kind.own_keys:
-        yield InitErrorDetails(type="extra_forbidden", loc=(key,), input=value)
+        takers = registry.names(lambda other: key in other.own_keys)
+        text = f'is for target {listing(takers)}; this system\'s target is "{kind.name}"'
+        unknown: PydanticCustomError | str = "extra_forbidden"
+        if takers:
+            unknown = PydanticCustomError("value_error", "{text}", {"text": text})
+        yield InitErrorDetails(type=unknown, loc=(key,), input=value)
         return
     try:
         TypeAdapter(kind.own_keys[key]).validate_python(value, strict=True)

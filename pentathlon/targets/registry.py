@@ -5,8 +5,8 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 
+from pentathlon import targets
 from pentathlon.targets.descriptor import Kind
 
 ORDER = ("local", "netns", "uml", "gvisor", "qemu", "ssh", "wine")
@@ -51,10 +51,9 @@ def names(fits: Callable[[Kind], object] = lambda kind: True) -> list[str]:
 
 
 def _load() -> None:
-    here = Path(__file__).parent
-    folders = {one.name for one in pkgutil.iter_modules([str(here)]) if one.ispkg}
+    folders = {one.name for one in pkgutil.iter_modules(targets.__path__) if one.ispkg}
     for name in (*ORDER, *sorted(folders - set(ORDER))):
-        register(import_module(f"{__package__}.{name}.descriptor").KIND)
+        register(import_module(f"{targets.__name__}.{name}.descriptor").KIND)
 
 
 _load()
