@@ -35,8 +35,10 @@ def programs() -> dict[str, tuple[str, str]]:
                 uses.append(program.use)
     told = {}
     for name, (package, kinds, uses) in found.items():
-        many = f"targets of the kind{'s' if len(kinds) > 1 else ''} {' and '.join(kinds)}"
-        told[name] = (package, ", ".join([*([many] if kinds else []), *uses]))
+        *first, last = kinds or [""]
+        both = f"targets of the kinds {', '.join(first)} and {last}"
+        users = [both if first else f"targets of the kind {last}"] if kinds else []
+        told[name] = (package, ", ".join([*users, *uses]))
     return told | PROGRAMS
 
 

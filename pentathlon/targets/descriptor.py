@@ -116,7 +116,8 @@ class Kind:
         renews: what is new in a boot, for the table of docs/targets.md.
         needs: who may use it, for the same table.
         keys: keys of [[system]] that not every kind has, and that it takes.
-        own_keys: keys of [[system]] that only this kind knows, with the types of their values.
+        own_keys: keys of [[system]] that only this kind knows, with the types of their values as
+            TOML has them, such as `str` or `list[int]`.
         required: those of all these keys that a system has to name, each with an example.
         settings: settings of the machine that its systems may change; `EVERY` for all of them.
         forgets: for a guest, whether it finds in no boot what it wrote in an earlier one, not even

@@ -161,3 +161,11 @@ def test_a_bracketed_word_is_the_present_one(tmp_path: Path) -> None:
 def test_root_is_told_as_it_is() -> None:
     found = by_name(list(probes.machine_settings()))
     assert found["root"].works == (os.geteuid() == 0)
+
+
+def test_a_program_says_who_needs_it() -> None:
+    needed = probes.programs()
+    assert needed["setarch"] == ("util-linux", "targets of the kind uml")
+    assert needed["taskset"] == ("util-linux", "targets of the kinds uml and gvisor")
+    assert needed["cc"] == ("gcc libc6-dev", "UML kernels up to 6.12")
+    assert needed["setpriv"] == ("util-linux", "ending systems when this program is killed")
