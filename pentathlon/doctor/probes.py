@@ -33,13 +33,13 @@ def programs() -> dict[str, tuple[str, str]]:
                 kinds.append(kind.name)
             else:
                 uses.append(program.use)
-    told = {}
+    needed = {}
     for name, (package, kinds, uses) in found.items():
         *first, last = kinds or [""]
         both = f"targets of the kinds {', '.join(first)} and {last}"
         users = [both if first else f"targets of the kind {last}"] if kinds else []
-        told[name] = (package, ", ".join([*users, *uses]))
-    return told | PROGRAMS
+        needed[name] = (package, ", ".join([*users, *uses]))
+    return needed | PROGRAMS
 
 
 def machine_settings() -> Iterator[Finding]:

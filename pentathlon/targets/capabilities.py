@@ -1,6 +1,6 @@
 """What the targets of a kind offer beside a boot, so that their systems can be hosts of several.
 
-A kind says in its description (`descriptor.End`) what its systems can be joined by; its targets
+A kind names in its description (`descriptor.End`) what its systems can be joined by; its targets
 then have the class here that the way of joining needs.
 """
 

@@ -73,7 +73,8 @@ class Install:
 
     Attributes:
         name: how the user names it, such as "uml 6.1".
-        get: gets it if it is missing, and says what is there then. Raises TargetError or OSError.
+        get: gets it if it is missing, and returns what is there then, in words. Raises TargetError
+            or OSError.
         unasked: whether it is wanted where the user names nothing.
     """
 

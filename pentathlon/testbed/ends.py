@@ -62,7 +62,7 @@ def reached_by() -> str:
 
 
 def end_of(target: Target) -> End:
-    """What a target can be as one of two hosts, as its kind says."""
+    """What a target can be as one of two hosts, as its kind describes it."""
     kind = registry.find(target.kind)
     return kind.end if kind is not None and kind.end is not None else End()
 

@@ -31,13 +31,13 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_plan_has_it_with_its_own_key_and_starts_nothing(shop: Shop) -> None:
     text = OWN.replace("retries = 1\n", 'retries = 1\nsteps = "published"\n')
-    told = json.loads(shop.call("plan", shop.write(text), "--json").out)
-    described = told["plan"]["targets"]["b"]
+    shown = json.loads(shop.call("plan", shop.write(text), "--json").out)
+    described = shown["plan"]["targets"]["b"]
     assert (described["layer"], described["options"]) == ("imagined", {"flavour": "sour"})
-    assert told["starts"] == ["b: a system of made-up with flavour = sour, in every boot"]
-    shown = shop.call("plan", shop.write(text)).out
-    assert 'nothing that a system of "made-up" learns survives its boot' in shown
-    assert "idle tasks: sync" in shown
+    assert shown["starts"] == ["b: a system of made-up with flavour = sour, in every boot"]
+    text = shop.call("plan", shop.write(text)).out
+    assert 'nothing that a system of "made-up" learns survives its boot' in text
+    assert "idle tasks: sync" in text
 
 
 def test_a_run_boots_it_and_judges_it(shop: Shop) -> None:
