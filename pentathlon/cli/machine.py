@@ -16,8 +16,8 @@ from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor import checks as examiner
 from pentathlon.doctor import quiet
-from pentathlon.doctor.probes import Finding
 from pentathlon.machine.claims import Busy, Claims
+from pentathlon.machine.finding import Finding
 from pentathlon.machine.undo_journal import default_state_dir, restore_leftovers
 from pentathlon.machine.whole_machine import everything
 from pentathlon.protocol import agent

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pentathlon.doctor.probes import Finding, helpers, machine_settings
+from pentathlon.doctor.probes import helpers, machine_settings
 from pentathlon.experiments.file_services.protocols import FAMILIES
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import restore, undo_journal
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.finding import Finding
 from pentathlon.protocol import agent
-from pentathlon.targets.gvisor import runsc
+from pentathlon.targets import registry
+from pentathlon.targets.descriptor import Install, Log
 from pentathlon.targets.plain import PlainSystem
-from pentathlon.targets.qemu import kernels as qemu_kernels
-from pentathlon.targets.qemu.target import PACKAGE as QEMU_PACKAGE
-from pentathlon.targets.qemu.target import version as qemu_version
-from pentathlon.targets.uml import fetch, kernels
-from pentathlon.targets.wine import prefix
-from pentathlon.targets.wine import program as wine
 
 BOOT_S = 60.0
 """Longest time of a trial boot, in seconds."""
@@ -38,99 +34,43 @@ def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
     return [*_agent(), *targets, *machine_settings(), *helpers(), *_file_services(), *left]
 
 
-def install(log: Callable[[str], None], only: Sequence[str] | None = None) -> list[Finding]:
-    """Put back what crashed runs left, and fetch what can be fetched without root: kernels for UML
-    and QEMU, and gVisor's program; if it is named, make the prefix of an installed Wine.
+def install(log: Log, only: Sequence[str] | None = None) -> list[Finding]:
+    """Put back what crashed runs left, and get what the kinds of targets can get without root.
 
     Args:
         log: is called with one line of text for each step.
-        only: names such as "uml 6.1", "qemu 6.1-rt", "gvisor" or "wine"; if None everything that
-            is missing but Wine's prefix, of QEMU's kernels the small ones, and those only where
-            QEMU is.
+        only: names such as "uml 6.1"; if None everything that is missing and that is wanted
+            without being asked for (`Install.unasked`).
 
     Returns:
         One finding for each thing that is there now or could not be fetched.
     """
     for sentence in undo_journal.restore_leftovers(undo_journal.default_state_dir()):
         log(sentence)
-    done = []
-    for series in kernels.SUITES:
-        name = f"uml {series}"
-        if only is None or name in only:
-            done.append(_install_one(name, lambda series=series: _kernel(series, log)))  # type: ignore[misc]
-    if only is None or "gvisor" in only:
-        done.append(_install_one("gvisor", lambda: _runsc(log)))
-    if only is not None and "wine" in only:
-        done.append(_install_one("wine", lambda: _wine(log)))
-    for name in qemu_kernels.known():
-        wanted = qemu_version() and name in qemu_kernels.DEFAULT if only is None else True
-        if wanted and (only is None or f"qemu {name}" in only):
-            done.append(_install_one(f"qemu {name}", lambda name=name: _qemu(name, log)))  # type: ignore[misc]
-    return done
+    return [
+        _install_one(one, log)
+        for one in _installs()
+        if (one.unasked() if only is None else one.name in only)
+    ]
 
 
 def installable() -> list[str]:
     """The names that `install` knows."""
-    return [
-        *(f"uml {series}" for series in kernels.SUITES),
-        "gvisor",
-        "wine",
-        *(f"qemu {name}" for name in qemu_kernels.known()),
-    ]
+    return [one.name for one in _installs()]
 
 
-def _install_one(name: str, get: Callable[[], str]) -> Finding:
+def _installs() -> Iterator[Install]:
+    for kind in registry.kinds():
+        yield from kind.look().installs()
+
+
+def _install_one(wanted: Install, log: Log) -> Finding:
     try:
-        return Finding("target", name, True, get())
+        return Finding("target", wanted.name, True, wanted.get(log))
     except TargetUnavailable as error:
-        return Finding("target", name, False, error.reason, error.remedy)
+        return Finding("target", wanted.name, False, error.reason, error.remedy)
     except (TargetError, OSError) as error:
-        return Finding("target", name, False, str(error))
-
-
-def _kernel(series: str, log: Callable[[str], None]) -> str:
-    kernel = fetch.present(series)
-    if kernel is None or fetch.lacks_modules(kernel):
-        kernel = fetch.fetch(series, log)
-    return f"kernel {kernel.version} in {kernel.path}"
-
-
-def _runsc(log: Callable[[str], None]) -> str:
-    try:
-        program = runsc.find()
-        runsc.trial(program)
-    except TargetUnavailable:
-        program = runsc.fetch(log)
-    return f"runsc {program.version} in {program.path}"
-
-
-def _qemu(name: str, log: Callable[[str], None]) -> str:
-    kernel = qemu_kernels.present(name)
-    if kernel is None or qemu_kernels.lacks(kernel, qemu_kernels.PARTS):
-        kernel = qemu_kernels.fetch(name, log)
-    return f"kernel {kernel.release} in {kernel.path}"
-
-
-def _wine(log: Callable[[str], None]) -> str:
-    found = wine.find()
-    return f"Wine {found.version}, prefix in {prefix.make(found, log)}"
-
-
-def _unmade_prefix() -> Finding | None:
-    """That Wine has no prefix here yet; a look at the machine makes none."""
-    try:
-        found = wine.find()
-    except TargetUnavailable:
-        return None
-    if (prefix.made(found) / prefix.DONE).exists():
-        return None
-    return Finding(
-        "target",
-        "wine",
-        False,
-        f"Wine {found.version} has no prefix here yet; a study that needs one makes it",
-        "pentathlon doctor --install --only wine",
-    )
+        return Finding("target", wanted.name, False, str(error))
 
 
 def _agent_file() -> Path | None:
@@ -160,33 +100,9 @@ def _agent() -> Iterator[Finding]:
 
 
 def _targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
-    yield _target(PlainSystem("local", "local"), file, quick, state)
-    yield _target(PlainSystem("netns", "netns"), file, quick, state)
-    named = []
-    for series in kernels.SUITES:
-        kernel = fetch.present(series)
-        if kernel is not None:
-            named.append(kernel.path)
-        wanted = str(kernel.path) if kernel else series
-        yield _target(PlainSystem(f"uml {series}", "uml", kernel=wanted), file, quick, state)
-    for kernel in kernels.available():
-        if kernel.path not in named:
-            name = f"uml {kernel.version}"
-            yield _target(PlainSystem(name, "uml", kernel=str(kernel.path)), file, quick, state)
-    yield _target(PlainSystem("gvisor", "gvisor"), file, quick, state)
-    yield _unmade_prefix() or _target(PlainSystem("wine", "wine"), file, quick, state)
-    yield from _qemu_targets(file, quick, state)
-
-
-def _qemu_targets(file: Path | None, quick: bool, state: Path) -> Iterator[Finding]:
-    """Every kernel that was fetched, and where there is none, the first that could be."""
-    if qemu_version() is None:
-        why = "QEMU is not installed"
-        yield Finding("target", "qemu", False, why, f"sudo apt-get install {QEMU_PACKAGE}")
-        return
-    here = [name for name in qemu_kernels.known() if qemu_kernels.present(name)]
-    for name in here or qemu_kernels.DEFAULT[:1]:
-        yield _target(PlainSystem(f"qemu {name}", "qemu", kernel=name), file, quick, state)
+    for kind in registry.kinds():
+        for one in kind.look().trials():
+            yield one if isinstance(one, Finding) else _target(one, file, quick, state)
 
 
 def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) -> Finding:

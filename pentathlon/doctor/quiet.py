@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.doctor.probes import Finding
 from pentathlon.machine import restore, sysfs
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.machine.finding import Finding
 from pentathlon.machine.sysfs import ROOT
 from pentathlon.machine.undo_journal import UndoJournal
 

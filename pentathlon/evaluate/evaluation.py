@@ -59,8 +59,9 @@ from pentathlon.evaluate.sameness import identical
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
-from pentathlon.study.model import KERNELS, Study
+from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
+from pentathlon.targets.descriptor import Kind
 
 AllSeries = Mapping[tuple[str, str], Series]
 
@@ -191,13 +192,13 @@ def _ends(plan: Plan, names: Sequence[str]) -> dict[str, tuple[str, str]]:
             # A server that is described apart has another kernel than the client, or another kind.
             server = client.get("server", client)
             found[name] = (
-                _end(own.target, client, own.kernel, own.behaves),
-                _end(peer.target or own.target, server, peer.kernel or own.kernel, peer.behaves),
+                _end(own.kind, client, own.kernel, own.behaves),
+                _end(own.peer_kind, server, peer.kernel or own.kernel, peer.behaves),
             )
     return found
 
 
-def _end(target: str, described: Mapping[str, Any], wanted: str | None, behaves: str) -> str:
+def _end(kind: Kind, described: Mapping[str, Any], wanted: str | None, behaves: str) -> str:
     """One end: how it behaves, which kernel it has if it is a guest, and which machine it is.
 
     Args:
@@ -205,20 +206,20 @@ def _end(target: str, described: Mapping[str, Any], wanted: str | None, behaves:
         wanted: the kernel as the study has it, such as "newest".
     """
     behaviour = _stem(behaves)
-    if target not in (*KERNELS, "ssh"):
+    if not kind.takes("kernel") and not kind.elsewhere:
         return behaviour
     release = str(described.get("kernel") or "")
     # In brackets: nobody has asked the machine.
-    words = [target, _machine(described), "" if release.startswith("(") else release]
-    if target == "ssh":
+    words = [kind.name, _machine(described), "" if release.startswith("(") else release]
+    if kind.elsewhere:
         pass
     elif wanted and "/" in wanted:
         # Two files may hold kernels of one version.
         words.append(f"({PurePath(wanted).parent.name})")
     elif not release:
         words.append(str(wanted))
-    kind = " ".join(word for word in words if word)
-    return kind if behaviour == "own" else f"{kind}, {behaviour}"
+    whole = " ".join(word for word in words if word)
+    return whole if behaviour == "own" else f"{whole}, {behaviour}"
 
 
 def _machine(described: Mapping[str, Any]) -> str:

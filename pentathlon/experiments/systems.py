@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import cast
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
+from pentathlon.targets import registry
 from pentathlon.targets.contract import Target
-
-# Module and class by kind. Imported on demand: a study of the host does not load the UML module.
-KINDS: dict[str, tuple[str, str]] = {
-    "local": ("pentathlon.targets.local.target", "LocalTarget"),
-    "netns": ("pentathlon.targets.netns.target", "NetnsTarget"),
-    "uml": ("pentathlon.targets.uml.target", "UmlTarget"),
-    "gvisor": ("pentathlon.targets.gvisor.target", "GvisorTarget"),
-    "qemu": ("pentathlon.targets.qemu.target", "make"),
-    "ssh": ("pentathlon.targets.ssh.target", "SshTarget"),
-    "wine": ("pentathlon.targets.wine.target", "WineTarget"),
-}
 
 
 def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target:
@@ -35,15 +22,14 @@ def make_target(system: SystemSpec, agent_path: Path, state_dir: Path) -> Target
         TargetError: the system names a kind of target that does not exist, or an option that the
             kind does not have.
     """
-    if system.target not in KINDS:
-        known = ", ".join(sorted(KINDS))
+    kind = registry.find(system.target)
+    if kind is None:
+        known = ", ".join(sorted(registry.names()))
         raise TargetError(
             f'system "{system.name}" names the target "{system.target}", which does not exist; '
             f"use one of {known}"
         )
-    module, name = KINDS[system.target]
-    maker = cast(Callable[[SystemSpec, Path, Path], Target], getattr(import_module(module), name))
-    target = maker(system, agent_path, state_dir)
+    target = kind.make(system, agent_path, state_dir)
     peer = getattr(system, "peer", None)
     if peer is None:
         return target

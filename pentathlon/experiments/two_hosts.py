@@ -11,22 +11,28 @@ from pentathlon.experiments.file_services.behaviours import OWN, behaviour
 from pentathlon.experiments.file_services.driver import TASKS
 from pentathlon.experiments.file_services.service import Office, OfficeInUse
 from pentathlon.experiments.file_services.testbed import grounds
-from pentathlon.experiments.forwarding.guest_testbed import qemu_bed, ssh_bed, uml_bed
+from pentathlon.experiments.forwarding.guest_testbed import guest_bed, machine_bed
 from pentathlon.experiments.forwarding.ndr import run_ndr
 from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.forwarding.testbed import Bed, BedMaker, netns_bed, places, remarks
 from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.study.problems import listing
+from pentathlon.targets import registry
+from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
 from pentathlon.targets.contract import Session, Target
-from pentathlon.targets.local.target import LocalTarget
-from pentathlon.targets.qemu.target import QemuTarget
-from pentathlon.targets.ssh.target import SshTarget
-from pentathlon.targets.uml.target import UmlTarget
-from pentathlon.targets.wine.target import WineTarget
+from pentathlon.targets.descriptor import End, Kind
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.endpoint import CommandError, Endpoint
-from pentathlon.testbed.ends import JOINABLE, MakeTarget, PeerSpec, ends_of
+from pentathlon.testbed.ends import (
+    MakeTarget,
+    PeerSpec,
+    end_of,
+    ends_of,
+    joinable,
+    reached_by,
+)
 from pentathlon.testbed.link.calibrate import LinkRefused
 from pentathlon.testbed.link.testbed import SIDES, EngineName
 from pentathlon.testbed.link.use import LinkInUse, LinkMaker, link_maker, refused_event
@@ -44,16 +50,34 @@ THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
 """Workload through a host -> what drives it."""
 
 
-NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns", "uml" and "wine"'
 NO_CABLE = (
     "traffic between hosts of two kinds or virtual machines is measured over an emulated link: "
     'name one as "link" of [system.peer]'
 )
-NO_OFFICE = (
-    f"file services are measured on the targets {', '.join(JOINABLE)}; over ssh the server is "
-    'another host, which [system.peer] names as "target"'
-)
-NO_BED = 'forwarding is measured on the targets "netns", "uml", "qemu" and "ssh"'
+
+
+def no_pair() -> str:
+    """Why there is no traffic between two hosts."""
+    return f"traffic between two hosts is measured on the targets {_ends(lambda end: end.pair)}"
+
+
+def no_bed() -> str:
+    """Why nothing is forwarded."""
+    return f"forwarding is measured on the targets {_ends(lambda end: end.forwards)}"
+
+
+def no_office() -> str:
+    """Why there are no file services."""
+    far = " or ".join(registry.names(lambda kind: kind.elsewhere))
+    return (
+        f"file services are measured on the targets {', '.join(joinable())}; over {far} the server "
+        'is another host, which [system.peer] names as "target"'
+    )
+
+
+def _ends(can: Callable[[End], object]) -> str:
+    """The kinds whose systems can be such ends."""
+    return listing(registry.names(lambda kind: kind.end is not None and can(kind.end)), "and")
 
 
 class PairedSpec(PeerSpec, Protocol):
@@ -72,9 +96,6 @@ class PairedSpec(PeerSpec, Protocol):
 class PairTarget(Target):
     """A target whose system has a peer."""
 
-    kind = ""  # These are those of the hosts, set for each object.
-    layer = ""
-
     def __init__(
         self, inner: Target, peer: PairedSpec, make: MakeTarget, behaves: str = OWN
     ) -> None:
@@ -82,49 +103,40 @@ class PairTarget(Target):
         self.inner = inner
         peer_cpus = peer.cpus
         # Another machine that names no server is a forwarder between two cables.
-        forwards = isinstance(inner, SshTarget) and peer.target is None
+        forwards = isinstance(inner, FarTarget) and peer.target is None
         ends = (_two(inner, peer.interfaces), _two(inner, peer.joined_to)) if forwards else None
         named = (peer.interfaces, peer.joined_to) != (None, None)
         if (ends is not None and None in ends) or (named and not _far(inner, peer)):
             raise TargetError(
                 f'system "{inner.name}": "interfaces" and "joined_to" of [system.peer] name the '
-                'cables between this machine and one reached by "ssh"; give both for that target, '
-                "and for no other"
+                f"cables between this machine and one reached by {reached_by()}; give both for "
+                "that target, and for no other"
             )
-        cpus = (inner.cpus, resolve(peer_cpus))
-        self._peer_cpus = cpus[1]
+        self._peer_cpus = resolve(peer_cpus)
         self.ends = ends_of(inner, peer, make)
+        self.kind = inner.kind
+        self.layer = self.ends.layer
+        self.persistent = self.ends.persistent
         self._refuse_settings()
-        self.make: hosts.Maker | None = None
-        if self.ends.mixed:
-            pass
-        elif isinstance(inner, UmlTarget):
-            both = [target for target in self.ends.targets if isinstance(target, UmlTarget)]
-            where = (self.ends.guest_cpus(0), self.ends.guest_cpus(1))
-            self.make = hosts.uml_hosts(both, where)
-        elif isinstance(inner, WineTarget):
-            self.make = hosts.wine_hosts(inner, cpus)
-        elif isinstance(inner, LocalTarget):
-            maker = hosts.netns_hosts if inner.kind == "netns" else hosts.local_hosts
-            self.make = maker(inner, cpus)
-        elif not isinstance(inner, QemuTarget | SshTarget):
+        if end_of(inner) == End():
             raise TargetError(
                 f'system "{inner.name}" has a peer, which targets of the kind "{inner.kind}" '
-                'cannot have; use "local", "netns", "uml", "qemu" or "wine", or for forwarding '
-                '"ssh"'
+                f"cannot have; use {_able(lambda kind: not kind.elsewhere)}, or for forwarding "
+                f"{_able(lambda kind: kind.elsewhere)}"
             )
+        self.make = hosts.pair_of(self.ends)
         self.link_engine = peer.link_engine
         self.link: LinkMaker | None = None
         if peer.link is not None:
             self.link = link_maker(self.ends, peer.link, peer.link_engine)
         self.bed: BedMaker | None = None
-        if isinstance(inner, UmlTarget):
-            self.bed = uml_bed(inner, peer_cpus)
-        elif isinstance(inner, QemuTarget):
-            self.bed = qemu_bed(inner, peer_cpus)
-        elif isinstance(inner, SshTarget) and ends and ends[0] and ends[1]:
-            self.bed = ssh_bed(inner, peer_cpus, ends[0], ends[1])
-        elif isinstance(inner, LocalTarget) and inner.kind == "netns":
+        if not end_of(inner).forwards:
+            pass
+        elif isinstance(inner, CardTarget):
+            self.bed = guest_bed(inner, peer_cpus)
+        elif isinstance(inner, FarTarget) and ends and ends[0] and ends[1]:
+            self.bed = machine_bed(inner, peer_cpus, ends[0], ends[1])
+        elif isinstance(inner, PlacedTarget):
             self.bed = netns_bed(inner, peer_cpus)
         self.behaviours = (behaviour(behaves), behaviour(peer.behaves))
         self.office: Office | None = None
@@ -135,9 +147,6 @@ class PairTarget(Target):
         own = places(inner.cpus, peer_cpus)
         elsewhere = self.ends.far(0) is not None
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
-        self.__dict__.update(
-            kind=inner.kind, layer=self.ends.layer, persistent=self.ends.persistent
-        )
 
     def _refuse_settings(self) -> None:
         """Settings hold for both hosts, and only agents of this machine can be given them.
@@ -146,7 +155,7 @@ class PairTarget(Target):
             TargetError: the study gives some, and a host is no agent of this machine.
         """
         for target in dict.fromkeys(self.ends.targets):
-            if not isinstance(target, LocalTarget) and self.inner.system.settings.changed():
+            if not isinstance(target, PlacedTarget) and self.inner.system.settings.changed():
                 raise TargetError(
                     f'system "{self.name}" has settings and a peer; they hold for both hosts, and '
                     f'a host of the target "{target.kind}" cannot be given them; leave them out'
@@ -172,7 +181,7 @@ class PairTarget(Target):
     def _cables(self) -> list[str]:
         """What joins this machine to those that are ends of its links."""
         return [
-            f"a cable joins {cable.own} of this machine and {cable.theirs} of {target.address.host}"
+            f"a cable joins {cable.own} of this machine and {cable.theirs} of {target.host}"
             for number in (0, 1)
             if (cable := self.ends.cables[number]) and (target := self.ends.far(number))
         ]
@@ -192,7 +201,7 @@ class PairTarget(Target):
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []
         files = ["root here, for file services (links, captures, servers)"] if self.office else []
         there = [
-            f"root on {target.address.host}, for file services (its address and settings)"
+            f"root on {target.host}, for file services (its address and settings)"
             for number in (0, 1)
             if self.office and (target := self.ends.far(number))
         ]
@@ -231,17 +240,24 @@ class PairTarget(Target):
     def boot(self, timeout_s: float) -> Session:
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
-        session = PairSession(self.name, first, self.make, self.bed, timeout_s)
-        session.lacking = NO_CABLE if self.ends.joinable else NO_PAIR
-        session.make_link = self.link
-        session.office = self.office.boot(timeout_s) if self.office else None
-        session.boot_seconds = time.monotonic() - started
-        return session
+        return PairSession(
+            self.name, first, self.make, self.bed, timeout_s,
+            lacking=NO_CABLE if self.ends.joinable else no_pair(),
+            make_link=self.link,
+            office=self.office.boot(timeout_s) if self.office else None,
+            boot_seconds=time.monotonic() - started,
+        )  # fmt: skip
 
 
 def _far(inner: Target, peer: PairedSpec) -> bool:
     """Whether one of the hosts is another machine."""
-    return isinstance(inner, SshTarget) or peer.target == "ssh"
+    named = registry.find(peer.target) if peer.target is not None else None
+    return isinstance(inner, FarTarget) or (named is not None and named.elsewhere)
+
+
+def _able(fits: Callable[[Kind], bool]) -> str:
+    """Of the kinds whose systems can have a second host, those that fit."""
+    return listing(registry.names(lambda kind: kind.end is not None and fits(kind)))
 
 
 def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:
@@ -269,9 +285,14 @@ class PairSession(Session):
         pair: hosts.Maker | None,
         bed: BedMaker | None,
         timeout_s: float,
+        *,
+        lacking: str = NO_CABLE,
+        make_link: LinkMaker | None = None,
+        office: OfficeInUse | None = None,
+        boot_seconds: float = 0.0,
     ) -> None:
         self.name = name
-        self.boot_seconds = 0.0
+        self.boot_seconds = boot_seconds
         self.boot_log = first.boot_log
         self._first = first
         self._make_pair = pair
@@ -279,10 +300,10 @@ class PairSession(Session):
         self._make_bed = bed
         self._bed: Bed | None = None
         self._timeout_s = timeout_s
-        self.lacking = NO_PAIR
-        self.make_link: LinkMaker | None = None
+        self.lacking = lacking
+        self.make_link = make_link
         self.link: LinkInUse | None = None
-        self.office: OfficeInUse | None = None
+        self.office = office
 
     def run(
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
@@ -341,7 +362,7 @@ class PairSession(Session):
                         yield self.link.event(task, event)
             elif task.id in TASKS:
                 if self.office is None:
-                    raise CommandError(NO_OFFICE, "unsupported")
+                    raise CommandError(no_office(), "unsupported")
                 yield from self.office.run(task)
             else:
                 yield from self._open_bed()
@@ -374,7 +395,7 @@ class PairSession(Session):
         forwarder."""
         if self._bed is None:
             if self._make_bed is None:
-                raise CommandError(NO_BED, "unsupported")
+                raise CommandError(no_bed(), "unsupported")
             self._bed = self._make_bed(self._timeout_s)
             yield from placed.inventory({"forwarder": self._bed.forwarder})
 

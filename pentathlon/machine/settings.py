@@ -1,4 +1,4 @@
-"""Settings of this machine that a system of the kinds `local` and `netns` may change."""
+"""Settings of this machine that a system may change which is the machine itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TCP_CONGESTION_CONTROL = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 TCP_ALLOWED = TCP_CONGESTION_CONTROL.with_name("tcp_allowed_congestion_control")
 
 OWN_NETWORK = ("tcp_congestion_control",)
-"""Settings of a network namespace: the target `netns` makes them in its own."""
+"""Settings of a network namespace: a system that has its own gets them there."""
 
 KNOWN = (*sysfs.KNOWN, "cpu_quota_percent", "scheduler", "nice")
 
@@ -36,13 +36,16 @@ POLICIES = ("other", "batch", "idle", *REALTIME)
 class MachineSettings:
     """The settings of one system: what they change, whether they can, and how.
 
+    Args:
+        own_network: whether the system has a network namespace of its own.
+
     Raises:
         TargetError: a setting that this kind of target does not have, or a scheduler that is none.
     """
 
-    def __init__(self, system: SystemSpec) -> None:
+    def __init__(self, system: SystemSpec, *, own_network: bool = False) -> None:
         self._name = system.name
-        self.own_network = system.target == "netns"
+        self.own_network = own_network
         self._values = dict(system.settings.changed())
         self._cpus = cpus.resolve(system.cpus)
         for key in self._values:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.study.plan import Plan
-from pentathlon.study.preparation import GUESTS, LEARNED_TIMES, PlannedStep
+from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _once(plan: Plan, name: str, estimate: SystemEstimate) -> float:
     for step in plan.preparation.get(name, ()):
         if step.do == "record":
             total += estimate.boot_s
-        if step.do == "train" and plan.study.system(name).target not in GUESTS:
+        if step.do == "train" and not plan.study.system(name).kind.is_guest:
             times = step.options["times"]
             runs = LEARNED_TIMES if times is None else int(times)
             total += runs * sum(estimate.boot_s + one for one in estimate.steps_s.values())
@@ -90,4 +90,4 @@ def _limit(step: PlannedStep) -> float:
 
 def _restarts(plan: Plan, name: str) -> bool:
     system = plan.study.system(name)
-    return system.target in GUESTS or bool(system.ssh and system.ssh.reboot)
+    return system.kind.is_guest or bool(system.ssh and system.ssh.reboot)

@@ -12,9 +12,9 @@ from pentathlon.study.catalog import Catalog, Parameter, Workload
 from pentathlon.study.distributions import ModelError
 from pentathlon.study.limits import too_many_cases
 from pentathlon.study.link_profile import ProfileError, load_profile
-from pentathlon.study.model import KERNELS, Peer, Study, System, WorkloadChoice
-from pentathlon.study.preparation import GUESTS
+from pentathlon.study.model import JOINABLE, Peer, Study, System, WorkloadChoice
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+from pentathlon.targets import registry
 
 _SCALARS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
@@ -31,9 +31,6 @@ _WORDS = {
 
 CATALOG = '"pentathlon catalog"'
 """The command that lists workloads, and with one of them its parameters and indicators."""
-
-JOINABLE = ("netns", *KERNELS, "ssh")
-"""Targets whose hosts can be of two kinds, and can have an emulated link between them."""
 
 FILES, LINKS, CABLE = "files", "links", "none"
 """The area of file tasks, their parameter that names links, and its value for a plain cable."""
@@ -129,7 +126,7 @@ def _check_installs(study: Study) -> Iterator[Problem]:
         return
     for index, system in enumerate(study.systems):
         chosen = study.procedure.steps if system.steps is None else system.steps
-        if system.target not in GUESTS and not any(s.do == "fresh" and s.command for s in chosen):
+        if not system.kind.is_guest and not any(s.do == "fresh" and s.command for s in chosen):
             yield Problem(
                 ("system", index),
                 f'{study.procedure.installs} installs need a command that makes "{system.name}" '
@@ -186,44 +183,47 @@ def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
 
 def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]:
     """A second host that cannot be what the file says."""
-    kind = peer.target or system.target
-    if peer.target is not None and system.target not in JOINABLE:
+    own, other = system.kind, system.peer_kind
+    if peer.target is not None and not own.joinable:
         text = f'a system of the target "{system.target}" has a peer of its own kind; leave it out'
         yield Problem((*path, "target"), text)
-    if peer.kernel is not None and kind not in KERNELS:
-        text = f'is for a peer of the target {listing(KERNELS)}; this one is "{kind}"'
+    if peer.kernel is not None and not other.takes("kernel"):
+        text = f'is for a peer of the target {_takers("kernel")}; this one is "{other.name}"'
         yield Problem((*path, "kernel"), text)
-    own = system.kernel if kind == system.target else None
-    if kind in KERNELS and peer.kernel is None and own is None:
-        yield Problem((*path, "kernel"), 'is missing; add kernel = "6.1"')
-    if peer.link_engine != "agent" and system.target not in JOINABLE:
+    kernel = system.kernel if other == own else None
+    if (example := other.required.get("kernel")) and peer.kernel is None and kernel is None:
+        yield Problem((*path, "kernel"), f"is missing; add {example}")
+    if peer.link_engine != "agent" and not own.joinable:
         text = f'a system of the target "{system.target}" has no emulated links; leave it out'
         yield Problem((*path, "link_engine"), text)
-    if (peer.target == "ssh") != (peer.ssh is not None):
-        text = 'is for a peer of the target "ssh"; leave it out'
-        if peer.ssh is None:
-            text = 'is missing; add ssh = { host = "NAME" }'
+    if peer.ssh is not None and (peer.target is None or not other.takes("ssh")):
+        text = f"is for a peer of the target {_takers('ssh')}; leave it out"
         yield Problem((*path, "ssh"), text)
-    machines = [system.target, kind].count("ssh")
+    if peer.ssh is None and peer.target is not None and (example := other.required.get("ssh")):
+        yield Problem((*path, "ssh"), f"is missing; add {example}")
+    machines = [own.elsewhere, other.elsewhere].count(True)
+    far = listing(registry.names(lambda kind: kind.elsewhere))
     if peer.target is None and machines:
         machines = 2  # A forwarder between two cables.
     for key, names in (("interfaces", peer.interfaces), ("joined_to", peer.joined_to)):
         if len(names or ()) != machines:
             many = f"{machines} interface{'s' if machines > 1 else ''}"
-            text = f'must name {many}, one for each cable to a machine reached by "ssh"'
-            text = text if machines else 'is for cables to machines reached by "ssh"; leave it out'
+            text = f"must name {many}, one for each cable to a machine reached by {far}"
+            text = text if machines else f"is for cables to machines reached by {far}; leave it out"
             yield Problem((*path, key), text)
     if peer.link is not None:
         yield from _check_link(system, peer.link, (*path, "link"))
 
 
+def _takers(key: str) -> str:
+    return listing(registry.names(lambda kind: kind.takes(key)))
+
+
 def _check_link(system: System, link: str, path: TomlPath) -> Iterator[Problem]:
     """A profile that cannot be used, or a system that cannot have one."""
-    if system.target not in JOINABLE:
-        text = (
-            f"a link is emulated between hosts of the targets {listing(JOINABLE, 'and')}, not "
-            f'"{system.target}"'
-        )
+    if not system.kind.joinable:
+        joined = listing(JOINABLE.names(), "and")
+        text = f'a link is emulated between hosts of the targets {joined}, not "{system.target}"'
         yield Problem(path, text)
     try:
         load_profile(link)

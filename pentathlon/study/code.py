@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pentathlon.study.model import Peer, Study, System
-from pentathlon.study.preparation import GUESTS
 from pentathlon.study.reach import Ssh
 
 When: TypeAlias = Literal["looked at", "booted", "made anew"]
@@ -74,6 +73,11 @@ def _of(study: Study, system: System) -> Iterator[Named]:
     if system.agent is not None:
         what = f"the program {visible(system.agent)}, with the library beside it that Wine may need"
         yield Named(system.name, what, "booted")
+    for key in system.kind.own_keys:
+        # Only the kind knows what it does with them, so each counts as something that is started.
+        if (value := getattr(system, key, None)) is not None:
+            what = f"a system of {system.target} with {key} = {visible(str(value))}"
+            yield Named(system.name, what, "booted")
     steps = study.procedure.steps if system.steps is None else system.steps
     for step in steps:
         if step.command is not None:
@@ -84,9 +88,9 @@ def _of(study: Study, system: System) -> Iterator[Named]:
 
 def _lasting(system: System) -> Iterator[str]:
     """Where a command that makes a system anew is run: guests are made anew by their targets."""
-    for host in (system, system.peer):
-        if host is not None and (kind := host.target or system.target) not in GUESTS:
-            ssh = (host.ssh or system.ssh) if kind == "ssh" else None
+    for host, kind in ((system, system.kind), (system.peer, system.peer_kind)):
+        if host is not None and not kind.is_guest:
+            ssh = (host.ssh or system.ssh) if kind.takes("ssh") else None
             yield "this machine" if ssh is None else visible(ssh.host)
 
 

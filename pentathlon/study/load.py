@@ -19,9 +19,11 @@ from pentathlon.study.check import check_catalog
 from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
-from pentathlon.study.model import KERNELS, LOCAL_TARGETS, Study, System, parse_scheduler
-from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean
+from pentathlon.study.model import Study, System, parse_scheduler
+from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean, listing
 from pentathlon.study.traces import expand
+from pentathlon.targets import registry
+from pentathlon.targets.descriptor import EVERY
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def parse_study(
     study, problems = _validate(document)
     problems += missing
     broken = {problem.path for problem in problems}
+    problems = [problem for problem in problems if not _own_key_follows(problem.path, broken)]
     if study is not None:
         later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
@@ -154,7 +157,9 @@ def _present(document: Any, path: TomlPath) -> bool:
     return True
 
 
-_STAND_INS = {"name": "stand-in", "target": "local", "reference": "stand-in", "id": "*"}
+_STAND_INS = {
+    "name": "stand-in", "target": registry.names()[0], "reference": "stand-in", "id": "*",
+}  # fmt: skip
 """Values for required keys, so that the rest of a wrong file can be checked too."""
 
 
@@ -179,6 +184,12 @@ def _follows(path: TomlPath, broken: set[TomlPath]) -> bool:
         return True
     # What a system may have depends on its target.
     return path[:1] == ("system",) and (*path[:2], "target") in broken
+
+
+def _own_key_follows(path: TomlPath, broken: set[TomlPath]) -> bool:
+    """Whether a key is wrong only because its system's kind, which alone knows it, is wrong."""
+    own = {key for kind in registry.kinds() for key in kind.own_keys}
+    return len(path) > 2 and path[2] in own and (*path[:2], "target") in broken
 
 
 def _check_study(study: Study, directory: Path | None) -> list[Problem]:
@@ -216,52 +227,35 @@ def _duplicates(table: str, names: list[str]) -> list[Problem]:
     return problems
 
 
-KEY_TARGETS: dict[str, tuple[str, ...]] = {
-    "kernel": KERNELS,
-    "memory": KERNELS,
-    "uml_args": ("uml",),
-    "accelerator": ("qemu",),
-    "ssh": ("ssh",),
-    "agent": ("wine",),
-}
-"""Keys of a system that only some kinds of target have."""
-
-REMOTE_SETTINGS = ("scheduler", "nice")
-"""Settings of target "ssh": those that the agent makes for itself."""
-
-
 def listing_or(words: Iterable[str]) -> str:
     """Words in quotes: "a" or "b"."""
     return " or ".join(f'"{word}"' for word in words)
 
 
 def _check_settings(system: System, path: TomlPath) -> list[Problem]:
-    changed = system.settings.changed()
-    if system.target == "ssh":
-        return [
-            Problem(
-                (*path, "settings", key),
-                f'target "ssh" knows {listing_or(REMOTE_SETTINGS)}; set it on that machine itself',
-            )
-            for key in changed
-            if key not in REMOTE_SETTINGS
-        ]
-    if system.target not in LOCAL_TARGETS and changed:
-        text = f'are for targets "local" and "netns"; this system\'s target is "{system.target}"'
+    changed, known = system.settings.changed(), system.kind.settings
+    if known == EVERY:
+        return []
+    if known:
+        text = f'target "{system.target}" knows {listing_or(known)}; set it on that machine itself'
+        return [Problem((*path, "settings", key), text) for key in changed if key not in known]
+    if changed:
+        whole = listing(registry.names(lambda kind: kind.settings == EVERY), "and")
+        text = f'are for targets {whole}; this system\'s target is "{system.target}"'
         return [Problem((*path, "settings"), text)]
     return []
 
 
 def _check_target(system: System, path: TomlPath) -> list[Problem]:
     problems = []
-    for key, kinds in KEY_TARGETS.items():
-        if system.target not in kinds and getattr(system, key):
-            text = f'is for target {listing_or(kinds)}; this system\'s target is "{system.target}"'
+    for key in dict.fromkeys(key for kind in registry.kinds() for key in kind.keys):
+        if not system.kind.takes(key) and getattr(system, key):
+            takers = listing_or(kind.name for kind in registry.kinds() if kind.takes(key))
+            text = f'is for target {takers}; this system\'s target is "{system.target}"'
             problems.append(Problem((*path, key), text))
-    if system.target in KEY_TARGETS["kernel"] and system.kernel is None:
-        problems.append(Problem((*path, "kernel"), 'is missing; add kernel = "6.1"'))
-    if system.target == "ssh" and system.ssh is None:
-        problems.append(Problem((*path, "ssh"), 'is missing; add ssh = { host = "NAME" }'))
+    for key, example in system.kind.required.items():
+        if getattr(system, key, None) is None:
+            problems.append(Problem((*path, key), f"is missing; add {example}"))
     problems += _check_settings(system, path)
     scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
     if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:

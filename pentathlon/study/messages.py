@@ -8,7 +8,9 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from pentathlon.study.model import (
+    KINDS,
     Evaluation,
+    OneOf,
     Peer,
     Procedure,
     Settings,
@@ -21,6 +23,7 @@ from pentathlon.study.preparation import PreparationStep
 from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
+from pentathlon.targets import registry
 
 KEYS = "docs/study-file.md"
 """The page that lists the keys of a study file."""
@@ -46,7 +49,6 @@ _EXAMPLES = {
     "reference": 'reference = "NAME", the system that the others are compared with',
     "system": "at least one [[system]] table",
     "suite": "at least one [[suite]] table",
-    "target": 'target = "local", "netns", "uml", "gvisor", "qemu", "ssh" or "wine"',
     "workloads": 'workloads = ["process.*"]',
     "id": 'id = "memory.read"',
     "host": 'host = "NAME"',
@@ -103,7 +105,7 @@ def _sentence(error: ErrorDetails, path: TomlPath) -> str:  # noqa: PLR0911  one
     if kind == "extra_forbidden":
         return f"unknown key{did_you_mean(str(path[-1]), _keys(path[:-1]), KEYS)}"
     if kind == "missing":
-        return f"is missing; add {_EXAMPLES.get(key, key)}"
+        return f"is missing; add {_example(key)}"
     if kind == "literal_error":
         return f"{_show(given)} is not known{_choices(given, _literals(path))}"
     if kind == "value_error":
@@ -129,6 +131,12 @@ def _sentence(error: ErrorDetails, path: TomlPath) -> str:  # noqa: PLR0911  one
     return f"{_show(given)}: {error['msg']}"
 
 
+def _example(key: str) -> str:
+    if key == "target":
+        return f"target = {listing(KINDS.names())}"
+    return _EXAMPLES.get(key, key)
+
+
 def _table(path: TomlPath) -> type[BaseModel] | None:
     return _TABLES.get(tuple(part for part in path if isinstance(part, str)))
 
@@ -137,7 +145,8 @@ def _keys(path: TomlPath) -> list[str]:
     table = _table(path)
     if table is None:
         return []
-    return [field.alias or name for name, field in table.model_fields.items()]
+    own = [key for kind in registry.kinds() for key in kind.own_keys] if table is System else []
+    return [*(field.alias or name for name, field in table.model_fields.items()), *own]
 
 
 def _literals(path: TomlPath) -> list[str]:
@@ -145,10 +154,16 @@ def _literals(path: TomlPath) -> list[str]:
     if table is None or not isinstance(path[-1], str):
         return []
     found: list[str] = []
-    pending: list[Any] = [table.model_fields[path[-1]].annotation]
+    field = table.model_fields[path[-1]]
+    pending: list[Any] = [*field.metadata, field.annotation]
     while pending:
-        for part in get_args(pending.pop()):
-            found.append(part) if isinstance(part, str) else pending.append(part)
+        part = pending.pop()
+        if isinstance(part, OneOf):
+            found += part.names()
+        elif isinstance(part, str):
+            found.append(part)
+        else:
+            pending += reversed(get_args(part))
     return found
 
 

@@ -7,22 +7,56 @@ agent's catalog.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
+from pentathlon.study.problems import listing
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table
+from pentathlon.targets import registry
+from pentathlon.targets.descriptor import Kind
 
-TargetKind: TypeAlias = Literal["local", "netns", "uml", "gvisor", "qemu", "ssh", "wine"]
+
+@dataclass(frozen=True)
+class OneOf:
+    """Names that are known only when a study is read, beside the type of a field.
+
+    Attributes:
+        names: gives them.
+    """
+
+    names: Callable[[], list[str]]
+
+    def check(self, value: Any) -> Any:
+        """The value itself; the complaint about another one is that of a `Literal`."""
+        names = self.names()
+        if value not in names:
+            raise PydanticKnownError("literal_error", {"expected": listing(names)})
+        return value
+
+
+KINDS = OneOf(registry.names)
 """The kinds of target that a system can name."""
 
-KERNELS = ("uml", "qemu")
-"""Targets that have a kernel of their own, which the study names."""
+JOINABLE = OneOf(lambda: registry.names(lambda kind: kind.joinable))
+"""Those whose hosts can be of two kinds, and can have an emulated link between them."""
 
 Policy: TypeAlias = Literal["other", "batch", "idle", "fifo", "rr"]
 """Linux scheduling policies, as sched(7) names them."""
@@ -38,7 +72,6 @@ Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Size: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$")]
 
 REALTIME_POLICIES: frozenset[str] = frozenset({"fifo", "rr"})
-LOCAL_TARGETS: frozenset[str] = frozenset({"local", "netns"})
 
 
 class Settings(Table):
@@ -91,7 +124,7 @@ class Settings(Table):
 class Peer(Table):
     """The second host of a system, for the workloads between hosts (`[system.peer]`)."""
 
-    target: Literal["netns", "uml", "qemu", "ssh"] | None = None
+    target: Annotated[str, JOINABLE, BeforeValidator(JOINABLE.check)] | None = None
     """Its kind, where that is another one than the system's (docs/targets.md)."""
     kernel: str | None = None
     """`uml`, `qemu`: its kernel; None: the system's, where that is of its kind."""
@@ -121,10 +154,15 @@ class Peer(Table):
 
 
 class System(Table):
-    """One operating system in one configuration on one machine (`[[system]]`)."""
+    """One operating system in one configuration on one machine (`[[system]]`).
+
+    Keys that only one kind of target knows (`Kind.own_keys`) are attributes too.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     name: SystemName
-    target: TargetKind
+    target: Annotated[str, KINDS, BeforeValidator(KINDS.check)]
     title: str | None = None
     """Text for reports; the name if it is missing."""
     cpus: tuple[int, ...] | None = None
@@ -181,6 +219,48 @@ class System(Table):
         if value is not None and not value.startswith("/"):
             raise ValueError('must be an absolute path, such as "/tmp"')
         return value
+
+    @model_validator(mode="after")
+    def _own_keys(self) -> System:
+        wrong = [
+            problem
+            for key, value in (self.model_extra or {}).items()
+            for problem in _wrong(self.kind, key, value)
+        ]
+        if wrong:
+            raise ValidationError.from_exception_data("System", wrong)
+        return self
+
+    @property
+    def kind(self) -> Kind:
+        """Its kind of target."""
+        return registry.kind_of(self.target)
+
+    @property
+    def peer_kind(self) -> Kind:
+        """The kind of its second host: its own, unless the peer names another one."""
+        named = self.peer.target if self.peer is not None else None
+        return registry.kind_of(named or self.target)
+
+
+def _wrong(kind: Kind, key: str, value: Any) -> Iterator[InitErrorDetails]:
+    """What is wrong with a key of a system that is no field of the model."""
+    if key not in kind.own_keys:
+        takers = registry.names(lambda other: key in other.own_keys)
+        text = f'is for target {listing(takers)}; this system\'s target is "{kind.name}"'
+        unknown: PydanticCustomError | str = "extra_forbidden"
+        if takers:
+            unknown = PydanticCustomError("value_error", "{text}", {"text": text})
+        yield InitErrorDetails(type=unknown, loc=(key,), input=value)
+        return
+    try:
+        TypeAdapter(kind.own_keys[key]).validate_python(value, strict=True)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            yield InitErrorDetails(
+                type=one["type"], loc=(key, *one["loc"]), input=one["input"],
+                ctx=one.get("ctx", {}),
+            )  # fmt: skip
 
 
 class Procedure(Table):

@@ -19,8 +19,6 @@ TCP_AREAS = ("network", "files")
 """Areas of the workloads that TCP's congestion control can change."""
 
 FILES = "files"
-HERE = ("local", "netns")
-"""Targets whose systems have the settings of this machine where the study names none."""
 
 
 def pointless(plan: Plan, catalog: Catalog, present: Present) -> list[str]:
@@ -68,7 +66,8 @@ class _Look:
         both = (self.first, self.second)
         if key == "settings.tcp_congestion_control" and not self.areas.intersection(TCP_AREAS):
             return "no workload of the study uses TCP"
-        if table == "settings" and all(system.target in HERE for system in both):
+        # What the study does not set of a system on this machine is as the machine has it.
+        if table == "settings" and all(system.kind.place == "here" for system in both):
             values = {_effective(system, name, self.present) for system in both}
             if len(values) == 1 and None not in values:
                 return f"it is {values.pop()} on this machine anyway"

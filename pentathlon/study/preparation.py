@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pentathlon.study.table import Table
+from pentathlon.targets.descriptor import Kind
+from pentathlon.targets.registry import kind_of
 
 Do: TypeAlias = Literal["fresh", "record", "train", "idle", "settle"]
 IdleTask: TypeAlias = Literal["sync", "fstrim", "drop_caches", "process_idle_tasks"]
@@ -21,12 +23,6 @@ PUBLISHED: tuple[Do, ...] = ("fresh", "record", "train", "idle", "settle")
 
 ONCE: frozenset[str] = frozenset({"fresh", "record", "train"})
 """Steps that are done once for each system, before its first boot that is measured."""
-
-GUESTS: frozenset[str] = frozenset({"uml", "gvisor", "qemu", "wine"})
-"""Targets whose systems are new in each boot, with nothing beside the agent in them."""
-
-FORGETFUL = GUESTS - {"uml"}
-"""Guests that find in no boot what they wrote before; `uml` does in the boots of one install."""
 
 LEARNED_TIMES = 5
 """How often each workload is run for training (martinovic2012, Sec. 5.3)."""
@@ -160,12 +156,13 @@ class PlannedStep(BaseModel):
 
     def impossible(self, target: str, installs: int = 1) -> str | None:
         """Why the step cannot be done for a kind of target; None if nothing is known against it."""
-        if self.do == "fresh" and self.options["command"] is None and target not in GUESTS:
+        kind = kind_of(target)
+        if self.do == "fresh" and self.options["command"] is None and not kind.is_guest:
             return f'"{target}" cannot make its system anew by itself; give the step a command'
         if self.do == "train" and self.options["times"] != 0:
-            if target in FORGETFUL:
+            if kind.is_guest and kind.forgets:
                 return f'nothing that a system of "{target}" learns survives its boot'
-            if target in GUESTS and installs < 2:
+            if kind.is_guest and installs < 2:
                 return "the guest's files are new in each boot; 2 installs or more keep them"
         return None
 
@@ -190,20 +187,21 @@ class PlannedStep(BaseModel):
                 )
 
 
-def _idle_tasks(target: str) -> list[str]:
-    if target == "wine":
-        return ["process_idle_tasks"]
-    return ["sync"] if target in GUESTS else ["sync", "fstrim", "drop_caches"]
+def _idle_tasks(kind: Kind) -> list[str]:
+    if kind.idle_tasks is not None:
+        return list(kind.idle_tasks)
+    return ["sync"] if kind.is_guest else ["sync", "fstrim", "drop_caches"]
 
 
 def planned(step: PreparationStep, target: str) -> PlannedStep:
     """The step with the defaults for a kind of target."""
-    guest = target in GUESTS
+    kind = kind_of(target)
+    guest = kind.is_guest
     known: dict[str, dict[str, Any]] = {
         "fresh": {"command": None},
         "record": {},
         "train": {"times": None},
-        "idle": {"tasks": _idle_tasks(target)},
+        "idle": {"tasks": _idle_tasks(kind)},
         "settle": {
             # A guest holds nothing but the agent: what the ten minutes are for is not there.
             "after_boot_s": 0.0 if guest else AFTER_BOOT_S,

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
@@ -75,14 +75,14 @@ class Target(ABC):
     Attributes:
         name: the name of the system in the study.
         kind: the kind of target, such as "uml".
-        layer: what lies under the system: "host", "uml", "gvisor", "tcg", "kvm", "ssh", "wine".
+        layer: what lies under the system, one of its kind's layers, such as "host" or "kvm".
             Recorded with every result.
         cpus: CPUs of this machine that the system runs on, or None for any.
     """
 
-    kind: ClassVar[str]
-    layer: ClassVar[str]
-    persistent: ClassVar[bool] = True
+    kind: str
+    layer: str
+    persistent: bool = True
     """Whether what a system learns, or has installed, is still there in its next boot."""
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
+from pentathlon.targets import registry
+from pentathlon.targets.descriptor import EVERY
 
 
 def refuse(system: SystemSpec, kind: str, *names: str) -> None:
@@ -27,9 +29,10 @@ def refuse_settings(system: SystemSpec) -> None:
         TargetError: the study gives one.
     """
     if system.settings.changed():
+        whole = (f'"{name}"' for name in registry.names(lambda kind: kind.settings == EVERY))
         raise TargetError(
-            f'system "{system.name}" has settings, which are for the targets "local" and "netns"; '
-            "leave them out"
+            f'system "{system.name}" has settings, which are for the targets '
+            f"{' and '.join(whole)}; leave them out"
         )
 
 

@@ -13,7 +13,7 @@ from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.packets.clocks import Counter
 from pentathlon.packets.records import RecordsError
-from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import ProcessSession
 from pentathlon.testbed.answers import captures, jobs, opening
 from pentathlon.testbed.answers.captures import Records
@@ -59,7 +59,7 @@ class Endpoint:
     apart: bool = False
     device: str = ""
     slow: int = 1
-    settings_of: LocalTarget | None = None
+    settings_of: PlacedTarget | None = None
     group: Path | None = None
     found: dict[str, Any] = field(default_factory=dict)
     _works: dict[str, str] = field(default_factory=dict)

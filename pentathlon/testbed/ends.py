@@ -6,25 +6,17 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from types import SimpleNamespace
+from typing import Any, Protocol
 
 from pentathlon.machine.cpus import AVAILABLE, resolve
 from pentathlon.machine.errors import TargetError
-from pentathlon.machine.system import SettingsSpec, SystemSpec
+from pentathlon.machine.system import SystemSpec
+from pentathlon.targets import registry
+from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
 from pentathlon.targets.contract import Target
-from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.descriptor import End
 from pentathlon.targets.plain import NoSettings
-from pentathlon.targets.qemu.target import QemuTarget
-from pentathlon.targets.ssh.target import SshTarget
-from pentathlon.targets.uml.target import UmlTarget
-
-GUESTS = ("uml", "qemu")
-"""Kinds of hosts that have a kernel of their own, which the study names."""
-
-JOINABLE = ("netns", *GUESTS, "ssh")
-"""Kinds of hosts that an emulated link can join."""
-
-Guest: TypeAlias = UmlTarget | QemuTarget
 
 MakeTarget = Callable[[SystemSpec, Path, Path], Target]
 
@@ -59,20 +51,20 @@ class Cable:
     theirs: str
 
 
-@dataclass(frozen=True)
-class _Peer:
-    """The second host as a system of its own (`SystemSpec`)."""
+def joinable() -> list[str]:
+    """Kinds of hosts that an emulated link can join."""
+    return registry.names(lambda kind: kind.joinable)
 
-    name: str
-    target: str
-    kernel: str | None
-    memory: str | None
-    cpus: Sequence[int] | None
-    scratch: str | None
-    settings: SettingsSpec
-    uml_args: Sequence[str]
-    accelerator: str | None
-    ssh: Any
+
+def reached_by() -> str:
+    """Kinds of hosts that are other machines, in quotes."""
+    return " or ".join(f'"{name}"' for name in registry.names(lambda kind: kind.elsewhere))
+
+
+def end_of(target: Target) -> End:
+    """What a target can be as one of two hosts, as its kind describes it."""
+    kind = registry.find(target.kind)
+    return kind.end if kind is not None and kind.end is not None else End()
 
 
 @dataclass(frozen=True)
@@ -137,27 +129,27 @@ class Ends:
         """Whether an emulated link can join them."""
         # One other machine is no two hosts.
         alone = self.alike and self.far(0) is not None
-        return all(target.kind in JOINABLE for target in self.targets) and not alone
+        return all(end_of(target).link for target in self.targets) and not alone
 
     @property
     def layer(self) -> str:
         """What lies under them; both, where they differ."""
         return "+".join(dict.fromkeys(target.layer for target in self.targets))
 
-    def local(self, number: int) -> LocalTarget | None:
+    def local(self, number: int) -> PlacedTarget | None:
         """The target of the first or second host, if it is a namespace of this machine."""
         target = self.targets[number]
-        return target if isinstance(target, LocalTarget) else None
+        return target if isinstance(target, PlacedTarget) else None
 
-    def guest(self, number: int) -> Guest | None:
+    def guest(self, number: int) -> CardTarget | None:
         """The target of the first or second host, if it is a guest."""
         target = self.targets[number]
-        return target if isinstance(target, Guest) else None
+        return target if isinstance(target, CardTarget) else None
 
-    def far(self, number: int) -> SshTarget | None:
+    def far(self, number: int) -> FarTarget | None:
         """The target of the first or second host, if it is another machine."""
         target = self.targets[number]
-        return target if isinstance(target, SshTarget) else None
+        return target if isinstance(target, FarTarget) else None
 
     def guest_cpus(self, number: int, taken: Sequence[int] = ()) -> tuple[int, ...]:
         """The CPU of a guest: the one that the study names, or one that nothing else has.
@@ -187,28 +179,29 @@ def ends_of(inner: Target, peer: PeerSpec, make: MakeTarget) -> Ends:
     """
     own = inner.system
     cpus = (resolve(own.cpus), resolve(peer.cpus))
-    kind = peer.target or inner.kind
-    other_machine = peer.target == "ssh"
-    if kind == inner.kind and peer.kernel in (None, own.kernel) and not other_machine:
+    name = peer.target or inner.kind
+    kind = registry.kind_of(name)
+    other_machine = peer.target is not None and kind.elsewhere
+    if name == inner.kind and peer.kernel in (None, own.kernel) and not other_machine:
         return Ends((inner, inner), cpus)
-    if inner.kind not in JOINABLE or kind not in JOINABLE:
+    if end_of(inner).link is None or not kind.joinable:
         raise TargetError(
-            f'system "{inner.name}": [system.peer] is of the kind "{kind}" and the system of the '
-            f'kind "{inner.kind}"; hosts of two kinds or kernels are {", ".join(JOINABLE)} only'
+            f'system "{inner.name}": [system.peer] is of the kind "{name}" and the system of the '
+            f'kind "{inner.kind}"; hosts of two kinds or kernels are {", ".join(joinable())} only'
         )
-    if kind not in GUESTS and peer.kernel is not None:
+    if peer.kernel is not None and not kind.takes("kernel"):
         raise TargetError(
-            f'system "{inner.name}": [system.peer] names a kernel, which the target "{kind}" does '
+            f'system "{inner.name}": [system.peer] names a kernel, which the target "{name}" does '
             "not have; leave it out"
         )
-    alike = kind == inner.kind
-    other = _Peer(
-        inner.name, kind, peer.kernel or (own.kernel if alike else None),
-        own.memory if alike else None, peer.cpus, None, NoSettings(),
-        getattr(own, "uml_args", ()) if alike else (),
-        getattr(own, "accelerator", None) if alike else None,
-        getattr(peer, "ssh", None),
-    )  # fmt: skip
+    keys: dict[str, Any] = {"kernel": None, "memory": None}
+    if name == inner.kind:
+        keys = {key: getattr(own, key, None) for key in (*keys, *kind.keys, *kind.own_keys)}
+    keys |= {"kernel": peer.kernel or keys["kernel"], "ssh": getattr(peer, "ssh", None)}
+    # The second host as a system of its own (`SystemSpec`).
+    other: Any = SimpleNamespace(
+        name=inner.name, target=name, cpus=peer.cpus, scratch=None, settings=NoSettings(), **keys
+    )
     targets = inner, make(other, inner.agent_path, inner.state_dir)
     return Ends(targets, cpus, _cables(inner.name, targets, peer))
 
@@ -217,12 +210,13 @@ def _cables(
     name: str, targets: tuple[Target, Target], peer: PeerSpec
 ) -> tuple[Cable | None, Cable | None]:
     """The cable of each host that is another machine, the client's before the server's."""
-    far = [isinstance(target, SshTarget) for target in targets]
+    far = [isinstance(target, FarTarget) for target in targets]
     own, theirs = list(peer.interfaces or ()), list(peer.joined_to or ())
     if not len(own) == len(theirs) == sum(far):
         raise TargetError(
             f'system "{name}": "interfaces" and "joined_to" of [system.peer] name the cables '
-            f'between this machine and those reached by "ssh": {sum(far)} here, one for each'
+            f"between this machine and those reached by {reached_by()}: {sum(far)} here, one for "
+            "each"
         )
     if len(set(own)) < len(own):
         raise TargetError(

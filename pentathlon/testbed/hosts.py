@@ -10,12 +10,11 @@ from typing import Protocol
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
-from pentathlon.targets.local.target import LocalTarget
-from pentathlon.targets.netns.target import namespace
-from pentathlon.targets.uml.target import UmlTarget
-from pentathlon.targets.wine.target import WineTarget
+from pentathlon.machine.network_namespace import namespace
+from pentathlon.targets.capabilities import Card, CardTarget, LoopbackTarget, PlacedTarget
 from pentathlon.testbed import placed
 from pentathlon.testbed.endpoint import Endpoint
+from pentathlon.testbed.ends import Ends, end_of
 
 ADDRESSES = (
     {4: "198.18.0.1", 6: "2001:db8::1"},
@@ -42,27 +41,35 @@ class Maker(Protocol):
     def __call__(self, timeout_s: float) -> tuple[Endpoint, Endpoint]: ...
 
 
-def local_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
-    """Both hosts are this machine; packets go through the loopback device."""
+def pair_of(ends: Ends) -> Maker | None:
+    """What makes two hosts of one kind and joins them without an emulated link; None: nothing."""
+    target = ends.targets[0]
+    way = None if ends.mixed else end_of(target).pair
+    if way == "sockets":
+        guests = [guest for number in (0, 1) if (guest := ends.guest(number)) is not None]
+        return guest_hosts(guests, (ends.guest_cpus(0), ends.guest_cpus(1)))
+    cpus = (target.cpus, ends.cpus[1])
+    if way == "veth" and isinstance(target, PlacedTarget):
+        return netns_hosts(target, cpus)
+    if way == "loopback" and isinstance(target, PlacedTarget | LoopbackTarget):
+        return local_hosts(target, cpus)
+    return None
+
+
+def local_hosts(
+    target: PlacedTarget | LoopbackTarget, cpus: tuple[tuple[int, ...] | None, ...]
+) -> Maker:
+    """Both hosts are programs of this machine; packets go through its loopback device."""
 
     def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
         loopback = {4: "127.0.0.1", 6: "::1"}
-        command = [str(target.agent_path), "endpoint"]
-        return _both(target, [command, command], [loopback, loopback], cpus, timeout_s)
-
-    return make
-
-
-def wine_hosts(target: WineTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
-    """Each host is a system of Wine with its own wineserver; packets go through this machine's
-    loopback device."""
-
-    def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
+        if isinstance(target, PlacedTarget):
+            command = [str(target.agent_path), "endpoint"]
+            return _both(target, [command, command], [loopback, loopback], cpus, timeout_s)
         hosts: list[Endpoint] = []
         try:
             for where in cpus:
-                loopback = {4: "127.0.0.1", 6: "::1"}
-                hosts.append(Endpoint(target.start_endpoint(where), loopback))
+                hosts.append(Endpoint(target.start_endpoint(where), dict(loopback)))
             for host in hosts:
                 host.open(timeout_s)
         except BaseException:
@@ -73,7 +80,7 @@ def wine_hosts(target: WineTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> 
     return make
 
 
-def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+def netns_hosts(target: PlacedTarget, cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
     """Each host is a network namespace of this machine; a veth(4) pair joins them."""
 
     def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
@@ -89,11 +96,11 @@ def netns_hosts(target: LocalTarget, cpus: tuple[tuple[int, ...] | None, ...]) -
     return make
 
 
-def uml_hosts(targets: Sequence[UmlTarget], cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
+def guest_hosts(targets: Sequence[CardTarget], cpus: tuple[tuple[int, ...] | None, ...]) -> Maker:
     """Each host is a guest of its own; a pair of sockets between the two kernels is the cable.
 
-    Each frame of a guest's vector device (kernel documentation, virt/uml) is one packet of the
-    socket, so nothing of the machine's own network takes part, and no privilege is needed.
+    Each frame of a guest's network card is one packet of the socket, so nothing of the machine's
+    own network takes part, and no privilege is needed.
     """
 
     def make(timeout_s: float) -> tuple[Endpoint, Endpoint]:
@@ -102,12 +109,13 @@ def uml_hosts(targets: Sequence[UmlTarget], cpus: tuple[tuple[int, ...] | None, 
         try:
             for target, end, own, where in zip(targets, ends, ADDRESSES, cpus, strict=True):
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CABLE_BYTES)
-                device = f"vec0:transport=fd,fd={end.fileno()},mac=02:00:00:00:00:{len(hosts):02x}"
-                session = target.start(timeout_s, where, device, [end.fileno()])
-                hosts.append(Endpoint(session, own))
-            for host in hosts:
+                card = Card(end.fileno(), f"02:00:00:00:00:{len(hosts):02x}")
+                hosts.append(Endpoint(target.start_host(timeout_s, where, [card]), own))
+            for host, target in zip(hosts, targets, strict=True):
                 host.open(timeout_s)
-                host.address("vec0", [f"{a}/{PREFIXES[v]}" for v, a in host.addresses.items()])
+                host.address(
+                    target.devices[0], [f"{a}/{PREFIXES[v]}" for v, a in host.addresses.items()]
+                )
         except BaseException:
             stop(hosts)
             raise
@@ -120,7 +128,7 @@ def uml_hosts(targets: Sequence[UmlTarget], cpus: tuple[tuple[int, ...] | None, 
 
 
 def _both(
-    target: LocalTarget,
+    target: PlacedTarget,
     commands: list[list[str]],
     addresses: list[dict[int, str]],
     cpus: tuple[tuple[int, ...] | None, ...],

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pentathlon.machine import launch
+from pentathlon.machine.network_namespace import namespace
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets.local.target import LocalTarget
-from pentathlon.targets.netns.target import namespace
+from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.endpoint import Endpoint
@@ -37,7 +37,7 @@ class Namespace:
     addresses: dict[int, str]
     cpus: tuple[int, ...] | None = None
     nice: int | None = None
-    settings_of: LocalTarget | None = None
+    settings_of: PlacedTarget | None = None
 
 
 def start(

@@ -16,7 +16,7 @@ from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.settings import TCP_CONGESTION_CONTROL, scheduler_of
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.testbed.endpoint import Endpoint
 
@@ -25,7 +25,7 @@ LOOK_S = 10.0
 
 
 def start(
-    target: LocalTarget,
+    target: PlacedTarget,
     command: Sequence[str],
     addresses: dict[int, str],
     cpus: Sequence[int] | None,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.targets.ssh.target import SshSession, SshTarget
+from pentathlon.targets.capabilities import FarSession, FarTarget
 from pentathlon.testbed.answers.settings import Set
 from pentathlon.testbed.endpoint import Endpoint
 
@@ -45,9 +45,9 @@ class FarEnd(Endpoint):
     _noted: set[str] = field(default_factory=set)
 
     @property
-    def far(self) -> SshSession:
+    def far(self) -> FarSession:
         """Its session."""
-        assert isinstance(self.session, SshSession)
+        assert isinstance(self.session, FarSession)
         return self.session
 
     def shell(self, script: str, *words: str, input: str = "", timeout_s: float = LOOK_S) -> str:
@@ -89,7 +89,7 @@ class FarEnd(Endpoint):
         return super().settings(values)
 
 
-def reach(target: SshTarget, interface: str, addresses: dict[int, str], timeout_s: float) -> FarEnd:
+def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_s: float) -> FarEnd:
     """Start an agent on another machine, which is going to have these addresses.
 
     Nothing is changed there yet.
@@ -102,7 +102,7 @@ def reach(target: SshTarget, interface: str, addresses: dict[int, str], timeout_
         TargetError: it cannot be reached.
     """
     session = target.start_endpoint(timeout_s)
-    end = FarEnd(session, addresses, apart=True, device=interface, name=target.address.host)
+    end = FarEnd(session, addresses, apart=True, device=interface, name=target.host)
     try:
         end.open(timeout_s)
         _look(end)

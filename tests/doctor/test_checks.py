@@ -13,8 +13,11 @@ from pentathlon.machine import restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol import agent
+from pentathlon.targets.gvisor import doctor as gvisor_doctor
 from pentathlon.targets.gvisor import runsc
 from pentathlon.targets.plain import PlainSystem
+from pentathlon.targets.qemu import doctor as qemu_doctor
+from pentathlon.targets.uml import doctor as uml_doctor
 from pentathlon.targets.uml import fetch, kernels
 from pentathlon.targets.wine import prefix
 from pentathlon.targets.wine import program as wine
@@ -133,9 +136,9 @@ def test_no_prefix_of_wine_is_made_unasked(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(wine, "find", lambda: wine.Wine(Path("/bin/false"), "8.0"))
     monkeypatch.setattr(prefix, "make", lambda found, log: pytest.fail("made"))
-    monkeypatch.setattr(checks, "_kernel", lambda series, log: "there")
-    monkeypatch.setattr(checks, "_runsc", lambda log: "there")
-    monkeypatch.setattr(checks, "_qemu", lambda name, log: "there")
+    monkeypatch.setattr(uml_doctor, "get_kernel", lambda series, log: "there")
+    monkeypatch.setattr(gvisor_doctor, "get_program", lambda log: "there")
+    monkeypatch.setattr(qemu_doctor, "get_kernel", lambda name, log: "there")
     assert "wine" not in by_name(checks.install(lambda line: None))
     looked = by_name(checks.diagnose(quick=True, state_dir=state))["wine"]
     assert (looked.works, looked.remedy) == (False, "pentathlon doctor --install --only wine")
@@ -158,3 +161,11 @@ def test_a_bracketed_word_is_the_present_one(tmp_path: Path) -> None:
 def test_root_is_told_as_it_is() -> None:
     found = by_name(list(probes.machine_settings()))
     assert found["root"].works == (os.geteuid() == 0)
+
+
+def test_a_program_says_who_needs_it() -> None:
+    needed = probes.programs()
+    assert needed["setarch"] == ("util-linux", "targets of the kind uml")
+    assert needed["taskset"] == ("util-linux", "targets of the kinds uml and gvisor")
+    assert needed["cc"] == ("gcc libc6-dev", "UML kernels up to 6.12")
+    assert needed["setpriv"] == ("util-linux", "ending systems when this program is killed")

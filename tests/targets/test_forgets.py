@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pentathlon.experiments.systems import KINDS
-from pentathlon.study.preparation import FORGETFUL, GUESTS, PlannedStep
+from pentathlon.study.preparation import PlannedStep
+from pentathlon.targets import registry
 from pentathlon.targets.contract import Session
 from pentathlon.targets.installs import KeepingTarget
 
@@ -68,11 +68,12 @@ def test_files_that_it_only_reads_do_not(tmp_path: Path) -> None:
 
 
 def test_the_plan_knows_what_the_targets_do() -> None:
-    for kind, (module, name) in KINDS.items():
-        found = import_module(module)
-        target = getattr(found, "QemuTarget" if name == "make" else name)
-        assert target.persistent == (kind not in GUESTS), kind
-        assert getattr(target, "written", target.persistent) == (kind not in FORGETFUL), kind
+    for kind in registry.kinds():
+        module, _, name = kind.target.partition(":")
+        target = getattr(import_module(module), "QemuTarget" if name == "make" else name)
+        assert (target.kind, target.layer) == (kind.name, kind.layers[0])
+        assert target.persistent != kind.is_guest, kind.name
+        assert getattr(target, "written", target.persistent) != kind.forgets, kind.name
 
 
 @pytest.mark.parametrize(

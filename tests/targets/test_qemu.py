@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from pentathlon.doctor import checks
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import processes
 from pentathlon.machine.cache import RECORD, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.capabilities import Card
 from pentathlon.targets.contract import Session
+from pentathlon.targets.qemu import doctor as qemu_doctor
 from pentathlon.targets.qemu import initramfs, kernels, modules, shares
-from pentathlon.targets.qemu.target import Card, KvmTarget, QemuTarget, version
+from pentathlon.targets.qemu import target as qemu_target
+from pentathlon.targets.qemu.target import KvmTarget, QemuTarget, version
 from pentathlon.targets.session import ProcessSession
 from tests.targets.conftest import FakeSettings, FakeSystem, burst, descendants, large, spin
 
@@ -254,7 +256,7 @@ def test_a_kernel_that_was_fetched_with_fewer_modules_is_completed_before_it_ser
     assert caught.value.remedy == 'pentathlon doctor --install --only "qemu 6.1"'
     again: list[str] = []
     monkeypatch.setattr(kernels, "fetch", lambda name, log: again.append(name) or kernel)
-    checks._qemu("6.1", again.append)
+    qemu_doctor.get_kernel("6.1", again.append)
     assert again == ["6.1"]
 
 
@@ -312,7 +314,7 @@ def test_what_keeps_a_directory_from_being_served_is_told(
     refuses.write_text("import sys; sys.exit('files cannot be made read-only')")
     monkeypatch.setattr(shares, "READ_ONLY", refuses)
     card = Card(0, "02:00:00:00:00:00")
-    monkeypatch.setattr(Card, "words", lambda self, place: [])
+    monkeypatch.setattr(qemu_target, "card_words", lambda card, place: [])
     with pytest.raises(TargetError, match="a server of its files: files cannot be made read-only"):
         made.start(60.0, None, [card], [tmp_path])
     with pytest.raises(TargetError, match="because of the blank"):

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field
 
 from pentathlon.experiments.forwarding.testbed import Bed, BedMaker, places, start_generator
 from pentathlon.machine.errors import TargetError
+from pentathlon.targets.capabilities import Card, CardTarget, FarTarget
 from pentathlon.targets.contract import Target
-from pentathlon.targets.qemu.target import Card, QemuTarget
 from pentathlon.targets.session import ProcessSession
-from pentathlon.targets.ssh.target import SshTarget
-from pentathlon.targets.uml.target import UmlTarget
 from pentathlon.testbed import hosts
 from pentathlon.testbed.cables import (  # fmt: skip
     FAR,
@@ -31,61 +29,46 @@ from pentathlon.testbed.cables import (  # fmt: skip
     within,
 )
 from pentathlon.testbed.endpoint import Endpoint
-
-QEMU_DEVICES = ("eth0", "eth1")
-"""What a guest's kernel calls its first two Ethernet devices; nobody renames them."""
+from pentathlon.testbed.ends import end_of
 
 
-def uml_bed(target: UmlTarget, peer: Sequence[int] | None) -> BedMaker:
-    """The forwarder is a guest; packet sockets join its devices to the generator's veth pairs."""
+def guest_bed(target: CardTarget, peer: Sequence[int] | None) -> BedMaker:
+    """The forwarder is a guest, whose network cards lead to the generator.
 
-    def make(timeout_s: float) -> Bed:
-        cpus = places(target.cpus, peer)
-        with _making() as made:
-            pid, generator = made.generator(target, cpus[1], timeout_s)
-            for ours, theirs in zip(GENERATOR, FORWARDER, strict=True):
-                cable(pid, ours, theirs, pid)
-                # Frames that leave this kernel must have their checksum.
-                script(pid, "offload", ours, hex(SEND_CHECKSUM), "0")
-                within(pid, [ip(), "link", "set", theirs, "up"])
-            refused = prepare_generator(pid, GENERATOR, cpus[1])
-            ends = made.files = packet_sockets(pid, FORWARDER)
-            devices = " ".join(
-                f"vec{n}:transport=fd,fd={end},mac=02:00:00:00:00:{n:02x}"
-                for n, end in enumerate(ends)
-            )
-            session = target.start(timeout_s, cpus[0], devices, ends)
-            forwarder = made.forwarder(session, ("vec0", "vec1"), timeout_s)
-        return Bed(
-            generator, forwarder, "vec0", "vec1", None, cpus[1], taking=(pid, FORWARDER[0]),
-            refused=refused | forwarder.refused,
-        )  # fmt: skip
-
-    return make
-
-
-def qemu_bed(target: QemuTarget, peer: Sequence[int] | None) -> BedMaker:
-    """The forwarder is a virtual machine; its network cards are TAP devices of the generator."""
+    What joins them is what its kind takes: packet sockets at the far ends of veth pairs of the
+    generator, or TAP devices that are the generator's interfaces.
+    """
 
     def make(timeout_s: float) -> Bed:
         cpus = places(target.cpus, peer)
+        sockets = end_of(target).link == "packets"
         with _making() as made:
             pid, generator = made.generator(target, cpus[1], timeout_s)
-            made.files = taps(pid, GENERATOR)
+            if sockets:
+                for ours, theirs in zip(GENERATOR, FORWARDER, strict=True):
+                    cable(pid, ours, theirs, pid)
+                    # Frames that leave this kernel must have their checksum.
+                    script(pid, "offload", ours, hex(SEND_CHECKSUM), "0")
+                    within(pid, [ip(), "link", "set", theirs, "up"])
+            else:
+                made.files = taps(pid, GENERATOR)
             refused = prepare_generator(pid, GENERATOR, cpus[1])
+            if sockets:
+                made.files = packet_sockets(pid, FORWARDER)
             cards = [Card(f, f"02:00:00:00:00:{n:02x}") for n, f in enumerate(made.files)]
-            session = target.start(timeout_s, cpus[0], cards)
-            forwarder = made.forwarder(session, QEMU_DEVICES, timeout_s)
+            session = target.start_host(timeout_s, cpus[0], cards)
+            forwarder = made.forwarder(session, target.devices, timeout_s)
         return Bed(
-            generator, forwarder, *QEMU_DEVICES, None, cpus[1],
+            generator, forwarder, *target.devices, None, cpus[1],
+            taking=(pid, FORWARDER[0]) if sockets else None,
             refused=refused | forwarder.refused,
         )  # fmt: skip
 
     return make
 
 
-def ssh_bed(
-    target: SshTarget,
+def machine_bed(
+    target: FarTarget,
     peer: Sequence[int] | None,
     own: tuple[str, str],
     theirs: tuple[str, str],

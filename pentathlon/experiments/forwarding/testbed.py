@@ -16,11 +16,11 @@ from typing import Any, Protocol
 from pentathlon.machine import launch
 from pentathlon.machine.cpus import AVAILABLE, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.network_namespace import namespace
 from pentathlon.machine.settings import MachineSettings
 from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.contract import Target
-from pentathlon.targets.local.target import LocalTarget
-from pentathlon.targets.netns.target import namespace
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.cables import (  # fmt: skip
@@ -224,7 +224,7 @@ def remarks(forwarder: Sequence[int], generator: Sequence[int]) -> list[str]:
     return found
 
 
-def netns_bed(target: LocalTarget, peer: Sequence[int] | None) -> BedMaker:
+def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> BedMaker:
     """Both hosts are network namespaces; two veth(4) pairs join them."""
 
     def make(timeout_s: float) -> Bed:

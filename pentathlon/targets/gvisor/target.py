@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetUnavailable
@@ -14,6 +14,7 @@ from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options
 from pentathlon.targets.contract import Session
 from pentathlon.targets.gvisor import runsc
+from pentathlon.targets.gvisor.descriptor import KIND
 from pentathlon.targets.installs import KeepingTarget
 from pentathlon.targets.session import Launch, ProcessSession
 
@@ -29,9 +30,9 @@ NOTES = [
 class GvisorTarget(KeepingTarget):
     """A sandbox of gVisor with the agent as its only program."""
 
-    kind: ClassVar[str] = "gvisor"
-    layer: ClassVar[str] = "gvisor"
-    persistent: ClassVar[bool] = False
+    kind = KIND.name
+    layer = KIND.layers[0]
+    persistent = False
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)

@@ -14,20 +14,24 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.machine.whole_machine import everything
 from pentathlon.targets import options
-from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.capabilities import PlacedTarget
+from pentathlon.targets.contract import Session
+from pentathlon.targets.local.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
 
 
-class LocalTarget(Target):
+class LocalTarget(PlacedTarget):
     """The host with the settings of the study; they are put back when the session stops."""
 
-    kind: ClassVar[str] = "local"
-    layer: ClassVar[str] = "host"
+    kind = KIND.name
+    layer = KIND.layers[0]
+    own_network: ClassVar[bool] = False
+    """Whether its systems have network namespaces of their own."""
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
         options.refuse(system, self.kind, "kernel", "memory")
-        self.settings = MachineSettings(system)
+        self.settings = MachineSettings(system, own_network=self.own_network)
 
     def describe(self) -> dict[str, Any]:
         return {

@@ -8,7 +8,6 @@ import platform
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,9 +16,10 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options
+from pentathlon.targets.capabilities import Card, CardTarget
 from pentathlon.targets.contract import Session
-from pentathlon.targets.installs import KeepingTarget
 from pentathlon.targets.qemu import initramfs, kernels, modules, shares
+from pentathlon.targets.qemu.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
 
 PROGRAM = "qemu-system-x86_64"
@@ -41,37 +41,23 @@ NOTES_TCG = [
 ]
 
 
-@dataclass(frozen=True)
-class Card:
-    """A network card of a virtual machine.
-
-    Attributes:
-        file: an open TAP device, its other end.
-        mac: its hardware address.
-        mtu: the longest packet, in bytes; None: the guest's choice.
-    """
-
-    file: int
-    mac: str
-    mtu: int | None = None
-
-    def words(self, place: int) -> list[str]:
-        """QEMU's words for the device."""
-        mtu = f",host_mtu={self.mtu}" if self.mtu else ""
-        return [
-            *["-netdev", f"tap,id=net{place},fd={self.file}"],
-            *["-device", f"virtio-net-pci,netdev=net{place},mac={self.mac}{mtu}"],
-        ]
+def card_words(card: Card, place: int) -> list[str]:
+    """QEMU's words for a network card whose other end is a TAP device."""
+    mtu = f",host_mtu={card.mtu}" if card.mtu else ""
+    return [
+        *["-netdev", f"tap,id=net{place},fd={card.file}"],
+        *["-device", f"virtio-net-pci,netdev=net{place},mac={card.mac}{mtu}"],
+    ]
 
 
-class QemuTarget(KeepingTarget):
+class QemuTarget(CardTarget):
     """A kernel of Debian, or of the user's own, in a virtual machine whose CPU is translated."""
 
-    kind: ClassVar[str] = "qemu"
-    layer: ClassVar[str] = "tcg"
-    persistent: ClassVar[bool] = False
+    kind = KIND.name
+    layer = KIND.layers[0]
+    persistent = False
+    devices: ClassVar[tuple[str, str]] = ("eth0", "eth1")
     slow: ClassVar[int] = 4
-    """How many times as long as elsewhere its programs may take to start and to answer."""
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
@@ -162,7 +148,7 @@ class QemuTarget(KeepingTarget):
             *["-chardev", "stdio,id=agent,signal=off", "-device", "virtio-serial-pci"],
             *["-device", f"virtserialport,chardev=agent,name={PORT}"],
             *["-chardev", "file,id=log,path=/dev/fd/2", "-serial", "chardev:log"],
-            *(word for place, card in enumerate(cards) for word in card.words(place)),
+            *(word for place, card in enumerate(cards) for word in card_words(card, place)),
             *(word for share in shared for word in share.words()),
         ]
 
@@ -172,6 +158,15 @@ class QemuTarget(KeepingTarget):
 
     def boot(self, timeout_s: float) -> Session:
         return self.start(timeout_s, self.cpus)
+
+    def start_host(
+        self,
+        timeout_s: float,
+        where: Sequence[int] | None,
+        cards: Sequence[Card],
+        writable: Sequence[Path] = (),
+    ) -> ProcessSession:
+        return self.start(timeout_s, where, cards, writable)
 
     def start(
         self,
@@ -240,7 +235,7 @@ class QemuTarget(KeepingTarget):
 class KvmTarget(QemuTarget):
     """The same machine on the processor itself, where the kernel lets this user have it."""
 
-    layer: ClassVar[str] = "kvm"
+    layer = KIND.layers[1]
     slow: ClassVar[int] = 1
 
     def notes(self) -> list[str]:

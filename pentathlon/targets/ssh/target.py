@@ -7,7 +7,7 @@ import platform
 import subprocess
 import time
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -16,9 +16,11 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.targets import guest, options
-from pentathlon.targets.contract import Session, Target
-from pentathlon.targets.session import Launch, ProcessSession
+from pentathlon.targets.capabilities import FarSession, FarTarget
+from pentathlon.targets.contract import Session
+from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
+from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.guard import Guard
 
 BOOT_ID = "cat /proc/sys/kernel/random/boot_id"
@@ -33,11 +35,8 @@ REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
 
 POLL_S = 0.5
 
-REMOTE_SETTINGS = ("scheduler", "nice")
-"""Settings that the agent makes for itself, and that need no undoing over there."""
 
-
-class SshSession(ProcessSession):
+class SshSession(FarSession):
     """A session whose system is another machine: it ends when the guard has cleaned up there."""
 
     def __init__(self, name: str, launch: Launch, journal: UndoJournal, guard: Guard) -> None:
@@ -47,20 +46,16 @@ class SshSession(ProcessSession):
 
     @property
     def directory(self) -> str:
-        """The session's private directory over there."""
         return self._guard.directory
 
     @property
     def scratch(self) -> str:
-        """The directory for its files over there."""
         return self._guard.scratch
 
     def send(self, script: str, *words: str, file: IO[bytes]) -> None:
-        """Run a POSIX shell script there that reads a file of this machine (`Guard.send`)."""
         self._guard.send(script, *words, file=file)
 
     def note(self, entry: Entry) -> None:
-        """Write down a change of this machine that is put back when the session ends."""
         self._undo.note(entry)
 
     def _how_it_ended(self) -> str:
@@ -77,11 +72,11 @@ class SshSession(ProcessSession):
             super().stop()
 
 
-class SshTarget(Target):
+class SshTarget(FarTarget):
     """A Linux machine that this user can log in to without being asked anything."""
 
-    kind: ClassVar[str] = "ssh"
-    layer: ClassVar[str] = "ssh"
+    kind = KIND.name
+    layer = KIND.layers[0]
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
@@ -92,10 +87,10 @@ class SshTarget(Target):
             )
         options.refuse(system, self.kind, "kernel", "memory")
         for key in system.settings.changed():
-            if key not in REMOTE_SETTINGS:
+            if key not in KIND.settings:
                 raise TargetError(
                     f'system "{system.name}" has the setting "{key}", which the target "ssh" does '
-                    f"not make; use {' or '.join(REMOTE_SETTINGS)}, or set it on that machine"
+                    f"not make; use {' or '.join(KIND.settings)}, or set it on that machine"
                 )
         self.settings = MachineSettings(system)
         self.address = Address(ssh.host, ssh.user, ssh.port, ssh.key, ssh.jump, ssh.config)
@@ -105,6 +100,10 @@ class SshTarget(Target):
         self.cpus = None
         self._release: str | None = None
         self._cpu_count = 0
+
+    @property
+    def host(self) -> str:
+        return self.address.host
 
     def occupies(self) -> frozenset[str]:
         port = f":{self.address.port}" if self.address.port else ""
@@ -179,11 +178,6 @@ class SshTarget(Target):
         return self._start(began, timeout_s, "run")
 
     def start_endpoint(self, timeout_s: float) -> SshSession:
-        """Start the agent there as one host of several; the machine is not restarted.
-
-        Raises:
-            TargetError: as for `boot`.
-        """
         return self._start(time.monotonic(), timeout_s, "endpoint")
 
     def _start(self, began: float, timeout_s: float, verb: str) -> SshSession:

@@ -15,10 +15,11 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options
+from pentathlon.targets.capabilities import Card, CardTarget
 from pentathlon.targets.contract import Session
-from pentathlon.targets.installs import KeepingTarget
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.targets.uml import fetch, kernels, shim
+from pentathlon.targets.uml.descriptor import KIND
 
 DEFAULT_MEMORY = "640M"
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -39,19 +40,18 @@ NOTES = [
 ]
 
 
-class UmlTarget(KeepingTarget):
+class UmlTarget(CardTarget):
     """User-mode Linux in one version.
 
     The guest's root is a new directory on the host, seen through hostfs, with the agent and empty
     mount points. Requests and events go through the console `con0`, which is a pair of pipes.
     """
 
-    kind: ClassVar[str] = "uml"
-    layer: ClassVar[str] = "uml"
-    persistent: ClassVar[bool] = False
+    kind = KIND.name
+    layer = KIND.layers[0]
+    persistent = False
     written: ClassVar[bool] = True
-    slow: ClassVar[int] = 1
-    """As a virtual machine's (`QemuTarget`)."""
+    devices: ClassVar[tuple[str, str]] = ("vec0", "vec1")
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
@@ -170,6 +170,22 @@ class UmlTarget(KeepingTarget):
 
     def boot(self, timeout_s: float) -> Session:
         return self.start(timeout_s, self.cpus)
+
+    def start_host(
+        self,
+        timeout_s: float,
+        where: Sequence[int] | None,
+        cards: Sequence[Card],
+        writable: Sequence[Path] = (),
+    ) -> ProcessSession:
+        # A frame of a vector device is one packet of its socket (kernel documentation, virt/uml).
+        vectors = (
+            f"{name}:transport=fd,fd={card.file},mac={card.mac}"
+            + (f",mtu={card.mtu}" if card.mtu else "")
+            for name, card in zip(self.devices, cards, strict=False)
+        )
+        files = [card.file for card in cards]
+        return self.start(timeout_s, where, " ".join(vectors), files, writable)
 
     def start(
         self,

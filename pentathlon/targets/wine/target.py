@@ -5,16 +5,18 @@ from __future__ import annotations
 import platform
 import shutil
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pentathlon.machine import cpus, launch, restore
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import options
-from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.capabilities import LoopbackTarget
+from pentathlon.targets.contract import Session
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.targets.wine import prefix, program
+from pentathlon.targets.wine.descriptor import KIND
 
 LABEL = "Win32 API on Linux"
 
@@ -29,12 +31,12 @@ NOTES = [
 ]
 
 
-class WineTarget(Target):
+class WineTarget(LoopbackTarget):
     """A prefix of Wine with the agent as its program."""
 
-    kind: ClassVar[str] = "wine"
-    layer: ClassVar[str] = "wine"
-    persistent: ClassVar[bool] = False
+    kind = KIND.name
+    layer = KIND.layers[0]
+    persistent = False
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
@@ -78,7 +80,6 @@ class WineTarget(Target):
         return self._boot("run", self.cpus)
 
     def start_endpoint(self, where: tuple[int, ...] | None) -> ProcessSession:
-        """A system of its own whose agent obeys commands: one host of a pair."""
         return self._boot("endpoint", where)
 
     def _boot(self, mode: str, where: tuple[int, ...] | None) -> ProcessSession:

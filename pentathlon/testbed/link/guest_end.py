@@ -1,10 +1,9 @@
 """A guest at an end of a link: its frames enter and leave the link at a namespace's interface.
 
 The namespace keeps the interface and loses its addresses, so its own system has no part in what
-passes. For user-mode Linux a packet socket (packet(7)) on the interface is the cable of the guest's
-vector device (kernel documentation, virt/uml). QEMU takes no packet socket: the other end of a
-virtual machine's network card is a TAP device, and a bridge joins it to the interface. Packets are
-captured at the interface, by this machine's kernel.
+passes. The cable of the guest's network card is what its kind takes (`descriptor.Link`): a packet
+socket (packet(7)) on the interface, or a TAP device, which a bridge joins to the interface. Packets
+are captured at the interface, by this machine's kernel.
 """
 
 from __future__ import annotations
@@ -14,16 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.targets.qemu.target import Card
-from pentathlon.targets.uml.target import UmlTarget
+from pentathlon.targets.capabilities import Card, CardTarget
 from pentathlon.testbed import hosts
 from pentathlon.testbed.cables import ip, packet_sockets, taps, within
 from pentathlon.testbed.endpoint import Endpoint
-from pentathlon.testbed.ends import Guest
+from pentathlon.testbed.ends import end_of
 from pentathlon.testbed.namespaces import QUIET
-
-VECTOR, ETHERNET = "vec0", "eth0"
-"""The guest's interface, in user-mode Linux and in a virtual machine."""
 
 TAP, BRIDGE = "ptap", "pbridge"
 
@@ -37,7 +32,7 @@ OWN_MAC = "02:00:5e:00:53:fe"
 def put_behind(
     end: Endpoint,
     interface: str,
-    target: Guest,
+    target: CardTarget,
     mac: str,
     *,
     cpus: Sequence[int],
@@ -60,19 +55,15 @@ def put_behind(
     within(pid, ["/bin/sh", "-c", QUIET, interface])
     within(pid, [ip(), "addr", "flush", "dev", interface])
     within(pid, [ip(), "link", "set", interface, "address", OWN_MAC])
-    if isinstance(target, UmlTarget):
-        device, files = VECTOR, packet_sockets(pid, [interface])
+    device = target.devices[0]
+    if end_of(target).link == "packets":
+        (file,) = packet_sockets(pid, [interface])
     else:
-        device, files = ETHERNET, [_tap(pid, interface, mtu)]
+        file = _tap(pid, interface, mtu)
     try:
-        if isinstance(target, UmlTarget):
-            vector = f"{device}:transport=fd,fd={files[0]},mac={mac},mtu={mtu}"
-            session = target.start(timeout_s, cpus, vector, files, writable)
-        else:
-            session = target.start(timeout_s, cpus, [Card(files[0], mac, mtu)], writable)
+        session = target.start_host(timeout_s, cpus, [Card(file, mac, mtu)], writable)
     finally:
-        for file in files:
-            os.close(file)
+        os.close(file)
     guest = Endpoint(session, end.addresses, apart=True, device=device, slow=target.slow)
     try:
         guest.open(timeout_s)

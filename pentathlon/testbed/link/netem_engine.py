@@ -277,7 +277,7 @@ def guest_target(agent: Path, state_dir: Path) -> UmlTarget:
     """
     for kernel in reversed(kernels.available()):
         if "sch_netem" in fetch.kept_modules(kernel, fetch.EMULATION):
-            system = PlainSystem("link", "uml", kernel=str(kernel.path))
+            system = PlainSystem("link", UmlTarget.kind, kernel=str(kernel.path))
             return UmlTarget(system, agent, state_dir)
     raise TargetUnavailable(
         "no kernel of user-mode Linux here has its module sch_netem", kernels.INSTALL

@@ -22,7 +22,7 @@ from pentathlon.machine.cpus import AVAILABLE
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.study.link_profile import DIRECTIONS, Profile
-from pentathlon.targets.local.target import LocalTarget
+from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.testbed import hosts, namespaces
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.link import netem_engine
@@ -146,7 +146,7 @@ def open_link(
     seed: int = 1,
     state_dir: Path | None = None,
     timeout_s: float = 30.0,
-    targets: tuple[LocalTarget | None, LocalTarget | None] = (None, None),
+    targets: tuple[PlacedTarget | None, PlacedTarget | None] = (None, None),
     cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None] | None = None,
     engine: EngineName = "agent",
 ) -> LinkBed:

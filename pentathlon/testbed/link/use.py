@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from pentathlon.machine.errors import TargetError
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile
 from pentathlon.testbed import hosts
-from pentathlon.testbed.ends import JOINABLE, Ends
+from pentathlon.testbed.ends import Ends, joinable
 from pentathlon.testbed.link.calibrate import Calibration, LinkRefused, calibrate
 from pentathlon.testbed.link.guest_end import knows, put_behind
 from pentathlon.testbed.link.remote_end import (
@@ -111,7 +111,7 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
     if not ends.joinable:
         raise TargetError(
             f'system "{system.name}" has a link between its hosts, which targets of the kind '
-            f'"{system.kind}" cannot have; a link joins {", ".join(JOINABLE)}'
+            f'"{system.kind}" cannot have; a link joins {", ".join(joinable())}'
         )
     try:
         profile = load_profile(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pentathlon.experiments.forwarding import testbed
-from pentathlon.experiments.forwarding.guest_testbed import QEMU_DEVICES, qemu_bed
+from pentathlon.experiments.forwarding.guest_testbed import guest_bed
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
@@ -37,13 +37,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
     assert kernel is not None and kernel.modules is not None
     if not (kernel.modules / "virtio_net.ko").exists():
         pytest.skip("the kernel was fetched without the card's module")
-    found = qemu_bed(target, None)(120)
+    found = guest_bed(target, None)(120)
     yield found
     hosts.stop([found.forwarder, found.generator])
 
 
 def test_packets_come_back_from_the_virtual_machine(made: testbed.Bed) -> None:
-    assert (made.incoming, made.outgoing) == QEMU_DEVICES
+    assert (made.incoming, made.outgoing) == QemuTarget.devices
     flow = flow_of(made, 1000, 128)
     assert flow.sent >= 495
     assert flow.forwarded > 0

@@ -32,7 +32,7 @@ def guests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         system = System(name="guests", target="uml", kernel=str(here[-1].path))
         target = make_target(system, path, tmp_path_factory.mktemp("state"))
         assert isinstance(target, UmlTarget)
-        made = hosts.uml_hosts((target, target), (target.cpus, target.cpus))(60.0)
+        made = hosts.guest_hosts((target, target), (target.cpus, target.cpus))(60.0)
     except (agent.AgentError, TargetError) as error:
         pytest.skip(str(error))
     yield made

@@ -35,7 +35,7 @@ def guests(
         system = System(name="guests", target="uml", kernel=str(KERNELS[request.param].path))
         target = make_target(system, path, tmp_path_factory.mktemp("state"))
         assert isinstance(target, UmlTarget)
-        made = hosts.uml_hosts((target, target), (target.cpus, target.cpus))(60.0)
+        made = hosts.guest_hosts((target, target), (target.cpus, target.cpus))(60.0)
     except (agent.AgentError, TargetError) as error:
         pytest.skip(str(error))
     yield request.param, made

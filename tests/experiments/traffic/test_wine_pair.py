@@ -26,7 +26,7 @@ def test_packets_between_two_prefixes_are_counted_by_both_ends(tmp_path: Path) -
         protocols=["udp", "tcp"], packet_rate="constant 300", duration_s=0.5,
         lateness_limit_ms=20_000.0,
     )  # fmt: skip
-    pair = hosts.wine_hosts(target, (None, None))(200)
+    pair = hosts.local_hosts(target, (None, None))(200)
     try:
         events = list(run_traffic(asked, *pair))
     finally:
@@ -49,7 +49,7 @@ def test_what_windows_lacks_is_unsupported(tmp_path: Path) -> None:
         target.prepare()
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
-    pair = hosts.wine_hosts(target, (None, None))(200)
+    pair = hosts.local_hosts(target, (None, None))(200)
     try:
         events = list(run_traffic(task(rung=["sendmmsg"], duration_s=0.1), *pair))
     finally:

@@ -1,0 +1,15 @@
+"""The kind `gvisor`: gVisor's kernel in a sandbox."""
+
+from pentathlon.targets.descriptor import Kind, Program
+
+KIND = Kind(
+    name="gvisor",
+    target="pentathlon.targets.gvisor.target:GvisorTarget",
+    layers=("gvisor",),
+    place="guest",
+    renews="a sandbox and its root directory",
+    needs="root, or anybody where the kernel allows user namespaces",
+    forgets=True,
+    programs=(Program("taskset", "util-linux"),),
+    doctor="pentathlon.targets.gvisor.doctor:GvisorDoctor",
+)

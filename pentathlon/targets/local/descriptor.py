@@ -1,0 +1,14 @@
+"""The kind `local`: this machine itself."""
+
+from pentathlon.targets.descriptor import EVERY, End, Kind
+
+KIND = Kind(
+    name="local",
+    target="pentathlon.targets.local.target:LocalTarget",
+    layers=("host",),
+    place="here",
+    renews="the agent's process",
+    needs="anybody; most settings need root",
+    settings=EVERY,
+    end=End(pair="loopback"),
+)

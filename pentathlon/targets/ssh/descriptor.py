@@ -1,0 +1,18 @@
+"""The kind `ssh`: another machine."""
+
+from pentathlon.targets.descriptor import End, Kind, Program
+
+KIND = Kind(
+    name="ssh",
+    target="pentathlon.targets.ssh.target:SshTarget",
+    layers=("ssh",),
+    place="elsewhere",
+    renews="the agent's process; with `reboot` the machine's boot",
+    needs="who may log in there without being asked",
+    keys=("ssh",),
+    required={"ssh": 'ssh = { host = "NAME" }'},
+    # Those that the agent makes for itself, and that need no undoing over there.
+    settings=("scheduler", "nice"),
+    end=End(link="cable", forwards=True),
+    programs=(Program("ssh", "openssh-client"),),
+)
