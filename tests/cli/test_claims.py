@@ -10,7 +10,7 @@ import signal
 import pytest
 
 from pentathlon.machine.claims import Claims, lock_directory
-from pentathlon.report.export.files import NAMES
+from pentathlon.report.export.files import MAKERS
 from pentathlon.store.query import load_result
 from tests.cli.conftest import STUDY, Shop
 
@@ -110,13 +110,13 @@ def test_samples_without_a_whole_cpu_are_named_everywhere(shop: Shop) -> None:
     note = "b got 10 % of a CPU in the blocks 1 and 2"
     page = (shop.result() / "report.html").read_text()
     assert page.index(head) < page.index("<article") and note in page
-    rows = csv.DictReader(io.StringIO((shop.result() / NAMES["csv"]).read_text()))
+    rows = csv.DictReader(io.StringIO((shop.result() / MAKERS["csv"][0]).read_text()))
     marked = {row["workload"] for row in rows if note in row["cautions"]}
     assert marked == {"fake.beta"}
-    exported = json.loads((shop.result() / NAMES["json"]).read_text())
+    exported = json.loads((shop.result() / MAKERS["json"][0]).read_text())
     assert {tuple(one["blocks"]) for one in exported["starved"]} == {(0, 1)}
-    assert "less than 90 % of a CPU" in (shop.result() / NAMES["markdown"]).read_text()
-    assert r"less than 90 \% of a CPU" in (shop.result() / NAMES["latex"]).read_text()
+    assert "less than 90 % of a CPU" in (shop.result() / MAKERS["markdown"][0]).read_text()
+    assert r"less than 90 \% of a CPU" in (shop.result() / MAKERS["latex"][0]).read_text()
 
 
 def test_a_plan_points_out_what_makes_no_difference(shop: Shop) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.procedure.state import RunState
-from pentathlon.report.export.files import NAMES
+from pentathlon.report.export.files import MAKERS
 from pentathlon.store.query import load_result
 from tests.cli.conftest import STUDY, Shop
 
@@ -37,7 +37,9 @@ def test_systems_that_did_not_differ_are_called_so(shop: Shop) -> None:
     directory = shop.result()
     page = (directory / "report.html").read_text()
     assert words in page and page.index(words) < page.index("<article")
-    exported = {name: text for name in NAMES if (text := (directory / NAMES[name]).read_text())}
+    exported = {
+        name: text for name, (file, _) in MAKERS.items() if (text := (directory / file).read_text())
+    }
     assert json.loads(exported["json"])["identical"][0]["whole"] is True
     rows = list(csv.DictReader(io.StringIO(exported["csv"])))
     assert rows and all(words in row["cautions"] for row in rows if row["system"] == "b")

@@ -70,7 +70,7 @@ def test_one_format_that_fails_leaves_the_others(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert measured(shop, "--no-report").code == 0
-    monkeypatch.setitem(files._MAKERS, "markdown", broken)
+    monkeypatch.setitem(files.MAKERS, "markdown", ("evaluation.md", broken))
     done = shop.call("report", shop.result(), "--format", "csv,markdown,json,html")
     assert done.code == Exit.INTERNAL and "the format markdown could not be written" in done.err
     names = [line.rpartition("/")[2] for line in done.out.split()]
