@@ -48,7 +48,7 @@ def test_the_first_that_works_is_taken_and_named(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(sweep, "_measured", trial)
     monkeypatch.setattr(sweep, "set_up", lambda *_: None)
-    monkeypatch.setattr(sweep.beside, "calibrate", lambda *_: 1.0)
+    monkeypatch.setattr(sweep.background_load, "calibrate", lambda *_: 1.0)
     events = chosen()
     assert used == ["send", "send"]
     thrice = fastest_backend.TRIES
