@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from typing import Any, Protocol
 
+from pentathlon.experiments import registry
+from pentathlon.experiments.descriptor import Experiment, Kind
 from pentathlon.experiments.file_services.behaviours import OWN, behaviour
-from pentathlon.experiments.file_services.driver import TASKS
 from pentathlon.experiments.file_services.service import Office, OfficeInUse
 from pentathlon.experiments.file_services.testbed import grounds
 from pentathlon.experiments.forwarding.guest_testbed import qemu_bed, ssh_bed, uml_bed
-from pentathlon.experiments.forwarding.ndr import run_ndr
-from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.forwarding.testbed import Bed, BedMaker, netns_bed, places, remarks
-from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol import agent
+from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.targets.contract import Session, Target
 from pentathlon.targets.local.target import LocalTarget
 from pentathlon.targets.qemu.target import QemuTarget
@@ -31,18 +32,6 @@ from pentathlon.testbed.link.calibrate import LinkRefused
 from pentathlon.testbed.link.testbed import SIDES, EngineName
 from pentathlon.testbed.link.use import LinkInUse, LinkMaker, link_maker, refused_event
 from pentathlon.testbed.trial import Task
-
-DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]]] = {
-    "network.traffic": run_traffic,
-}
-"""Workload between two hosts -> what drives it."""
-
-THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
-    "forwarding.sweep": run_sweep,
-    "forwarding.ndr": run_ndr,
-}
-"""Workload through a host -> what drives it."""
-
 
 NO_PAIR = 'traffic between two hosts is measured on the targets "local", "netns", "uml" and "wine"'
 NO_CABLE = (
@@ -231,12 +220,26 @@ class PairTarget(Target):
     def boot(self, timeout_s: float) -> Session:
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
-        session = PairSession(self.name, first, self.make, self.bed, timeout_s)
+        session = PairSession(
+            self.name, first, self.make, self.bed, timeout_s, catalog=lambda: self._catalog
+        )
         session.lacking = NO_CABLE if self.ends.joinable else NO_PAIR
         session.make_link = self.link
         session.office = self.office.boot(timeout_s) if self.office else None
         session.boot_seconds = time.monotonic() - started
         return session
+
+    @cached_property
+    def _catalog(self) -> Catalog:
+        """What the agent's catalog declares.
+
+        Raises:
+            TargetError: it cannot be read.
+        """
+        try:
+            return parse_catalog(agent.catalog(self.agent_path))
+        except (agent.AgentError, CatalogError) as error:
+            raise TargetError(f'system "{self.name}": {error}') from error
 
 
 def _far(inner: Target, peer: PairedSpec) -> bool:
@@ -255,12 +258,12 @@ def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _between(description: dict[str, Any]) -> bool:
-    return any(description["id"] in known for known in (DRIVERS, THROUGH, TASKS))
-
-
 class PairSession(Session):
-    """One boot of both hosts."""
+    """One boot of both hosts.
+
+    Args:
+        catalog: reads the agent's catalog, when a task first needs it.
+    """
 
     def __init__(
         self,
@@ -269,6 +272,8 @@ class PairSession(Session):
         pair: hosts.Maker | None,
         bed: BedMaker | None,
         timeout_s: float,
+        *,
+        catalog: Callable[[], Catalog],
     ) -> None:
         self.name = name
         self.boot_seconds = 0.0
@@ -279,6 +284,7 @@ class PairSession(Session):
         self._make_bed = bed
         self._bed: Bed | None = None
         self._timeout_s = timeout_s
+        self._catalog = catalog
         self.lacking = NO_PAIR
         self.make_link: LinkMaker | None = None
         self.link: LinkInUse | None = None
@@ -288,7 +294,8 @@ class PairSession(Session):
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
     ) -> Iterator[dict[str, Any]]:
         tasks = request["workloads"]
-        alone = [place for place, task in enumerate(tasks) if not _between(task)]
+        experiments = [registry.find(task["id"]) for task in tasks]
+        alone = [place for place, experiment in enumerate(experiments) if experiment is None]
         own = request | {"workloads": [tasks[place] for place in alone]}
         done: dict[str, Any] = {}
         for event in self._first.run(own, idle_timeout_s, total_timeout_s):
@@ -305,19 +312,22 @@ class PairSession(Session):
                 yield event
         spent_s = 0.0
         samples = errors = 0
-        for place, description in enumerate(tasks):
-            if not _between(description):
+        for place, (description, experiment) in enumerate(zip(tasks, experiments, strict=True)):
+            if experiment is None:
                 continue
             if spent_s > total_timeout_s:
                 raise TargetError(f'system "{self.name}": the time limit is over')
             began = time.monotonic()
-            task = Task(place, len(tasks), request["session"], request["seed"], description)
-            for event in self._drive(task):
+            entry = self._catalog().workload(description["id"])
+            task = Task(
+                place, len(tasks), request["session"], request["seed"], description,
+                {one.id: one for one in entry.indicators} if entry else {},
+            )  # fmt: skip
+            for event in self._drive(experiment, task):
                 samples += event["event"] == "sample"
                 errors += event["event"] == "error"
                 yield event
-            # File tasks have a limit for each trial, which follows from its link.
-            if task.id not in TASKS:
+            if not experiment.limits_its_trials:
                 spent_s += time.monotonic() - began
         own_samples, own_errors = (done.get(name) for name in ("samples", "errors"))
         if type(own_samples) is not int or type(own_errors) is not int:
@@ -326,33 +336,50 @@ class PairSession(Session):
             )
         yield done | {"samples": own_samples + samples, "errors": own_errors + errors}
 
-    def _drive(self, task: Task) -> Iterator[dict[str, Any]]:
+    def _drive(self, experiment: Experiment[Any], task: Task) -> Iterator[dict[str, Any]]:
         yield task.progress("start")
         try:
-            # Hosts are made when they are first needed: most studies need one kind of them.
-            if drive := DRIVERS.get(task.id):
-                yield from self._open_pair()
-                assert self._pair is not None
-                for event in drive(task, *self._pair):
-                    if self.link is not None and self.link.hides(event):
-                        continue
-                    yield event
-                    if self.link is not None and event["event"] == "packets":
-                        yield self.link.event(task, event)
-            elif task.id in TASKS:
-                if self.office is None:
-                    raise CommandError(NO_OFFICE, "unsupported")
-                yield from self.office.run(task)
-            else:
-                yield from self._open_bed()
-                assert self._bed is not None
-                yield from THROUGH[task.id](task, self._bed)
+            testbed = yield from self._testbed(experiment.needs.kind)
+            events = experiment.drivers[task.id](task, testbed)
+            over_link = experiment.needs.kind == "pair" and self.link is not None
+            yield from self._over_link(task, events) if over_link else events
         except LinkRefused as refused:
             yield refused_event(refused)
             yield task.error("invalid", str(refused))
         except CommandError as error:
             yield task.error(error.kind, str(error))
+        except CatalogError as error:
+            yield task.error("failed", str(error))
         yield task.progress("end")
+
+    def _testbed(self, kind: Kind) -> Generator[dict[str, Any], None, Any]:
+        """The testbed of that kind, with the events of its making.
+
+        It is made when it is first needed: most studies need one kind.
+
+        Raises:
+            CommandError: the system cannot have one.
+            LinkRefused: the link between the hosts is not what the study asks for.
+        """
+        if kind == "pair":
+            yield from self._open_pair()
+            return self._pair
+        if kind == "forwarder":
+            yield from self._open_bed()
+            return self._bed
+        if self.office is None:
+            raise CommandError(NO_OFFICE, "unsupported")
+        return self.office
+
+    def _over_link(self, task: Task, events: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The events of a driver, with those of the link that its packets crossed."""
+        assert self.link is not None
+        for event in events:
+            if self.link.hides(event):
+                continue
+            yield event
+            if event["event"] == "packets":
+                yield self.link.event(task, event)
 
     def _open_pair(self) -> Iterator[dict[str, Any]]:
         """Make both hosts if they are not there; the events of a link between them, and of what
