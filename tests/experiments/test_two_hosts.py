@@ -15,7 +15,6 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
-from tests.fakes.catalogs import catalog
 from tests.fakes.scripted import ScriptedSession
 
 WORKLOAD = "echoes.count"
@@ -157,9 +156,3 @@ def test_what_a_testbed_cannot_do_is_told_with_the_task(monkeypatch: pytest.Monk
     made.office.echoes = refuse  # type: ignore[union-attr]
     errors = [event for event in play(made) if event["event"] == "error"]
     assert [(one["kind"], one["reason"]) for one in errors] == [("unsupported", "no echo here")]
-
-
-def test_every_workload_between_hosts_of_the_catalog_is_of_one_experiment() -> None:
-    between = sorted(one.id for one in catalog().workloads if one.hosts > 1)
-    driven = sorted(name for one in registry.EXPERIMENTS for name in one.drivers)
-    assert between and driven == between
