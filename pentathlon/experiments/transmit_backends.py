@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pentathlon.experiments.traffic import values
-
 BUFFER_BYTES = 8 << 20
 """Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
 
@@ -25,9 +23,8 @@ _JITTERS = frozenset({"jitter", "ditg_jitter"})
 MERGED = _JITTERS | {"ipdv", "pdv_p999"}
 """Indicators of the times between packets, which those that were merged do not have."""
 
-_DELAYS = frozenset(
-    name for name in values.UNITS if name.startswith(("delay", "kernel_", "send_", "receive_"))
-)
+_DELAYS = ("delay", "kernel_", "send_", "receive_")
+"""How the names of indicators begin for which one has to know when each packet left."""
 
 
 def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
@@ -40,15 +37,15 @@ def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**case, "rung": rung} for rung in FASTEST_FIRST]
 
 
-def meaningless(rung: str) -> frozenset[str]:
-    """Indicators that the rung does not yield.
+def is_meaningless(indicator: str, rung: str) -> bool:
+    """Whether the rung does not yield the indicator.
 
     Packets that are cut from one piece leave together, and of the kernel's own generator nobody
     knows when each packet left.
     """
     if rung == "pktgen":
-        return MERGED | _DELAYS
-    return _JITTERS if rung == "gso" else frozenset()
+        return indicator in MERGED or indicator.startswith(_DELAYS)
+    return rung == "gso" and indicator in _JITTERS
 
 
 def receiving(rung: str, receiver: str) -> dict[str, Any]:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
+from functools import cached_property
 from typing import Any, Protocol
 
+from pentathlon.experiments import registry
+from pentathlon.experiments.descriptor import Experiment
+from pentathlon.experiments.descriptor import Kind as TestbedKind
 from pentathlon.experiments.file_services.behaviours import OWN, behaviour
-from pentathlon.experiments.file_services.driver import TASKS
 from pentathlon.experiments.file_services.service import Office, OfficeInUse
 from pentathlon.experiments.file_services.testbed import grounds
 from pentathlon.experiments.forwarding.guest_testbed import guest_bed, machine_bed
-from pentathlon.experiments.forwarding.ndr import run_ndr
-from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.forwarding.testbed import Bed, BedMaker, netns_bed, places, remarks
-from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol import agent
+from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.problems import listing
-from pentathlon.targets import registry
+from pentathlon.targets import registry as kinds
 from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
 from pentathlon.targets.contract import Session, Target
 from pentathlon.targets.descriptor import End, Kind
@@ -37,18 +39,6 @@ from pentathlon.testbed.link.calibrate import LinkRefused
 from pentathlon.testbed.link.testbed import SIDES, EngineName
 from pentathlon.testbed.link.use import LinkInUse, LinkMaker, link_maker, refused_event
 from pentathlon.testbed.trial import Task
-
-DRIVERS: dict[str, Callable[[Task, Endpoint, Endpoint], Iterator[dict[str, Any]]]] = {
-    "network.traffic": run_traffic,
-}
-"""Workload between two hosts -> what drives it."""
-
-THROUGH: dict[str, Callable[[Task, Bed], Iterator[dict[str, Any]]]] = {
-    "forwarding.sweep": run_sweep,
-    "forwarding.ndr": run_ndr,
-}
-"""Workload through a host -> what drives it."""
-
 
 NO_CABLE = (
     "traffic between hosts of two kinds or virtual machines is measured over an emulated link: "
@@ -68,7 +58,7 @@ def no_bed() -> str:
 
 def no_office() -> str:
     """Why there are no file services."""
-    far = " or ".join(registry.names(lambda kind: kind.elsewhere))
+    far = " or ".join(kinds.names(lambda kind: kind.elsewhere))
     return (
         f"file services are measured on the targets {', '.join(joinable())}; over {far} the server "
         'is another host, which [system.peer] names as "target"'
@@ -77,7 +67,7 @@ def no_office() -> str:
 
 def _ends(can: Callable[[End], object]) -> str:
     """The kinds whose systems can be such ends."""
-    return listing(registry.names(lambda kind: kind.end is not None and can(kind.end)), "and")
+    return listing(kinds.names(lambda kind: kind.end is not None and can(kind.end)), "and")
 
 
 class PairedSpec(PeerSpec, Protocol):
@@ -241,23 +231,35 @@ class PairTarget(Target):
         started = time.monotonic()
         first = self.inner.boot(timeout_s)
         return PairSession(
-            self.name, first, self.make, self.bed, timeout_s,
+            self.name, first, self.make, self.bed, timeout_s, catalog=lambda: self._catalog,
             lacking=NO_CABLE if self.ends.joinable else no_pair(),
             make_link=self.link,
             office=self.office.boot(timeout_s) if self.office else None,
             boot_seconds=time.monotonic() - started,
         )  # fmt: skip
 
+    @cached_property
+    def _catalog(self) -> Catalog:
+        """What the agent's catalog declares.
+
+        Raises:
+            TargetError: it cannot be read.
+        """
+        try:
+            return parse_catalog(agent.catalog(self.agent_path))
+        except (agent.AgentError, CatalogError) as error:
+            raise TargetError(f'system "{self.name}": {error}') from error
+
 
 def _far(inner: Target, peer: PairedSpec) -> bool:
     """Whether one of the hosts is another machine."""
-    named = registry.find(peer.target) if peer.target is not None else None
+    named = kinds.find(peer.target) if peer.target is not None else None
     return isinstance(inner, FarTarget) or (named is not None and named.elsewhere)
 
 
 def _able(fits: Callable[[Kind], bool]) -> str:
     """Of the kinds whose systems can have a second host, those that fit."""
-    return listing(registry.names(lambda kind: kind.end is not None and fits(kind)))
+    return listing(kinds.names(lambda kind: kind.end is not None and fits(kind)))
 
 
 def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:
@@ -271,12 +273,12 @@ def _two(inner: Target, names: Sequence[str] | None) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _between(description: dict[str, Any]) -> bool:
-    return any(description["id"] in known for known in (DRIVERS, THROUGH, TASKS))
-
-
 class PairSession(Session):
-    """One boot of both hosts."""
+    """One boot of both hosts.
+
+    Args:
+        catalog: reads the agent's catalog, when a task first needs it.
+    """
 
     def __init__(
         self,
@@ -286,6 +288,7 @@ class PairSession(Session):
         bed: BedMaker | None,
         timeout_s: float,
         *,
+        catalog: Callable[[], Catalog],
         lacking: str = NO_CABLE,
         make_link: LinkMaker | None = None,
         office: OfficeInUse | None = None,
@@ -300,6 +303,7 @@ class PairSession(Session):
         self._make_bed = bed
         self._bed: Bed | None = None
         self._timeout_s = timeout_s
+        self._catalog = catalog
         self.lacking = lacking
         self.make_link = make_link
         self.link: LinkInUse | None = None
@@ -309,7 +313,8 @@ class PairSession(Session):
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
     ) -> Iterator[dict[str, Any]]:
         tasks = request["workloads"]
-        alone = [place for place, task in enumerate(tasks) if not _between(task)]
+        experiments = [registry.find(task["id"]) for task in tasks]
+        alone = [place for place, experiment in enumerate(experiments) if experiment is None]
         own = request | {"workloads": [tasks[place] for place in alone]}
         done: dict[str, Any] = {}
         for event in self._first.run(own, idle_timeout_s, total_timeout_s):
@@ -326,19 +331,22 @@ class PairSession(Session):
                 yield event
         spent_s = 0.0
         samples = errors = 0
-        for place, description in enumerate(tasks):
-            if not _between(description):
+        for place, (description, experiment) in enumerate(zip(tasks, experiments, strict=True)):
+            if experiment is None:
                 continue
             if spent_s > total_timeout_s:
                 raise TargetError(f'system "{self.name}": the time limit is over')
             began = time.monotonic()
-            task = Task(place, len(tasks), request["session"], request["seed"], description)
-            for event in self._drive(task):
+            entry = self._catalog().workload(description["id"])
+            task = Task(
+                place, len(tasks), request["session"], request["seed"], description,
+                {one.id: one for one in entry.indicators} if entry else {},
+            )  # fmt: skip
+            for event in self._drive(experiment, task):
                 samples += event["event"] == "sample"
                 errors += event["event"] == "error"
                 yield event
-            # File tasks have a limit for each trial, which follows from its link.
-            if task.id not in TASKS:
+            if not experiment.limits_its_trials:
                 spent_s += time.monotonic() - began
         own_samples, own_errors = (done.get(name) for name in ("samples", "errors"))
         if type(own_samples) is not int or type(own_errors) is not int:
@@ -347,33 +355,50 @@ class PairSession(Session):
             )
         yield done | {"samples": own_samples + samples, "errors": own_errors + errors}
 
-    def _drive(self, task: Task) -> Iterator[dict[str, Any]]:
+    def _drive(self, experiment: Experiment[Any], task: Task) -> Iterator[dict[str, Any]]:
         yield task.progress("start")
         try:
-            # Hosts are made when they are first needed: most studies need one kind of them.
-            if drive := DRIVERS.get(task.id):
-                yield from self._open_pair()
-                assert self._pair is not None
-                for event in drive(task, *self._pair):
-                    if self.link is not None and self.link.hides(event):
-                        continue
-                    yield event
-                    if self.link is not None and event["event"] == "packets":
-                        yield self.link.event(task, event)
-            elif task.id in TASKS:
-                if self.office is None:
-                    raise CommandError(no_office(), "unsupported")
-                yield from self.office.run(task)
-            else:
-                yield from self._open_bed()
-                assert self._bed is not None
-                yield from THROUGH[task.id](task, self._bed)
+            testbed = yield from self._testbed(experiment.needs.kind)
+            events = experiment.drivers[task.id](task, testbed)
+            over_link = experiment.needs.kind == "pair" and self.link is not None
+            yield from self._over_link(task, events) if over_link else events
         except LinkRefused as refused:
             yield refused_event(refused)
             yield task.error("invalid", str(refused))
         except CommandError as error:
             yield task.error(error.kind, str(error))
+        except CatalogError as error:
+            yield task.error("failed", str(error))
         yield task.progress("end")
+
+    def _testbed(self, kind: TestbedKind) -> Generator[dict[str, Any], None, Any]:
+        """The testbed of that kind, with the events of its making.
+
+        It is made when it is first needed: most studies need one kind.
+
+        Raises:
+            CommandError: the system cannot have one.
+            LinkRefused: the link between the hosts is not what the study asks for.
+        """
+        if kind == "pair":
+            yield from self._open_pair()
+            return self._pair
+        if kind == "forwarder":
+            yield from self._open_bed()
+            return self._bed
+        if self.office is None:
+            raise CommandError(no_office(), "unsupported")
+        return self.office
+
+    def _over_link(self, task: Task, events: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The events of a driver, with those of the link that its packets crossed."""
+        assert self.link is not None
+        for event in events:
+            if self.link.hides(event):
+                continue
+            yield event
+            if event["event"] == "packets":
+                yield self.link.event(task, event)
 
     def _open_pair(self) -> Iterator[dict[str, Any]]:
         """Make both hosts if they are not there; the events of a link between them, and of what

@@ -20,7 +20,7 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import pilot_links
 from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.runner import Shield, limits, make_request
-from pentathlon.study.catalog import Catalog, Workload
+from pentathlon.study.catalog import LINKS, Catalog, Workload
 from pentathlon.study.plan import Plan, Step
 from pentathlon.targets.contract import Session, Target
 
@@ -38,9 +38,6 @@ LEAST_BYTES = 65536
 
 VALUES = ("sample", "histogram")
 """Events that hold what was measured."""
-
-TRIALS = ("network.", "forwarding.")
-"""Workloads whose samples are those of trials between two hosts: one trial yields many."""
 
 Weights = Mapping[str, Mapping[Any, float]]
 """Factor -> value -> how many of the study's cases that value stands for."""
@@ -125,7 +122,8 @@ def pilot(
     for index, step in enumerate(steps):
         own = [event for event in events if event.get("index") == index]
         measured += _span(own)
-        estimate.steps_s[index], size = estimate_step(step, own, weights[index])
+        workload = catalog.workload(step.workload)
+        estimate.steps_s[index], size = estimate_step(step, own, weights[index], workload)
         if any(event.get("kind") == "timeout" for event in own if event.get("event") == "error"):
             estimate.cut = (*estimate.cut, step.workload)
             estimate.steps_s[index] = step.processes * step.timeout_s
@@ -153,8 +151,8 @@ def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights
         share = sum((value - low) / (high - low) for value in values)
         parameters[name] = [low, high]
         weights[name] = {low: len(values) - share, high: share}
-    if workload is not None and workload.area == "files" and "document_bytes" in parameters:
-        parameters["links"] = links = pilot_links.one_of(parameters["links"])
+    if LINKS in parameters and "document_bytes" in parameters:
+        parameters[LINKS] = links = pilot_links.one_of(parameters[LINKS])
         # A slow link needs minutes for a file, and the time goes with its length.
         shrunk: dict[Any, float] = {}
         for size in parameters["document_bytes"]:
@@ -168,7 +166,10 @@ def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights
 
 
 def estimate_step(
-    step: Step, events: Sequence[Mapping[str, Any]], weights: Weights
+    step: Step,
+    events: Sequence[Mapping[str, Any]],
+    weights: Weights,
+    workload: Workload | None = None,
 ) -> tuple[float, float]:
     """Seconds and journal bytes of a step, from the pilot's events of it.
 
@@ -177,6 +178,8 @@ def estimate_step(
     hosts is repeated with its set-up.
     """
     repeats = step.iterations + step.warmup
+    # Between two hosts one trial yields many samples.
+    trials = workload is not None and workload.hosts > 1 and not workload.over_links
     total = 0.0
     size = 0.0
     each = 1
@@ -188,18 +191,18 @@ def estimate_step(
         kinds = {event.get("event") for event in part}
         batches = [e for e in part if e.get("event") in VALUES and e.get("phase") == "measure"]
         # What one trial between two hosts yields is of one time, which every indicator tells.
-        trials: dict[Any, float] = {}
+        each_s: dict[Any, float] = {}
         for place, event in enumerate(batches):
             which = event.get("iteration") if "files" in kinds else place
             seconds = float(event.get("elapsed_ns", 0)) / 1e9
-            trials[which] = max(trials.get(which, 0.0), seconds)
-        taken = list(trials.values())
+            each_s[which] = max(each_s.get(which, 0.0), seconds)
+        taken = list(each_s.values())
         rest = max(span_s - sum(taken), 0.0)
         full = sum(max(seconds, step.sample_ms / 1000) for seconds in taken)
-        if step.workload.startswith(TRIALS):
+        if trials:
             # Flows of one trial are cases of their own, told at once.
             rest, full = 0.0, span_s
-        links = step.parameters.get("links", [])
+        links = step.parameters.get(LINKS, [])
         others = pilot_links.others_s(links, case.get("link"), part, weight)
         total += weight * (rest + repeats * full) + len(others) * rest + repeats * sum(others)
         copies = weight + len(others)

@@ -52,17 +52,7 @@ SAMPLES: Final[dict[str, pl.DataType]] = {
     "counted": pl.Boolean(),
     "t_ns": pl.Int64(),
     "utc": pl.String(),
-    "cpu_user_ns": pl.Int64(),
-    "cpu_system_ns": pl.Int64(),
-    "voluntary_switches": pl.Int64(),
-    "involuntary_switches": pl.Int64(),
-    "minor_faults": pl.Int64(),
-    "major_faults": pl.Int64(),
-    "steal_ns": pl.Int64(),
-    "interrupts": pl.Int64(),
-    "frequency_khz": pl.Int64(),
-    "cycles": pl.Int64(),
-    "instructions": pl.Int64(),
+    **{name: pl.Int64() for name in COUNTERS},
 }
 """One row per sample, in the order of the journal, those of warm-up and of cut-off steps too.
 

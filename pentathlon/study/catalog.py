@@ -13,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 PROTOCOL = 1
 
+LINKS = "links"
+"""The parameter that names links between two hosts, of the workloads that have several."""
+
 ParameterType: TypeAlias = Literal[
     "integer", "number", "boolean", "string", "list[integer]", "list[number]", "list[string]"
 ]
@@ -101,6 +104,12 @@ class Workload(_Entry):
     test_only: bool = False
     hosts: int = 1
     """Hosts that it runs between; 2 needs a system with a peer."""
+
+    @property
+    def over_links(self) -> bool:
+        """Whether its tasks go over each of the links that its parameter `links` names; else two
+        hosts have the one link of the system."""
+        return self.hosts > 1 and self.parameter(LINKS) is not None
 
     def parameter(self, name: str) -> Parameter | None:
         """The parameter of that name."""

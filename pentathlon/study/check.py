@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from pentathlon.study import flows
-from pentathlon.study.catalog import Catalog, Parameter, Workload
+from pentathlon.study.catalog import LINKS, Catalog, Parameter, Workload
 from pentathlon.study.distributions import ModelError
 from pentathlon.study.limits import too_many_cases
 from pentathlon.study.link_profile import ProfileError, load_profile
@@ -32,12 +32,8 @@ _WORDS = {
 CATALOG = '"pentathlon catalog"'
 """The command that lists workloads, and with one of them its parameters and indicators."""
 
-FILES, LINKS, CABLE = "files", "links", "none"
-"""The area of file tasks, their parameter that names links, and its value for a plain cable."""
-
-
-TRAFFIC = "network.traffic"
-"""The workload whose parameters say flows (docs/network.md)."""
+CABLE = "none"
+"""A plain cable instead of a link."""
 
 
 def matches(choice: WorkloadChoice, workload: Workload) -> bool:
@@ -98,17 +94,17 @@ def check_judgement(study: Study, catalog: Catalog) -> list[Problem]:
 
 def _check_flows(study: Study, catalog: Catalog) -> Iterator[Problem]:
     """Distributions and lines of scripts that say nothing that can be sent."""
-    workload = catalog.workload(TRAFFIC)
     for number, suite in enumerate(study.suites):
         for index, choice in enumerate(suite.workloads):
-            if workload is None or choice.id != TRAFFIC:
+            workload = catalog.workload(choice.id)
+            if workload is None or not flows.says_flows(workload):
                 continue
             asked = workload.defaults() | choice.parameters
             path: TomlPath = ("suite", number, "workloads", index, "parameters")
             yield from _flow_problem(asked, path)
             for place, system in enumerate(study.systems):
-                if own := system.parameters.get(TRAFFIC):
-                    path = ("system", place, "parameters", TRAFFIC)
+                if own := system.parameters.get(workload.id):
+                    path = ("system", place, "parameters", workload.id)
                     yield from _flow_problem(asked | own, path)
 
 
@@ -271,7 +267,7 @@ def _check_parameters(
             yield Problem((*path, name), text)
             continue
         complaint = next((c for known in having if (c := value_problem(known, value))), None)
-        if complaint is None and name == LINKS and any(w.area == FILES for w in workloads):
+        if complaint is None and name == LINKS and any(w.over_links for w in workloads):
             complaint = next((c for link in value if (c := _link_problem(link))), None)
         if complaint:
             yield Problem((*path, name), complaint)

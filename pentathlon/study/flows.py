@@ -10,6 +10,7 @@ from typing import Any
 
 from pentathlon.study import distributions
 from pentathlon.study.application_profiles import PROFILES, Way
+from pentathlon.study.catalog import Workload
 from pentathlon.study.distributions import ModelError
 
 PROTOCOLS = ("udp", "tcp", "icmp", "sctp", "dccp")
@@ -25,6 +26,15 @@ KEYS = (
     "duration", "back",
 )  # fmt: skip
 """What a line of a script can say."""
+
+
+SAID_BY = ("protocols", "ip_versions", "size_bytes", "size", "rung", "profiles", "script")
+"""Parameters of a workload by which a study says which flows it sends."""
+
+
+def says_flows(workload: Workload) -> bool:
+    """Whether the parameters of a workload say flows (docs/network.md)."""
+    return all(workload.parameter(name) is not None for name in SAID_BY)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+from pentathlon.study.catalog import CatalogError, Indicator
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Task:
         session: random hex digits of the boot; every packet carries them.
         seed: seed of every model.
         description: the entry itself.
+        indicators: what the agent's catalog says that the workload yields, by id.
     """
 
     place: int
@@ -24,6 +28,7 @@ class Task:
     session: str
     seed: int
     description: dict[str, Any]
+    indicators: Mapping[str, Indicator] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -49,9 +54,22 @@ class Task:
         """The `error` event; `kind` as in docs/protocol.md."""
         return self.event("error", kind=kind, reason=reason, case=case)
 
-    def sample(self, **fields: Any) -> dict[str, Any]:
-        """The `sample` event."""
-        return self.event("sample", **fields)
+    def sample(self, *, indicator: str, case: dict[str, Any], **fields: Any) -> dict[str, Any]:
+        """The `sample` event, in the unit and with the direction of the agent's catalog.
+
+        Raises:
+            CatalogError: the catalog has no such indicator of the workload.
+        """
+        known = self.indicators.get(indicator)
+        if known is None:
+            raise CatalogError(
+                f'the agent\'s catalog has no indicator "{indicator}" of {self.id}; '
+                "use the agent and the experimenter of one release"
+            )
+        return self.event(
+            "sample", indicator=indicator, case=case, unit=known.unit, direction=known.direction,
+            **fields,
+        )  # fmt: skip
 
     def of(self, event: dict[str, Any]) -> dict[str, Any]:
         """An event that somebody else has made, as one of this task."""

@@ -31,6 +31,7 @@ from pentathlon.testbed.link.use import difference
 from pentathlon.testbed.remote_host import FarEnd
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.conftest import PARAMETERS
+from tests.fakes.catalogs import catalog, indicators
 from tests.hostile.endpoints import CALLS, endpoint, forged, spoiling
 from tests.hostile.mutate import damaged
 
@@ -194,14 +195,14 @@ def test_the_records_of_one_answer_are_bounded_together() -> None:
 def task(**parameters: Any) -> Task:
     held = PARAMETERS | {"packet_rate": "constant 100", "keep": "always"} | parameters
     described = {"id": "network.traffic", "parameters": held, "warmup": 0, "iterations": 1}
-    return Task(0, 1, "0123456789abcdef", 7, described)
+    return Task(0, 1, "0123456789abcdef", 7, described, indicators("network.traffic"))
 
 
 def session(ends: tuple[Endpoint, Endpoint]) -> PairSession:
     """A boot of both hosts whose first agent has nothing else to do."""
     done = [{"event": "done", "samples": 0, "errors": 0, "t_ns": 1}]
     first: Any = SimpleNamespace(boot_log=[], run=lambda *_: iter(done), stop=lambda: None)
-    return PairSession("pair", first, lambda _: ends, None, 1.0)
+    return PairSession("pair", first, lambda _: ends, None, 1.0, catalog=catalog)
 
 
 def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, Any]]:
@@ -330,7 +331,9 @@ SWEEP: dict[str, Any] = {
 def swept(bed: Any) -> list[dict[str, Any]]:
     described = {"id": "forwarding.sweep", "parameters": SWEEP, "warmup": 0, "iterations": 1}
     events = []
-    for event in sweep.run_sweep(Task(0, 1, "0" * 16, 7, described), bed):
+    for event in sweep.run_sweep(
+        Task(0, 1, "0" * 16, 7, described, indicators("forwarding.sweep")), bed
+    ):
         plain(event)
         assert event["event"] != "sample" or math.isfinite(event["value"])
         events.append(event)

@@ -16,7 +16,7 @@ from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate, estimate_step, pilot, thin
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, Step, make_plan
-from tests.fakes import scripted
+from tests.fakes import catalogs, scripted
 from tests.fakes.scripted import ScriptedTarget, well
 
 
@@ -262,8 +262,11 @@ def test_indicators_of_one_trial_between_hosts_are_one_time() -> None:
     assert seconds == pytest.approx(6.0)
 
 
-@pytest.mark.parametrize("workload", ["network.traffic", "forwarding.sweep"])
-def test_a_trial_between_hosts_counts_once_with_all_its_flows(workload: str) -> None:
+@pytest.mark.parametrize("name", ["network.traffic", "forwarding.sweep", "made.up"])
+def test_a_trial_between_hosts_counts_once_with_all_its_flows(name: str) -> None:
+    workload = catalogs.catalog().workload(name) or catalogs.catalog().workload("memory.read")
+    assert workload is not None
+    workload = workload.model_copy(update={"id": name, "hosts": 2})
     flows = [{"size": 64, "flow": flow} for flow in (0, 1)]
     told = [
         {"event": "sample", "phase": "measure", "case": case, "iteration": 0,
@@ -271,7 +274,7 @@ def test_a_trial_between_hosts_counts_once_with_all_its_flows(workload: str) -> 
         for case in flows for _ in range(20)
     ]  # fmt: skip
     begun = {"event": "progress", "state": "case", "case": {"size": 64}, "t_ns": 0.0}
-    given_ = step([1], iterations=5, warmup=0).model_copy(update={"workload": workload})
-    seconds, _ = estimate_step(given_, [begun, *told], {})
+    given_ = step([1], iterations=5, warmup=0).model_copy(update={"workload": name})
+    seconds, _ = estimate_step(given_, [begun, *told], {}, workload)
     # Two seconds, of which one and a half are the flows.
     assert seconds == pytest.approx(10.0)

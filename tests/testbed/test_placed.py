@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from pentathlon.experiments import registry
+from pentathlon.experiments.descriptor import Experiment, Need
 from pentathlon.experiments.forwarding.testbed import netns_bed
 from pentathlon.experiments.systems import make_target
-from pentathlon.experiments.two_hosts import DRIVERS, PairSession, PairTarget
+from pentathlon.experiments.two_hosts import PairSession, PairTarget
 from pentathlon.machine import cgroup, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.settings import (
@@ -145,7 +147,8 @@ def test_a_host_without_a_setting_is_refused(
 def test_the_inventory_of_a_boot_has_both_hosts_once(
     real_agent: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(DRIVERS, "network.traffic", lambda *_: iter(()))
+    silent = Experiment("silent", Need[object]("pair"), {"network.traffic": lambda *_: iter(())})
+    monkeypatch.setattr(registry, "EXPERIMENTS", (silent,))
     settings = Settings(nice=7)
     system = System(name="two", target="netns", settings=settings, peer=Peer())
     target = make_target(system, real_agent, state)

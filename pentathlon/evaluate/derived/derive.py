@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from pentathlon.evaluate.derived import registry
 from pentathlon.evaluate.derived.code_size import find_code_sizes
-from pentathlon.evaluate.derived.files import find_file_tasks
-from pentathlon.evaluate.derived.forwarding import find_competitions
-from pentathlon.evaluate.derived.limits import find_limits
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.derived.read_ahead import find_read_ahead
 from pentathlon.evaluate.derived.regions import PAGE, Machine, find_regions
@@ -51,9 +49,7 @@ def derive(
             rows, systems, {name: configured(one) for name, one in inventories.items()}
         ),
         regions=find_regions(rows, systems, machines, level),
-        competitions=find_competitions(rows, systems, level),
-        limits=find_limits(rows, systems, level),
-        file_tasks=find_file_tasks(rows, ends or {}, level),
+        **registry.figures(registry.Measured(rows, systems, ends or {}, level)),
     )
 
 

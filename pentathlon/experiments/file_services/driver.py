@@ -33,24 +33,6 @@ TASKS: Final = {
 }
 """Workload -> task."""
 
-UNITS: Final = {
-    "task_time": ("s", "lower"),
-    "throughput": ("Mbit/s", "higher"),
-    "least_time": ("s", "lower"),
-    "round_trips": ("count", "lower"),
-    "exchanges": ("count", "lower"),
-    "turns": ("count", "lower"),
-    "metadata": ("count", "lower"),
-    "response_time": ("ms", "lower"),
-    "retransmitted": ("count", "lower"),
-    "wire_bytes": ("B", "lower"),
-    "packets": ("count", "lower"),
-    "window": ("B", "higher"),
-    "link_round_trip": ("ms", "lower"),
-    "program_time": ("s", "lower"),
-}
-"""Indicator -> unit and direction, as in the catalog."""
-
 
 class Grounds(Protocol):
     """The links of a boot."""
@@ -200,10 +182,8 @@ def _samples(
     for name, value in values.items():
         if value is None:
             continue
-        unit, direction = UNITS[name]
         yield task.sample(
-            indicator=name, case=case, unit=unit, direction=direction, phase=phase,
-            iteration=iteration, value=float(value), batch=1,
-            elapsed_ns=int(found.task_s * 1e9), checksum=f"0x{done.content.digest[:16]}",
+            indicator=name, case=case, phase=phase, iteration=iteration, value=float(value),
+            batch=1, elapsed_ns=int(found.task_s * 1e9), checksum=f"0x{done.content.digest[:16]}",
             counters={},
         )  # fmt: skip

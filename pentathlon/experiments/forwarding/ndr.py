@@ -51,10 +51,10 @@ def _search(
     tried: dict[float, list[float]] = {}
     offer = Offers(lambda rate: _flow(task, bed, setting, rate))
 
-    def sample(indicator: str, unit: str, direction: str, value: float, **factors: Any) -> Any:
+    def sample(indicator: str, value: float, **factors: Any) -> Any:
         return task.sample(
-            indicator=indicator, case={**factors, **setting.case}, unit=unit, direction=direction,
-            phase=phase, iteration=iteration, value=value, batch=1,
+            indicator=indicator, case={**factors, **setting.case}, phase=phase,
+            iteration=iteration, value=value, batch=1,
             elapsed_ns=int(parameters["duration_s"] * 1e9), checksum="0x1", counters={},
         )  # fmt: skip
 
@@ -91,8 +91,8 @@ def _search(
         elif wrong:
             yield task.error("invalid", wrong, case)
         else:
-            yield sample("rate", "1/s", "higher", found.passed, criterion=criterion)
-            yield sample("rate_above", "1/s", "higher", found.failed, criterion=criterion)
+            yield sample("rate", found.passed, criterion=criterion)
+            yield sample("rate_above", found.failed, criterion=criterion)
         if criterion == "no loss":
             without_loss = found.passed if found.failed is not None and not wrong else 0.0
     for message in offer.words():
@@ -104,7 +104,7 @@ def _search(
             yield task.error("invalid", str(error), {"load_percent": percent, **setting.case})
             continue
         for name, value in flow.round_trips().items():
-            yield sample(name, "us", "lower", value, load_percent=percent)
+            yield sample(name, value, load_percent=percent)
 
 
 def _flow(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:

@@ -8,32 +8,12 @@ from typing import Any
 
 from pentathlon.experiments.forwarding import background_load, loads
 from pentathlon.experiments.forwarding.fastest_backend import Rung, altered
-from pentathlon.experiments.forwarding.flow import ROUND_TRIPS, InvalidTrial, run_flow
+from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
 from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
 from pentathlon.experiments.forwarding.testbed import Bed
 from pentathlon.experiments.forwarding.trials import Offers, valid
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
-
-UNITS: dict[str, tuple[str, str]] = {
-    "throughput": ("1/s", "higher"),
-    "lost": ("%", "lower"),
-    "round_trip": ("us", "lower"),
-    **dict.fromkeys(ROUND_TRIPS, ("us", "lower")),
-    "intended_load": ("1/s", "higher"),
-    "offered_load": ("1/s", "higher"),
-    "lateness_p99": ("us", "lower"),
-    "lateness_max": ("us", "lower"),
-    "receiver_lost": ("%", "lower"),
-    "ping_round_trip": ("us", "lower"),
-    "cpu_available": ("%", "higher"),
-    "cpu_idle": ("%", "higher"),
-    "softirq_rate": ("1/s", "lower"),
-    "interrupts_in": ("1/s", "lower"),
-    "interrupts_out": ("1/s", "lower"),
-    "competitor_speed": ("%", "higher"),
-    "knee": ("1/s", "higher"),
-}
 
 
 @dataclass(frozen=True)
@@ -100,13 +80,12 @@ def _sample(
     measured: tuple[str, float],
 ) -> dict[str, Any]:
     name, value = measured
-    unit, direction = UNITS[name]
     phase, iteration = when
     duration_s = task.parameters["duration_s"]
     return task.sample(
-        indicator=name, case=case, unit=unit, direction=direction, phase=phase,
-        iteration=iteration, value=value, batch=round(rate * duration_s),
-        elapsed_ns=int(duration_s * 1e9), checksum="0x1", counters={},
+        indicator=name, case=case, phase=phase, iteration=iteration, value=value,
+        batch=round(rate * duration_s), elapsed_ns=int(duration_s * 1e9), checksum="0x1",
+        counters={},
     )  # fmt: skip
 
 

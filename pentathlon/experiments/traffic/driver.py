@@ -93,11 +93,10 @@ def _samples(
         if result.flow.protocol == "tcp":
             host = trial.hosts[int(result.flow.back)]
             found |= values.of_tcp(trial.sent[result.number], host, result.trips)
-        left_out = transmit_backends.meaningless(case.get("rung", "send"))
-        if result.merges:
-            left_out |= transmit_backends.MERGED
+        rung = case.get("rung", "send")
         for name, value in found.items():
-            if name in left_out:
+            merged = result.merges and name in transmit_backends.MERGED
+            if merged or transmit_backends.is_meaningless(name, rung):
                 continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
     packets = _packets(results)
@@ -150,12 +149,10 @@ def _sample(
     task: Task, case: dict[str, Any], when: tuple[str, int], measured: tuple[str, float, int, float]
 ) -> dict[str, Any]:
     name, value, packets, seconds = measured
-    unit, direction = values.UNITS[name]
     phase, iteration = when
     return task.sample(
-        indicator=name, case=case, unit=unit, direction=direction, phase=phase,
-        iteration=iteration, value=value, batch=packets, elapsed_ns=int(seconds * 1e9),
-        checksum="0x1", counters={},
+        indicator=name, case=case, phase=phase, iteration=iteration, value=value, batch=packets,
+        elapsed_ns=int(seconds * 1e9), checksum="0x1", counters={},
     )  # fmt: skip
 
 

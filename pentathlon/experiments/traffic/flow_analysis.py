@@ -87,7 +87,7 @@ def judge(trial: Trial) -> list[FlowResult]:
         RecordsError: a file of records is torn or damaged.
     """
     lines: dict[int, clocks.ClockDifference | None] = {}
-    for sender in (0, 1) if "delay" not in transmit_backends.meaningless(trial.rung) else ():
+    for sender in (0, 1) if not transmit_backends.is_meaningless("delay", trial.rung) else ():
         if data := trial.files.get((sender, "exchange", 0)):
             timers = (trial.timers[sender], trial.timers[1 - sender])
             lines[sender] = clocks.between(records.exchanges(data), *timers)
@@ -178,7 +178,7 @@ def _metrics(
 def _jitter(
     both: join.Joined | None, line: clocks.ClockDifference | None, rung: str
 ) -> list[tuple[float, float, float]]:
-    if both is None or "jitter" in transmit_backends.meaningless(rung):
+    if both is None or transmit_backends.is_meaningless("jitter", rung):
         return []
     return jitter.series(both, series.arrivals(both, line))
 

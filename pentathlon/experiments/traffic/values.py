@@ -8,46 +8,6 @@ from typing import Any
 from pentathlon.packets.metrics import Delay, FlowMetrics
 from pentathlon.packets.reordering import Reordering
 
-UNITS: dict[str, tuple[str, str]] = {
-    "throughput": ("kbit/s", "higher"),
-    "packet_rate": ("1/s", "higher"),
-    "delivered": ("%", "higher"),
-    "lost": ("%", "lower"),
-    "duplicated": ("%", "lower"),
-    "reordered": ("%", "lower"),
-    "delay_bound": ("ms", "lower"),
-    **{
-        name + tail: ("ms", "lower")
-        for name in ("delay", "round_trip")
-        for tail in ("", "_p50", "_p90", "_p99", "_p999", "_p9999")
-    },
-    "reordering_extent": ("packets", "lower"),
-    "reordered_3": ("%", "lower"),
-    **{
-        name + tail: ("ms", "lower")
-        for name in ("kernel_delay", "send_wait", "receive_wait")
-        for tail in ("", "_p50", "_p99")
-    },
-    "ipdv": ("ms", "lower"),
-    "pdv_p999": ("ms", "lower"),
-    "jitter": ("ms", "lower"),
-    "ditg_jitter": ("ms", "lower"),
-    "tcp_efficiency": ("%", "higher"),
-    "buffer_delay": ("%", "lower"),
-    **{
-        f"{name}_{end}": (unit, "lower")
-        for name, unit in (
-            ("cpu", "%"), ("cpu_irq", "%"), ("cpu_softirq", "%"), ("cpu_steal", "%"),
-            ("packet_cpu", "us"), ("packet_busy", "us"), ("interrupts", "1/s"), ("softirqs", "1/s"),
-        )
-        for end in ("sender", "receiver")
-    },
-    "packet_busy_both": ("us", "lower"),
-    "cpu_available_sender": ("%", "higher"),
-    "cpu_available_receiver": ("%", "higher"),
-}  # fmt: skip
-"""Indicator -> unit and direction, as the catalog has them."""
-
 NETWORK_SOFTIRQS = ("NET_RX", "NET_TX")
 
 

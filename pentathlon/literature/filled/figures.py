@@ -8,7 +8,6 @@ Paths: `regions/REGION/read|write|page`, `regions/BETWEEN/latency`, and, each wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 from pentathlon.evaluate.cases import case_text
@@ -17,7 +16,7 @@ from pentathlon.evaluate.display import signed_percent, significant
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_curves import CacheCheck
 from pentathlon.evaluate.published import difference_percent
-from pentathlon.literature.filled import forwarding
+from pentathlon.literature.filled import forwarding, traffic
 from pentathlon.literature.filled.figure import Figure
 from pentathlon.literature.filled.load import Entry
 from pentathlon.literature.filled.table import ABSENT, BETTER, Cell, Judgement, Line
@@ -148,37 +147,10 @@ def size(checks: Sequence[CacheCheck], what: str, part: str) -> Figure:
     return Figure(None, max(0.0, claimed - high), claimed - low)
 
 
-def _network_difference(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | None:
-    """Differences from the reference over packet sizes, IPv4, in percent (vdovjak2021, section 5).
-
-    The largest is that of the largest magnitude, with its sign.
-    """
-    protocol, _, kind = part.partition("-")
-    found: dict[str, float] = {}
-    measured = False
-    for row in evaluation.rows:
-        wanted = (row.workload, row.indicator, row.case.get("protocol"), row.case.get("ip_version"))
-        if wanted != ("network.traffic", what, protocol, 4):
-            continue
-        measured = True
-        comparison = row.comparison(system)
-        if comparison is not None and comparison.difference_percent is not None:
-            found[row.case_text] = comparison.difference_percent
-    if measured and system == evaluation.study.reference:
-        return Figure(words="reference")
-    found = {at: value for at, value in found.items() if math.isfinite(value)}
-    if not found:
-        return None
-    if kind == "mean":
-        return Figure(sum(found.values()) / len(found), at=f"mean of {len(found)} packet sizes")
-    at = max(found, key=lambda name: abs(found[name]))
-    return Figure(found[at], at=f"at {at}")
-
-
 _FINDERS: dict[str, Callable[[Evaluation, str, str, str], Figure | None]] = {
     "regions": _regions,
     "code-size": _code_size,
     "data-size": _data_size,
-    "difference": _network_difference,
+    "difference": traffic.find,
     "forwarding": forwarding.find,
 }

@@ -19,8 +19,8 @@ from pentathlon.evaluate.facts import Inventory, ResultLike, inventories
 from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.report import file_services
-from pentathlon.report.html import gaps, jitters, overlays, sweeps
+from pentathlon.report.experiments import registry
+from pentathlon.report.html import gaps, sweeps
 from pentathlon.report.html.view import Area
 
 DIGITS, DRAWN_DIGITS = 7, 5
@@ -69,9 +69,11 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             for one in evaluation.scalings
         ],
         "sweeps": sweeps.payload(evaluation, short),
-        "overlays": overlays.payload(evaluation, short),
-        "jitters": jitters.payload(evaluation, result, drawn),
-        "offices": file_services.payload(evaluation, short),
+        **{
+            name: make(evaluation, result, short, drawn)
+            for entry in registry.SHOWN
+            for name, make in entry.data.items()
+        },
         "samples": _samples(evaluation, result.samples(), names),
     }
 

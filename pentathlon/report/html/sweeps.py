@@ -7,40 +7,14 @@ lie. The numbers are laid out here; `assets/sweeps.js` only draws them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pentathlon.evaluate.cases import case_text, number, without
 from pentathlon.evaluate.display import bytes_text, significant
 from pentathlon.evaluate.model import Evaluation, Row
+from pentathlon.report.experiments import registry
 from pentathlon.report.html.gaps import missing
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """How the picture of one workload is laid out."""
-
-    factor: str
-    x_title: str
-    caption: str
-    marks: Callable[[Evaluation, str], Iterator[Mark]]
-    """Marks of the panel with that key, INDICATOR|CASE."""
-    rules: Callable[[Evaluation], Iterator[tuple[int, str]]]
-    """What the systems claim: (size, name)."""
-    words: Callable[[Evaluation], Iterator[tuple[str, str, tuple[str, ...]]]]
-    """(system, curve, sentences) on the derived figures."""
-    shown: tuple[str, ...] = ()
-    """Indicators that are drawn; empty: all of them."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A derived figure on a picture: an interval of x, and the place of the best in it."""
-
-    system: str
-    low: float
-    high: float
-    best: float | None = None
+from pentathlon.report.html.sweep import Mark, Sweep, Words, no_marks, no_rules
 
 
 def find(workload: str) -> Sweep | None:
@@ -146,14 +120,6 @@ def _advantages(evaluation: Evaluation, short: Callable[[float], Any]) -> Iterat
         }
 
 
-def _none(evaluation: Evaluation, key: str) -> Iterator[Mark]:
-    return iter(())
-
-
-def _unclaimed(evaluation: Evaluation) -> Iterator[tuple[int, str]]:
-    return iter(())
-
-
 def _code_caches(evaluation: Evaluation) -> Iterator[tuple[int, str]]:
     for one in evaluation.derived.code_sizes:
         for check in one.checks:
@@ -167,17 +133,13 @@ def _region_caches(evaluation: Evaluation) -> Iterator[tuple[int, str]]:
                 yield check.claimed_bytes, f"{check.level} {bytes_text(check.claimed_bytes)}"
 
 
-def _silent(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    return iter(())
-
-
 def _optima(evaluation: Evaluation, key: str) -> Iterator[Mark]:
     for one in evaluation.derived.optima:
         if one.seen and key.endswith(f"|{one.case_text}"):
             yield Mark(one.system, one.set_bytes[0], one.set_bytes[-1], one.best_bytes)
 
 
-def _optimum_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _optimum_words(evaluation: Evaluation) -> Words:
     for one in evaluation.derived.optima:
         words = one.words
         if one.gain is not None and one.gain.low is not None and one.gain.high is not None:
@@ -195,7 +157,7 @@ def _knees(evaluation: Evaluation, key: str) -> Iterator[Mark]:
                 yield Mark(one.system, knee.low_bytes, knee.high_bytes)
 
 
-def _knee_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _knee_words(evaluation: Evaluation) -> Words:
     for one in evaluation.derived.code_sizes:
         yield one.system, one.case_text, one.words
 
@@ -207,7 +169,7 @@ def _boundaries(evaluation: Evaluation, key: str) -> Iterator[Mark]:
                 yield Mark(one.system, low, high)
 
 
-def _region_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _region_words(evaluation: Evaluation) -> Words:
     for one in evaluation.derived.regions:
         sentences = [
             f"{region.name}: {bytes_text(region.low_bytes)} to {bytes_text(region.high_bytes)}"
@@ -233,39 +195,18 @@ def _region_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str,
         yield one.system, one.case_text, (*sentences, *one.words)
 
 
-def _ahead_words(evaluation: Evaluation) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _ahead_words(evaluation: Evaluation) -> Words:
     for one in evaluation.derived.read_ahead:
         yield one.system, f"sequential against {one.case_text}", (f"limit {one.words}",)
 
 
-_SWEEPS = {
-    "network.traffic": Sweep(
-        "size_bytes",
-        "packet size, bytes of payload",
-        "What the studies draw over the size of the packets, by protocol and version of the "
-        "Internet Protocol, as figures 8 to 15 of martinovic2012 and figures 2 and 3 of "
-        "vdovjak2021; quantiles and the rest are in the table. The clocks of the two hosts are "
-        "known to within the indicator delay_bound: one-way delays that differ by less than it "
-        "are alike.",
-        _none,
-        _unclaimed,
-        _silent,
-        (
-            "throughput",
-            "packet_rate",
-            "lost",
-            "delay",
-            "delay_p99",
-            "round_trip",
-            "ipdv",
-            "jitter",
-            "ditg_jitter",
-            "cpu_sender",
-            "cpu_receiver",
-            "packet_cpu_sender",
-            "packet_cpu_receiver",
-        ),
-    ),
+_SWEEPS: dict[str, Sweep] = {
+    **{
+        workload: pictures.sweep
+        for entry in registry.SHOWN
+        for workload, pictures in entry.pictures.items()
+        if pictures.sweep is not None
+    },
     "memory.regions": Sweep(
         "block_bytes",
         "block size, bytes",
@@ -290,32 +231,26 @@ _SWEEPS = {
         "Time for each element and pass over the size of the piece. Ringed: the lowest mean; "
         "bands: from the smallest to the largest piece that may be the best.",
         _optima,
-        _unclaimed,
+        no_rules,
         _optimum_words,
     ),
     "disk.access": Sweep(
         "chunk_bytes",
         "chunk, bytes",
         "Bandwidth over the size of the chunk, for each interface: first read, write, second read.",
-        _none,
-        _unclaimed,
-        _silent,
     ),
     "disk.order": Sweep(
         "chunk_bytes",
         "chunk, bytes",
         "Rate over the size of the chunk in each order, and how many times as fast reading in "
         "order is. Bands: from where it gains no more. Dashed rules: the configured read-ahead.",
-        _none,
-        _unclaimed,
+        no_marks,
+        no_rules,
         _ahead_words,
     ),
     "disk.phases": Sweep(
         "chunk_bytes",
         "chunk, bytes",
         "Time of each phase over the size of the chunk, by read and write and by mmap.",
-        _none,
-        _unclaimed,
-        _silent,
     ),
 }

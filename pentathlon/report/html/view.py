@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pentathlon.evaluate.cases import REPETITIONS, SIZE
-from pentathlon.evaluate.derived import limits
 from pentathlon.evaluate.display import (
     bytes_text,
     interval_text,
@@ -18,7 +17,9 @@ from pentathlon.evaluate.display import (
 from pentathlon.evaluate.model import Comparison, Effect, Evaluation, Row, Scaling, Summary
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict, words
-from pentathlon.report.html import jitters, overlays, sweeps
+from pentathlon.report.experiments import registry
+from pentathlon.report.html import sweeps
+from pentathlon.report.html.sweep import Words
 from pentathlon.study.counting import count_text
 
 CURVE_ROWS = 6
@@ -120,10 +121,6 @@ class Slope:
     unit: str
     r_squared: str
     worst: str
-
-
-SAID = {overlays.PICTURED: overlays.words, limits.WORKLOAD: overlays.limit_words}
-"""Workload -> the sentences on what is derived from its rows."""
 
 
 @dataclass(frozen=True)
@@ -229,12 +226,10 @@ def _parts(evaluation: Evaluation, area: str, rows: Sequence[Row]) -> tuple[Part
 def _figures(workload: str, rows: Sequence[Row]) -> tuple[Figure, ...]:
     case = rows[0].case
     sweep = sweeps.find(workload)
-    if sweep is not None:
-        found = (Figure("sweep", workload, sweep.caption),)
-        series = Figure("jitter", workload, jitters.CAPTION)
-        return (*found, series) if workload == jitters.PICTURED else found
-    if workload == overlays.PICTURED:
-        return (Figure("overlay", workload, overlays.CAPTION),)
+    named = [("sweep", sweep.caption)] if sweep is not None else []
+    named += registry.pictures(workload).figures
+    if named:
+        return tuple(Figure(kind, workload, caption) for kind, caption in named)
     if SIZE in case:
         what = "Bandwidth" if rows[0].direction == "higher" else "Latency"
         return (
@@ -270,11 +265,12 @@ def _part(
     sweep = sweeps.find(workload)
     curves = [one for one in evaluation.curves if one.workload == workload and sweep is None]
     alike = bool(title) and len({row.title for row in rows}) == 1
-    said: Iterable[tuple[str, str, tuple[str, ...]]] | None = None
+    pictures = registry.pictures(workload)
+    said: Words | None = None
     if sweep is not None:
         said = sweep.words(evaluation)
-    elif workload in SAID:
-        said = SAID[workload](evaluation)
+    elif pictures.words is not None:
+        said = pictures.words(evaluation)
     shared = _shared(evaluation, rows)
     return Part(
         anchor=anchor,
@@ -286,9 +282,7 @@ def _part(
         figures=tuple(
             one for one in figures if len(evaluation.systems) > 1 or one.kind != "forest"
         ),
-        levels_title="Cache levels found in the curves"
-        if said is None
-        else ("What the searches found" if workload == limits.WORKLOAD else "What the curves show"),
+        levels_title="Cache levels found in the curves" if said is None else pictures.words_title,
         levels=tuple(said)
         if said is not None
         else tuple(

@@ -28,11 +28,11 @@ from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
-from pentathlon.report import file_services, links, posthoc
+from pentathlon.report import links, posthoc
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
+from pentathlon.report.experiments import registry
 from pentathlon.report.failures import grouped
-from pentathlon.report.html import overlays
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 
@@ -90,8 +90,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
                     console.print(tables.table(area, chosen, folded))
     _legend(evaluation, console, full)
     _levels(evaluation, console)
-    _competitions(evaluation, console)
-    _offices(evaluation, console)
+    _experiments(evaluation, console)
     _links(evaluation, console)
     _reads(evaluation, console)
     _starved(evaluation, console)
@@ -392,30 +391,16 @@ def _level_lines(curve: CurveLevels) -> Iterator[Line]:
         yield "–", "–", found, "no claimed cache"
 
 
-def _competitions(evaluation: Evaluation, console: Console) -> None:
-    """What competitors for the CPU change in forwarding, and what searches found."""
-    for title, found in (
-        ("Forwarding beside a competitor for the CPU", list(overlays.words(evaluation))),
-        ("Highest rates that are forwarded (RFC 2544)", list(overlays.limit_words(evaluation))),
-    ):
-        if found:
-            console.print(Text(f"\n{title}", style="bold"))
-        for system, curve, sentences in found:
-            console.print(Text(f"  {system}, {curve}"))
-            for words in sentences:
-                console.print(Text(f"    {words}"))
-
-
-def _offices(evaluation: Evaluation, console: Console) -> None:
-    """What a new client and a new server gain in each file task."""
-    before = ""
-    for task, system, words in file_services.words(evaluation):
-        if not before:
-            console.print(Text(f"\n{file_services.TITLE}", style="bold"))
-        if task != before:
-            console.print(Text(f"  {task}"))
-        before = task
-        console.print(Text(f"    {system}: {words}"))
+def _experiments(evaluation: Evaluation, console: Console) -> None:
+    """What is derived from the rows of experiments between two hosts."""
+    for entry in registry.SHOWN:
+        for title, paragraphs in entry.paragraphs.items():
+            for place, (heading, sentences) in enumerate(paragraphs(evaluation)):
+                if not place:
+                    console.print(Text(f"\n{title}", style="bold"))
+                console.print(Text(f"  {heading}"))
+                for words in sentences:
+                    console.print(Text(f"    {words}"))
 
 
 def _links(evaluation: Evaluation, console: Console) -> None:

@@ -7,6 +7,7 @@ import pytest
 from pentathlon.evaluate import evaluate, evaluation
 from pentathlon.evaluate.derived.model import FileTask
 from pentathlon.study.model import Peer
+from pentathlon.targets import registry
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Maker, same
 
@@ -52,7 +53,7 @@ def test_an_end_is_told_by_its_behaviour_and_the_kernel_that_it_had(
     target: str, was: str | None, kernel: str | None, behaves: str, told: str
 ):
     described = {} if was is None else {"kernel": was}
-    assert evaluation._end(target, described, kernel, behaves) == told
+    assert evaluation._end(registry.find(target), described, kernel, behaves) == told
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_another_machine_is_told_by_its_name_and_its_kernel(
     options: dict[str, object] | None, kernel: str | None, behaves: str, told: str
 ):
     described = {"options": options, "kernel": kernel}
-    assert evaluation._end("ssh", described, None, behaves) == told
+    assert evaluation._end(registry.find("ssh"), described, None, behaves) == told
 
 
 def over_ssh(host: str, kernel: str = "6.1") -> dict[str, object]:

@@ -40,6 +40,7 @@ from pentathlon.testbed.link.use import LinkInUse
 from pentathlon.testbed.trial import Task
 from tests.experiments.file_services.machines import Machine
 from tests.experiments.traffic.conftest import task as packets_task
+from tests.fakes.catalogs import indicators
 
 WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
 """10 Mbit/s and 50 ms, as the paper's fastest WAN."""
@@ -117,7 +118,7 @@ class Bench:
         if reason := lacking(workload, given["protocols"]):
             pytest.skip(reason)
         entry = {"id": workload, "parameters": given, "warmup": 0, "iterations": 1}
-        task = Task(0, 1, "0123456789abcdef", 7, entry)
+        task = Task(0, 1, "0123456789abcdef", 7, entry, indicators(workload))
         both = (behaviour(ends[0]), behaviour(ends[1]))
         return list(run_link(task, "test", self.grounds, both, self.scratch))
 
@@ -253,7 +254,8 @@ def goes_on_after(
     try:
         office.ground(str(profile))
         with after(Bench(Grounds(made[0]), place), 100_000, lambda: what(made[0])):
-            events = list(office.run(Task(0, 1, "0123456789abcdef", 7, entry)))
+            task = Task(0, 1, "0123456789abcdef", 7, entry, indicators("files.copy"))
+            events = list(office.run(task))
     finally:
         office.stop()
     (error,) = (event for event in events if event["event"] == "error")

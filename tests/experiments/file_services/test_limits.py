@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
+from pentathlon.experiments import registry
 from pentathlon.experiments import two_hosts as pair
+from pentathlon.experiments.descriptor import Experiment, Need
 from pentathlon.experiments.file_services import trial
+from pentathlon.experiments.file_services.descriptor import FILE_SERVICES
 from pentathlon.machine.errors import TargetError
+from tests.fakes.catalogs import catalog
 from tests.fakes.scripted import ScriptedSession
 
 PATIENCE_S = 60.0
@@ -53,10 +57,11 @@ class Clock:
 def session(monkeypatch: pytest.MonkeyPatch) -> pair.PairSession:
     clock = Clock()
     monkeypatch.setattr(pair, "time", clock)
-    monkeypatch.setattr(pair, "DRIVERS", {"network.traffic": clock.task})
+    slow = Experiment("slow", Need[object]("pair"), {"network.traffic": clock.task})
+    monkeypatch.setattr(registry, "EXPERIMENTS", (slow, FILE_SERVICES))
     first = ScriptedSession(lambda *_: [{"event": "done", "samples": 0, "errors": 0}], 0)
     host: Any = SimpleNamespace(found={})
-    made = pair.PairSession("two", first, lambda _: (host, host), None, 1.0)
+    made = pair.PairSession("two", first, lambda _: (host, host), None, 1.0, catalog=catalog)
     made.office = SimpleNamespace(run=clock.task)  # type: ignore[assignment]
     return made
 

@@ -21,6 +21,7 @@ from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
+from tests.fakes.catalogs import indicators
 from tests.targets.conftest import FakeSystem
 
 SWEEP = {
@@ -34,7 +35,7 @@ SWEEP = {
 
 def task(workload: str, **parameters: Any) -> Task:
     description = {"id": workload, "parameters": parameters, "warmup": 0, "iterations": 1}
-    return Task(0, 1, "12ab", 1, description)
+    return Task(0, 1, "12ab", 1, description, indicators(workload))
 
 
 @pytest.fixture(scope="module")

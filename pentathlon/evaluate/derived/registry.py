@@ -1,0 +1,61 @@
+"""What is derived from the rows of each experiment between two hosts, one entry for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pentathlon.evaluate.derived.files import Ends, find_file_tasks
+from pentathlon.evaluate.derived.forwarding import find_competitions
+from pentathlon.evaluate.derived.limits import find_limits
+from pentathlon.evaluate.model import Row
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a result measured.
+
+    Attributes:
+        ends: system -> how client and server of its file tasks behave, the reference first.
+        level: 1 − confidence.
+    """
+
+    rows: Sequence[Row]
+    systems: Sequence[str]
+    ends: Mapping[str, Ends]
+    level: float
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What is derived from the rows of one experiment.
+
+    Attributes:
+        experiment: its name, as in the registry of experiments.
+        find: field of `Derived` -> what finds its figures.
+    """
+
+    experiment: str
+    find: Mapping[str, Callable[[Measured], tuple[Any, ...]]]
+
+
+DERIVATIONS: tuple[Derivation, ...] = (
+    Derivation(
+        "forwarding",
+        {
+            "competitions": lambda one: find_competitions(one.rows, one.systems, one.level),
+            "limits": lambda one: find_limits(one.rows, one.systems, one.level),
+        },
+    ),
+    Derivation(
+        "file_services",
+        {"file_tasks": lambda one: find_file_tasks(one.rows, one.ends, one.level)},
+    ),
+)
+"""Traffic has none: its indicators are compared as they are."""
+
+
+def figures(measured: Measured) -> dict[str, tuple[Any, ...]]:
+    """Field of `Derived` -> its figures."""
+    return {field: find(measured) for entry in DERIVATIONS for field, find in entry.find.items()}

@@ -1,0 +1,23 @@
+"""File services: a client's tasks with a server, over links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pentathlon.experiments.descriptor import Experiment, Need
+from pentathlon.experiments.file_services.driver import TASKS
+from pentathlon.experiments.file_services.service import OfficeInUse
+from pentathlon.testbed.trial import Task
+
+
+def _over_links(task: Task, office: OfficeInUse) -> Iterator[dict[str, Any]]:
+    return office.run(task)
+
+
+FILE_SERVICES: Final = Experiment(
+    "file_services",
+    Need[OfficeInUse]("links"),
+    dict.fromkeys(TASKS, _over_links),
+    limits_its_trials=True,  # They follow from the link.
+)

@@ -1,0 +1,1 @@
+"""How the report shows each experiment between two hosts."""
