@@ -7,11 +7,12 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, Sink
+from pentathlon.protocol.events import JsonObject, Packets, read
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError, read_journal
 
@@ -57,8 +58,9 @@ class PacketKeeper:
         self._of_boot: list[Path] = []
 
     def __call__(self, record: Record) -> None:
-        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.event.get("event", ""))):
-            record = dataclasses.replace(record, event=self._without(record.event, kept))
+        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.said.event)):
+            document = self._without(record.event.document, kept)
+            record = dataclasses.replace(record, event=read(document))
         self._sink(record)
         if isinstance(record, BootStart):
             self._of_boot = []
@@ -66,7 +68,7 @@ class PacketKeeper:
             for path in self._of_boot:
                 path.unlink(missing_ok=True)
 
-    def _without(self, event: dict[str, Any], kept: _Kept) -> dict[str, Any]:
+    def _without(self, event: JsonObject, kept: _Kept) -> JsonObject:
         rest = {name: value for name, value in event.items() if name != kept.field}
         data = event.get(kept.field)
         if data is None:
@@ -103,12 +105,12 @@ class KeptTrial:
     system: str
     block: int
     attempt: int
-    event: dict[str, Any]
+    event: Packets
 
     @property
     def kept(self) -> bool:
         """Whether its packets are there; those of a boot that failed are not."""
-        return "file" in self.event and (self.directory / self.event["file"]).exists()
+        return self.event.file is not None and (self.directory / self.event.file).exists()
 
     def packets(self) -> pl.DataFrame:
         """Its packets, with the columns that docs/results.md lists.
@@ -116,12 +118,12 @@ class KeptTrial:
         Raises:
             StoreError: they were not kept, or the file is damaged.
         """
-        if not self.kept:
+        if self.event.file is None or not self.kept:
             raise StoreError(
                 f'the packets of trial {self.number} were not kept; set keep = "always" for '
-                f"{self.event['workload']} in the study"
+                f"{self.event.workload} in the study"
             )
-        path = self.directory / self.event["file"]
+        path = self.directory / self.event.file
         try:
             # From bytes: Polars takes `[`, `*` and `?` in a path for wildcards.
             return pl.read_parquet(io.BytesIO(read_bytes(path, MOST_BYTES)))
@@ -137,14 +139,12 @@ def kept_trials(directory: Path) -> Iterator[KeptTrial]:
         StoreError: the directory holds no result.
     """
     found = [
-        record
+        (record, record.said)
         for record in read_journal(directory)
-        if isinstance(record, AgentEvent) and record.event.get("event") == "packets"
+        if isinstance(record, AgentEvent) and isinstance(record.said, Packets)
     ]
     # A run that goes on may give the number of a removed file to another: the last one has it.
-    owner = {record.event.get("file"): place for place, record in enumerate(found)}
-    for place, record in enumerate(found):
-        event = dict(record.event)
-        if owner[event.get("file")] != place:
-            event.pop("file", None)
-        yield KeptTrial(place + 1, directory, record.system, record.block, record.attempt, event)
+    owner = {event.file: place for place, (_, event) in enumerate(found)}
+    for place, (record, event) in enumerate(found):
+        own = event if owner[event.file] == place else event.model_copy(update={"file": None})
+        yield KeptTrial(place + 1, directory, record.system, record.block, record.attempt, own)

@@ -16,8 +16,9 @@ from pentathlon.machine import processes, restore
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.events import AGENT_KINDS
+from pentathlon.protocol.refusal import clip
 from pentathlon.targets.contract import Session
-from pentathlon.targets.lines import EventLines, clip
+from pentathlon.targets.lines import EventLines
 
 LOG_LINES = 2000
 """Lines of other text that are kept; a system that floods its console does not fill the memory."""
