@@ -18,19 +18,21 @@ from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).parent
 
+TESTS = Path(__file__).parent
+
 SHARING = {
     "cli/test_reboots.py": "ssh",
-    "forwarding/test_ssh.py": "ssh",
-    "target/test_ssh.py": "ssh",
-    "target/test_remote_directory.py": "ssh",
-    "target/test_wine.py": "wine",
-    "target/test_wine_catalog.py": "wine",
-    "traffic/test_wine_pair.py": "wine",
+    "experiments/forwarding/test_ssh.py": "ssh",
+    "targets/test_ssh.py": "ssh",
+    "targets/test_remote_directory.py": "ssh",
+    "targets/test_wine.py": "wine",
+    "targets/test_wine_catalog.py": "wine",
+    "experiments/traffic/test_wine_pair.py": "wine",
 }
 """Modules that look at one place of this machine, such as what an ssh host has in /tmp: they are
 not run beside each other."""
 
-SYSTEMS = {"files", "forwarding", "graphics", "target", "traffic"}
+SYSTEMS = {"doctor", "experiments", "graphics", "machine", "targets", "testbed"}
 """Packages whose tests boot systems, start servers or join network namespaces."""
 
 # pytest-xdist sets it for its workers; the screens that are tested are not theirs.
@@ -49,7 +51,7 @@ settings.load_profile("any machine")
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent.name in SYSTEMS:
+        if item.path.relative_to(TESTS).parts[0] in SYSTEMS:
             item.add_marker("system")
     items.sort(key=lambda item: item.get_closest_marker("system") is None)
 

@@ -15,6 +15,7 @@ from statistics import fmean
 from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import Progress
 
 
 class TimeLeft:
@@ -47,13 +48,13 @@ class TimeLeft:
             if record.outcome == "ok":
                 whole = self._now() - self._boot_began
                 self._boots[record.system].append(max(whole - self._in_steps, 0.0))
-        elif isinstance(record, AgentEvent) and record.event.get("event") == "progress":
+        elif isinstance(record, AgentEvent) and isinstance(record.said, Progress):
             step = self._state.step_of(record)
             if step is None:
                 return
-            if record.event.get("state") == "start" and not record.event.get("process"):
+            if record.said.state == "start" and not record.said.process:
                 self._since = self._now()
-            elif record.event.get("state") == "end":
+            elif record.said.state == "end":
                 took = self._now() - self._since
                 self._in_steps += took
                 self._took[record.system, step].append(took)

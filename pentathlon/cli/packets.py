@@ -76,7 +76,7 @@ def _write(trial: KeptTrial, form: Format, path: Path) -> None:
         path.write_text(export.csv(table), encoding="utf-8", newline="")
         return
     if form is Format.PCAPNG:
-        flows = trial.event["flows"]
+        flows = list(trial.event.flows)
         comment = f"pentathlon, trial {trial.number}, system {trial.system}, made from records"
         with path.open("wb") as file:
             file.writelines(export.pcapng_blocks(table, flows, comment))
@@ -97,8 +97,8 @@ def _listed(trials: list[KeptTrial]) -> Table:
     table.add_column("jitter", no_wrap=True)
     table.add_column("kept")
     for trial in trials:
-        case = ", ".join(str(value) for value in trial.event["case"].values())
-        for flow in trial.event["flows"]:
+        case = ", ".join(str(value) for value in trial.event.case.values())
+        for flow in trial.event.flows:
             table.add_row(
                 str(trial.number),
                 trial.system,

@@ -24,6 +24,7 @@ from pentathlon.procedure.records import (
     RunEnd,
 )
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol import events
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 
@@ -175,18 +176,16 @@ class Bars:
         self._progress.update(self._boot, note="boots")
 
     def _event(self, record: AgentEvent) -> None:
-        event = record.event
-        if event.get("event") != "progress":
+        event = record.said
+        if not isinstance(event, events.Progress):
             return
-        index = int(event.get("index", 0))
-        if event.get("state") == "end":
-            self._progress.update(self._boot, completed=index + 1)
-            self._update_block(record.block, index + 1)
+        if event.state == "end":
+            self._progress.update(self._boot, completed=event.index + 1)
+            self._update_block(record.block, event.index + 1)
         else:
-            case = event.get("case") or {}
-            text = ", ".join(f"{value}" for value in case.values())
-            note = str(event.get("workload", "")) + (f" ({text})" if text else "")
-            self._progress.update(self._boot, completed=index, note=one_line(note))
+            text = ", ".join(f"{value}" for value in (event.case or {}).values())
+            note = event.workload + (f" ({text})" if text else "")
+            self._progress.update(self._boot, completed=event.index, note=one_line(note))
 
     def _update_block(self, block: int, going_on: int = 0) -> None:
         """Steps of the block that are done; those of the boot going on are given."""
@@ -227,22 +226,21 @@ def problem_text(record: Record) -> str | None:
     """What a record says of a problem, or None."""
     if isinstance(record, Preparation):
         return _preparation_text(record.system, record.do, record.outcome, record.reason)
-    if isinstance(record, AgentEvent) and record.event.get("event") == "step":
-        event = record.event
-        return _preparation_text(
-            record.system, str(event.get("do")), event.get("outcome"), event.get("reason")
-        )
+    if isinstance(record, AgentEvent) and isinstance(record.said, events.Step):
+        event = record.said
+        return _preparation_text(record.system, event.do, event.outcome, event.reason)
     if isinstance(record, BootEnd) and record.outcome != "ok":
         verb = "failed" if record.outcome == "failed" else "was interrupted"
         return f"{record.system}: the boot {verb}: {record.reason}"
     if isinstance(record, BootEnd) and record.reason:
         return f"{record.system}: {record.reason}"
-    if isinstance(record, AgentEvent) and record.event.get("event") == "error":
-        what = str(record.event.get("workload") or "the request")
-        kind, case = record.event.get("kind"), record.event.get("case")
-        if case and kind != "unsupported":  # what cannot be done mostly cannot in many cases
-            what += f" ({', '.join(str(value) for value in case.values())})"
-        return f"{record.system}: {what}: {kind}: {record.event.get('reason')}"
+    if isinstance(record, AgentEvent) and isinstance(record.said, events.Error):
+        error = record.said
+        what = error.workload or "the request"
+        # What cannot be done mostly cannot in many cases.
+        if error.case and error.kind != "unsupported":
+            what += f" ({', '.join(str(value) for value in error.case.values())})"
+        return f"{record.system}: {what}: {error.kind}: {error.reason}"
     return None
 
 

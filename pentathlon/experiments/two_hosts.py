@@ -326,7 +326,9 @@ class PairSession(Session):
                         f'system "{self.name}": the agent sent an event of step {event["index"]}, '
                         f"and has {len(alone)}"
                     )
-                yield event | {"index": alone[event["index"]], "count": len(tasks)}
+                # The count of a histogram is that of its values.
+                of_all = {"count": len(tasks)} if event["event"] == "progress" else {}
+                yield event | {"index": alone[event["index"]]} | of_all
             else:
                 yield event
         spent_s = 0.0

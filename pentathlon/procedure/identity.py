@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pentathlon.protocol.events import Inventory
+
 PATHS = {
     "release": "kernel.release",
     "version": "kernel.version",
@@ -71,10 +73,9 @@ def of_values(values: Mapping[str, Any]) -> Identity:
     )
 
 
-def of_event(event: Mapping[str, Any]) -> Identity:
+def of_event(event: Inventory) -> Identity:
     """The identity from an `inventory` event of the agent; unknown where it holds no system."""
-    system = event.get("system")
-    kernel = system.get("kernel") if isinstance(system, Mapping) else None
+    kernel = None if event.system is None else event.system.get("kernel")
     if not isinstance(kernel, Mapping):
         return Identity()
     return of_values({f"kernel.{name}": value for name, value in kernel.items()})

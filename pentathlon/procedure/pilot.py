@@ -20,6 +20,8 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import pilot_links
 from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.runner import Shield, limits, make_request
+from pentathlon.protocol import events
+from pentathlon.protocol.events import AnyEvent, Case, Message, index_of
 from pentathlon.study.catalog import LINKS, Catalog, Workload
 from pentathlon.study.plan import Plan, Step
 from pentathlon.targets.contract import Session, Target
@@ -36,8 +38,6 @@ SHRUNK = 8
 LEAST_BYTES = 65536
 """But no smaller ones."""
 
-VALUES = ("sample", "histogram")
-"""Events that hold what was measured."""
 
 Weights = Mapping[str, Mapping[Any, float]]
 """Factor -> value -> how many of the study's cases that value stands for."""
@@ -97,7 +97,7 @@ def pilot(
             )
         )
     began = time.monotonic()
-    events: list[dict[str, Any]] = []
+    answers: list[Message] = []
     try:
         session: Session | None = None
         try:
@@ -107,8 +107,8 @@ def pilot(
             session_id = secrets.token_hex(8)
             request = make_request(plan, short, session_id)
             admission = Admission(short, catalog, session_id)
-            for event in admission.admit(session.run(request, *limits(short))):
-                events.append(event)
+            for message in admission.admit(session.run(request, *limits(short))):
+                answers.append(message)
         finally:
             if session is not None:
                 with shield():
@@ -120,16 +120,18 @@ def pilot(
     whole = time.monotonic() - began
     measured = 0.0
     for index, step in enumerate(steps):
-        own = [event for event in events if event.get("index") == index]
+        own = [one for one in answers if index_of(one.event) == index]
         measured += _span(own)
         workload = catalog.workload(step.workload)
         estimate.steps_s[index], size = estimate_step(step, own, weights[index], workload)
-        if any(event.get("kind") == "timeout" for event in own if event.get("event") == "error"):
+        if any(isinstance(e, events.Error) and e.kind == "timeout" for e, _ in own):
             estimate.cut = (*estimate.cut, step.workload)
             estimate.steps_s[index] = step.processes * step.timeout_s
         estimate.journal_bytes += size
     estimate.boot_s = max(whole - measured, 0.0)
-    estimate.journal_bytes += sum(_bytes(e) for e in events if e.get("event") == "inventory")
+    estimate.journal_bytes += sum(
+        _bytes(one) for one in answers if isinstance(one.event, events.Inventory)
+    )
     return estimate
 
 
@@ -166,10 +168,7 @@ def thin(step: Step, workload: Workload | None) -> tuple[dict[str, Any], Weights
 
 
 def estimate_step(
-    step: Step,
-    events: Sequence[Mapping[str, Any]],
-    weights: Weights,
-    workload: Workload | None = None,
+    step: Step, answers: Sequence[Message], weights: Weights, workload: Workload | None = None
 ) -> tuple[float, float]:
     """Seconds and journal bytes of a step, from the pilot's events of it.
 
@@ -183,18 +182,18 @@ def estimate_step(
     total = 0.0
     size = 0.0
     each = 1
-    parts = list(_by_case(events))
+    parts = list(_by_case(answers))
     for case, part, span_s in parts:
         weight = 1.0
         for name, of in weights.items():
             weight *= of.get(case.get(name), 1.0)
-        kinds = {event.get("event") for event in part}
-        batches = [e for e in part if e.get("event") in VALUES and e.get("phase") == "measure"]
+        with_files = any(isinstance(one.event, events.Files) for one in part)
+        batches = [one for one in part if _is_batch(one.event)]
         # What one trial between two hosts yields is of one time, which every indicator tells.
-        each_s: dict[Any, float] = {}
-        for place, event in enumerate(batches):
-            which = event.get("iteration") if "files" in kinds else place
-            seconds = float(event.get("elapsed_ns", 0)) / 1e9
+        each_s: dict[int, float] = {}
+        for place, event in enumerate(e for e, _ in batches if isinstance(e, events.Measured)):
+            which = event.iteration if with_files else place
+            seconds = event.elapsed_ns / 1e9
             each_s[which] = max(each_s.get(which, 0.0), seconds)
         taken = list(each_s.values())
         rest = max(span_s - sum(taken), 0.0)
@@ -203,51 +202,67 @@ def estimate_step(
             # Flows of one trial are cases of their own, told at once.
             rest, full = 0.0, span_s
         links = step.parameters.get(LINKS, [])
-        others = pilot_links.others_s(links, case.get("link"), part, weight)
+        others = pilot_links.others_s(links, case.get("link"), [e for e, _ in part], weight)
         total += weight * (rest + repeats * full) + len(others) * rest + repeats * sum(others)
         copies = weight + len(others)
-        size += copies * sum(_bytes(e) for e in part)
-        size += copies * (repeats - 1) * sum(_bytes(e) for e in batches)
+        size += copies * sum(_bytes(one) for one in part)
+        size += copies * (repeats - 1) * sum(_bytes(one) for one in batches)
         # Each link is made and measured before its first task.
         each = max(each, 1 + len(others))
-    outside = max(_span(events) - sum(span for _, _, span in parts), 0.0)
+    outside = max(_span(answers) - sum(span for _, _, span in parts), 0.0)
     return step.processes * (each * outside + total), step.processes * size
 
 
-def _by_case(
-    events: Iterable[Mapping[str, Any]],
-) -> Iterable[tuple[dict[str, Any], list[Mapping[str, Any]], float]]:
+def _is_batch(event: AnyEvent) -> bool:
+    """Whether it holds what was measured."""
+    return isinstance(event, events.Measured) and event.phase == "measure"
+
+
+def _case_of(event: AnyEvent) -> Case | None:
+    if isinstance(event, events.Measured | events.Picture | events.Packets | events.Files):
+        return event.case
+    if isinstance(event, events.Progress | events.Error | events.Link):
+        return event.case
+    return None
+
+
+def _time_ns(event: AnyEvent) -> int:
+    return 0 if isinstance(event, events.Unknown) else event.t_ns
+
+
+def _by_case(answers: Iterable[Message]) -> Iterable[tuple[Case, list[Message], float]]:
     """Each case with its events and its time, in seconds.
 
     A case lasts until the last event that names it: what follows is the next case's set-up.
     """
     order: list[str] = []
-    parts: dict[str, list[Mapping[str, Any]]] = {}
-    cases: dict[str, dict[str, Any]] = {}
+    parts: dict[str, list[Message]] = {}
+    cases: dict[str, Case] = {}
     spans: dict[str, float] = {}
     before: float | None = None
-    for event in events:
-        now = float(event.get("t_ns", 0)) / 1e9
-        case = event.get("case")
-        if isinstance(case, dict):
+    for message in answers:
+        now = _time_ns(message.event) / 1e9
+        case = _case_of(message.event)
+        if case is not None:
             key = json.dumps(case, sort_keys=True)
             if key not in parts:
                 order.append(key)
                 cases[key] = case
-            parts.setdefault(key, []).append(event)
+            parts.setdefault(key, []).append(message)
             spans[key] = spans.get(key, 0.0) + (0.0 if before is None else now - before)
         before = now
     for key in order:
         yield cases[key], parts[key], spans[key]
 
 
-def _span(events: Sequence[Mapping[str, Any]]) -> float:
-    times = [float(event.get("t_ns", 0)) for event in events]
+def _span(answers: Sequence[Message]) -> float:
+    times = [_time_ns(event) for event, _ in answers]
     return (max(times) - min(times)) / 1e9 if times else 0.0
 
 
-def _bytes(event: Mapping[str, Any]) -> int:
+def _bytes(message: Message) -> int:
     # What lies in a file of its own beside the journal.
-    whole = [value for value in event.values() if isinstance(value, bytes)]
-    rest = {name: value for name, value in event.items() if not isinstance(value, bytes)}
+    members = message.document
+    whole = [value for value in members.values() if isinstance(value, bytes)]
+    rest = {name: value for name, value in members.items() if not isinstance(value, bytes)}
     return len(json.dumps(rest, separators=(",", ":"))) + RECORD_BYTES + sum(map(len, whole))

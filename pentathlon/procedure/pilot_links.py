@@ -9,9 +9,9 @@ guess of its time.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from pentathlon.protocol.events import AnyEvent, CaseValue, Sample
 from pentathlon.study.link_profile import DIRECTIONS, Profile, ProfileError, load_profile
 
 HARD_KBIT = 300_000.0
@@ -42,7 +42,7 @@ def is_quick(links: Sequence[str], size_bytes: int) -> bool:
 
 
 def others_s(
-    links: Sequence[str], used: str | None, events: Sequence[Mapping[str, Any]], grown: float
+    links: Sequence[str], used: CaseValue | None, events: Sequence[AnyEvent], grown: float
 ) -> list[float]:
     """Seconds of one task over each of the links that the pilot left out.
 
@@ -76,6 +76,6 @@ def _least_s(profile: Profile, trips: float, moved_bytes: float) -> float:
     return trips * profile.round_trip_ms / 1e3 + moved_bytes * 8 / (1e3 * _rate_kbit(profile))
 
 
-def _median(events: Sequence[Mapping[str, Any]], indicator: str) -> float:
-    values = [float(e["value"]) for e in events if e.get("indicator") == indicator]
+def _median(events: Sequence[AnyEvent], indicator: str) -> float:
+    values = [e.value for e in events if isinstance(e, Sample) and e.indicator == indicator]
     return statistics.median(values) if values else 0.0

@@ -18,6 +18,8 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import Admission
 from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol import events
+from pentathlon.protocol.events import AnyEvent, JsonObject
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
@@ -32,7 +34,7 @@ INSTALL = "@"
 FRESH_LIMIT_S = 3600.0
 """Longest time of a command that makes a system anew, in seconds."""
 
-Answer: TypeAlias = tuple[str, str | None, dict[str, Any]]
+Answer: TypeAlias = tuple[str, str | None, JsonObject]
 """outcome, reason, detail"""
 
 
@@ -151,29 +153,28 @@ class Preparer:
         return self._train(one, target)
 
     def _record(self, target: Target) -> Answer:
-        ended: dict[str, Any] = {}
+        ended = None
         for event in self._serve(target, [], [{"do": "record"}]):
-            if event.get("event") == "step" and event.get("state") == "end":
+            if isinstance(event, events.Step) and event.state == "end":
                 ended = event
-        if not ended:
+        if ended is None:
             raise TargetError("the agent said nothing about the step")
-        return str(ended.get("outcome")), ended.get("reason"), dict(ended.get("detail") or {})
+        return str(ended.outcome), ended.reason, ended.detail or {}
 
     def _train(self, step: Step, target: Target) -> Answer:
         counts = {"samples": 0, "errors": 0}
         reasons = []
         for event in self._serve(target, [step], []):
-            kind = event.get("event")
-            counts["samples"] += kind in ("sample", "histogram")
-            if kind == "error":
+            counts["samples"] += isinstance(event, events.Measured)
+            if isinstance(event, events.Error):
                 counts["errors"] += 1
-                reasons.append(str(event.get("reason")))
+                reasons.append(event.reason)
         # Training that met errors has still been use; what it measured counts nowhere.
         return "done", reasons[0] if reasons else None, counts
 
     def _serve(
-        self, target: Target, steps: Sequence[Step], prepare: list[dict[str, Any]]
-    ) -> Iterator[dict[str, Any]]:
+        self, target: Target, steps: Sequence[Step], prepare: list[JsonObject]
+    ) -> Iterator[AnyEvent]:
         """One boot for one request whose samples are not kept."""
         session: Session | None = None
         limit = sum(s.timeout_s * s.processes for s in steps) + 120.0 * len(prepare) + GRACE_S
@@ -190,7 +191,8 @@ class Preparer:
         try:
             with self.shield():
                 session = target.boot(self.plan.study.procedure.boot_timeout_s)
-            yield from admission.admit(session.run(request, limit, limit))
+            for message in admission.admit(session.run(request, limit, limit)):
+                yield message.event
         finally:
             if session is not None:
                 with self.shield():

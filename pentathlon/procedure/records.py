@@ -11,6 +11,9 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeAlias
 
+from pentathlon.protocol.events import AnyEvent, JsonObject, Message, WrongEvent, read
+from pentathlon.safeio.clipping import said
+
 
 def utc_now() -> str:
     """The wall clock, as ISO 8601 in UTC with microseconds."""
@@ -76,7 +79,7 @@ class Preparation(Record):
     outcome: str | None
     reason: str | None
     seconds: float
-    detail: dict[str, Any]
+    detail: JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,19 +99,24 @@ class BootStart(Record):
     layer: str
     session: str
     steps: list[int]
-    settings: list[dict[str, Any]]
+    settings: list[JsonObject]
     install: str = "0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentEvent(Record):
-    """One event of the agent, unchanged."""
+    """One event of the agent. The journal has its JSON object, unchanged, as `event`."""
 
     kind: ClassVar[str] = "event"
     block: int
     system: str
     attempt: int
-    event: dict[str, Any]
+    event: Message
+
+    @property
+    def said(self) -> AnyEvent:
+        """The event by its type."""
+        return self.event.event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,12 +175,14 @@ NEEDED = {
 """Fields that every record has; the others came later and have a default."""
 
 
-def to_json(record: Record) -> dict[str, Any]:
+def to_json(record: Record) -> JsonObject:
     """The record as a JSON object, `record` being its kind."""
-    return {
-        "record": record.kind,
-        **{name: getattr(record, name) for name in FIELDS[type(record)]},
-    }
+    document: JsonObject = {"record": record.kind}
+    for name in FIELDS[type(record)]:
+        document[name] = getattr(record, name)
+    if isinstance(record, AgentEvent):
+        document["event"] = record.event.document
+    return document
 
 
 def from_json(document: Mapping[str, Any]) -> Record:
@@ -189,4 +199,16 @@ def from_json(document: Mapping[str, Any]) -> Record:
     missing = [name for name in NEEDED[record] if name not in document]
     if missing:
         raise ValueError(f'record "{kind}" lacks {", ".join(missing)}')
-    return record(**{name: document[name] for name in names if name in document})
+    members = {name: document[name] for name in names if name in document}
+    if record is AgentEvent:
+        members["event"] = _message(document["event"])
+    return record(**members)
+
+
+def _message(document: Any) -> Message:
+    if not isinstance(document, dict):
+        raise ValueError(f"its event is {said(document)}, expected an object")
+    try:
+        return read(document)
+    except WrongEvent as error:
+        raise ValueError(f'the event "{document["event"]}" is damaged: {error}') from error

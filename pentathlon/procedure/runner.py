@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import of_request
@@ -25,6 +25,7 @@ from pentathlon.procedure.records import (
     Sink,
 )
 from pentathlon.procedure.state import BootState, Failure, RunState
+from pentathlon.protocol.events import Inventory, JsonObject
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
@@ -184,13 +185,14 @@ class Runner:
         request = make_request(self.plan, steps, session_id, prepare)
         restarts = self.targets[boot.system].restarts
         admission = of_request(steps, self.catalog, session_id, prepare)
-        for event in admission.admit(session.run(request, *limits(steps, prepare))):
-            record = AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=event)
+        for message in admission.admit(session.run(request, *limits(steps, prepare))):
             wrong = None
-            if event.get("event") == "inventory":
-                wrong = self.state.wrong_boot(record, restarts=restarts)
+            if isinstance(message.event, Inventory):
+                wrong = self.state.wrong_boot(boot.system, message.event, restarts=restarts)
             with self._shield():
-                self._emit(record)
+                self._emit(
+                    AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=message)
+                )
             if wrong is not None:
                 raise TargetError(f'system "{boot.system}": {wrong}')
 
@@ -209,7 +211,7 @@ class Runner:
 
 def make_request(
     plan: Plan, steps: Sequence[Step], session_id: str, prepare: Sequence[PlannedStep] = ()
-) -> dict[str, Any]:
+) -> JsonObject:
     """The agent's request; placement and scratch are left to the target.
 
     Every boot gets the study's seed: a workload then works on the same data in every system, and

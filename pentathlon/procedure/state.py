@@ -22,7 +22,6 @@ what the run before it knew. The rules (docs/procedure.md):
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from pentathlon.procedure import identity
 from pentathlon.procedure.identity import Identity
@@ -34,6 +33,16 @@ from pentathlon.procedure.records import (
     Preparation,
     Record,
     RunEnd,
+)
+from pentathlon.protocol.events import (
+    Case,
+    Error,
+    Inventory,
+    JsonObject,
+    Measured,
+    Progress,
+    Step,
+    index_of,
 )
 from pentathlon.study.plan import Plan
 
@@ -52,7 +61,7 @@ class Failure:
     workload: str | None
     step: int | None
     process: int | None
-    case: dict[str, Any] | None
+    case: Case | None
     kind: str
     reason: str
     utc: str
@@ -75,7 +84,7 @@ class Verdict:
     outcome: str
     reason: str | None
     seconds: float
-    detail: dict[str, Any]
+    detail: JsonObject
 
 
 @dataclass
@@ -213,34 +222,32 @@ class RunState:
     def step_of(self, record: AgentEvent) -> int | None:
         """The plan's step that an event belongs to, while its boot is going on."""
         boot = self.boots.get((record.block, record.system))
-        index = record.event.get("index")
-        if record.event.get("event") == "step":
-            return None  # a step of the request's preparation, which counts for itself
-        if boot is None or boot.attempt is None or not isinstance(index, int):
+        index = index_of(record.said)
+        if boot is None or boot.attempt is None or index is None:
             return None
         steps = boot.attempt.steps
-        return steps[index] if 0 <= index < len(steps) else None
+        return steps[index] if index < len(steps) else None
 
     def current_step(self, record: AgentEvent) -> int | None:
         """The plan's step that is going on in the event's boot, if there is one."""
         boot = self.boots.get((record.block, record.system))
         return None if boot is None or boot.attempt is None else boot.attempt.current
 
-    def wrong_boot(self, record: AgentEvent, *, restarts: bool) -> str | None:
+    def wrong_boot(self, system: str, event: Inventory, *, restarts: bool) -> str | None:
         """Why the boot that an `inventory` event comes from is not the one that was to be, or None.
 
         Args:
             restarts: each boot of the system restarts its machine, which gives it a new boot id.
         """
-        found = identity.of_event(record.event)
+        found = identity.of_event(event)
         same = self._boot_ids.get(found.boot_id or "")
         if restarts and same is not None:
-            block, system = same
+            block, other = same
             return (
                 f"expected a new boot id after the restart; found {found.boot_id}, the boot of "
-                f"{system} in block {block + 1}"
+                f"{other} in block {block + 1}"
             )
-        expected = self.identities.get(record.system)
+        expected = self.identities.get(system)
         differs = None if expected is None else identity.difference(expected, found)
         return differs and f"this boot is another system than the earlier ones: {differs}"
 
@@ -308,42 +315,40 @@ class RunState:
         attempt = boot.attempt
         if attempt is None or attempt.number != record.attempt:
             return
-        kind = record.event.get("event")
-        if kind == "step" and record.event.get("state") == "end":
-            self._verdict(record)
-        elif kind == "inventory":
-            attempt.identity = identity.of_event(record.event)
+        event, step = record.said, self.step_of(record)
+        if isinstance(event, Measured):
+            attempt.measured += step is not None and event.phase == "measure"
+        elif isinstance(event, Progress):
+            # One start per process; only the first one opens the step.
+            if event.state == "start" and step not in (None, attempt.current):
+                attempt.begin(step)
+            elif event.state == "end" and step is not None:
+                self._step_end(record, boot, attempt, step)
+        elif isinstance(event, Error):
+            self._fail(
+                record, step, event.kind, event.reason, process=event.process, case=event.case
+            )
+            if event.kind in FAULTS and step == attempt.current:
+                attempt.faults += 1
+                attempt.invalid += event.kind == "invalid"
+        elif isinstance(event, Step) and event.state == "end":
+            self._verdict(record, event)
+        elif isinstance(event, Inventory):
+            attempt.identity = identity.of_event(event)
             if (boot_id := attempt.identity.boot_id) is not None:
                 self._boot_ids.setdefault(boot_id, (record.block, record.system))
-        step = self.step_of(record)
-        if kind == "error":
-            self._error(record, step)
-            if record.event.get("kind") in FAULTS and step == attempt.current:
-                attempt.faults += 1
-                attempt.invalid += record.event.get("kind") == "invalid"
-        elif step is None:
-            return
-        elif kind in ("sample", "histogram"):
-            attempt.measured += record.event.get("phase") == "measure"
-        elif kind == "progress" and record.event.get("state") == "start":
-            # One start per process; only the first one opens the step.
-            if attempt.current != step:
-                attempt.begin(step)
-        elif kind == "progress" and record.event.get("state") == "end":
-            self._step_end(record, boot, attempt, step)
 
-    def _verdict(self, record: AgentEvent) -> None:
-        event = record.event
+    def _verdict(self, record: AgentEvent, event: Step) -> None:
         self.verdicts.append(
             Verdict(
                 block=record.block,
                 system=record.system,
                 attempt=record.attempt,
-                do=str(event.get("do")),
-                outcome=str(event.get("outcome")),
-                reason=event.get("reason"),
-                seconds=float(event.get("seconds") or 0.0),
-                detail=dict(event.get("detail") or {}),
+                do=event.do,
+                outcome=str(event.outcome),
+                reason=event.reason,
+                seconds=event.seconds,
+                detail=event.detail or {},
             )
         )
 
@@ -386,17 +391,6 @@ class RunState:
             self._fail(record, step, "died", reason)
             boot.fail_step(step)
 
-    def _error(self, record: AgentEvent, step: int | None) -> None:
-        event = record.event
-        self._fail(
-            record,
-            step,
-            str(event.get("kind", "failed")),
-            str(event.get("reason", "")),
-            process=event.get("process"),
-            case=event.get("case"),
-        )
-
     def _fail(
         self,
         record: AgentEvent | BootEnd,
@@ -405,7 +399,7 @@ class RunState:
         reason: str,
         *,
         process: int | None = None,
-        case: dict[str, Any] | None = None,
+        case: Case | None = None,
     ) -> None:
         workload = None if step is None else self.plan.steps[record.system][step].workload
         self.failures.append(

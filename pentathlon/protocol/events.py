@@ -1,84 +1,118 @@
-"""One line of the agent as an event: JSON that is bounded in depth and holds only what can be
-written again.
-
-What an event means is checked by `procedure.admission`, which knows the request.
-"""
+"""The events of a session as types, and how a JSON object becomes one."""
 
 from __future__ import annotations
 
-import json
-import math
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args
 
-DEEPEST: Final = 32
-"""Levels of objects and lists in one event; an inventory has about six."""
+from pydantic import Field, TypeAdapter, ValidationError
 
-AGENT_KINDS: Final = frozenset(
-    {
-        "inventory",
-        "progress",
-        "step",
-        "sample",
-        "histogram",
-        "picture",
-        "counter",
-        "log",
-        "error",
-        "done",
-    }
+from pentathlon.protocol.messages.base import (
+    Case,
+    CaseValue,
+    Event,
+    JsonObject,
+    MaybeOfStep,
+    OfStep,
 )
-"""Events that answer a request. Others are made by targets, from what the hosts of a pair say."""
+from pentathlon.protocol.messages.course import Done, Inventory, Progress, Step
+from pentathlon.protocol.messages.measured import Histogram, Measured, Sample
+from pentathlon.protocol.messages.remarks import (
+    SERVED,
+    Counter,
+    Error,
+    Log,
+    Picture,
+    Served,
+)
+from pentathlon.protocol.messages.two_hosts import (
+    Calibration,
+    Files,
+    Link,
+    LinkUse,
+    Packets,
+    WayFigures,
+)
+from pentathlon.protocol.refusal import WrongEvent, clause
+
+__all__ = [
+    "AGENT_KINDS", "SERVED", "TYPES", "AnyEvent", "Calibration", "Case", "CaseValue", "Counter",
+    "Done", "Error", "Files", "Histogram", "Inventory", "JsonObject", "Link", "LinkUse", "Log",
+    "Measured", "Message", "Packets", "Picture", "Progress", "Sample", "Served", "Step", "Unknown",
+    "WayFigures", "WrongEvent", "index_of", "read", "read_served",
+]  # fmt: skip
 
 
-class NoEvent(ValueError):
-    """A JSON object that is no event; the text is the end of a sentence."""
+@dataclass(frozen=True)
+class Unknown:
+    """An event that this version has no type for; a journal may hold one of a later version."""
+
+    event: str
 
 
-def parse_event(text: str) -> dict[str, Any]:
-    """The event of one line.
+OfAgent: TypeAlias = (
+    Sample | Histogram | Progress | Inventory | Step | Picture | Counter | Log | Error | Done
+)
+"""Events that answer a request."""
+OfPair: TypeAlias = Link | Packets | Files
+"""Events that targets make, from what the two hosts of a system say."""
+AnyEvent: TypeAlias = OfAgent | OfPair | Unknown
+
+
+def _named(union: Any) -> dict[str, type[Event]]:
+    """The types of a union by their events' names."""
+    found = {}
+    for model in get_args(union):
+        [name] = get_args(model.model_fields["event"].annotation)
+        found[name] = model
+    return found
+
+
+AGENT_KINDS: Final = frozenset(_named(OfAgent))
+"""Names of the events that answer a request."""
+TYPES: Final = _named(OfAgent) | _named(OfPair)
+"""Name of an event -> its type."""
+
+_ADAPTER: Final[TypeAdapter[OfAgent | OfPair]] = TypeAdapter(
+    Annotated[OfAgent | OfPair, Field(discriminator="event")]
+)
+_validate = _ADAPTER.validate_python
+
+
+class Message(NamedTuple):
+    """An event, and the JSON object that it was read from, which the journal keeps unchanged."""
+
+    event: AnyEvent
+    document: JsonObject
+
+
+def read(document: JsonObject) -> Message:
+    """The event of a JSON object.
 
     Raises:
-        NoEvent: it is JSON and no event that can be recorded.
-        ValueError: it is no JSON.
+        WrongEvent: a value of it is not what the protocol says.
+    """
+    name = document.get("event")
+    if not isinstance(name, str) or name not in TYPES:
+        return Message(Unknown(str(name)), document)
+    try:
+        return Message(_validate(document), document)
+    except ValidationError as error:
+        raise WrongEvent(clause(error, TYPES[name], tagged=True)) from None
+
+
+def read_served(counter: Counter) -> Served:
+    """The value of a reading `disk.served`.
+
+    Raises:
+        WrongEvent: it is something else.
     """
     try:
-        event = json.loads(text, parse_float=_finite, parse_constant=_refuse)
-    except RecursionError as error:
-        raise NoEvent(f"it is nested deeper than {DEEPEST} levels") from error
-    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-        raise NoEvent('it is JSON without "event"')
-    # A sample has two levels; only lines with many brackets can be deep, and only those with
-    # escapes can hold half of a surrogate pair.
-    if text.count("{") + text.count("[") > DEEPEST and _deep(event):
-        raise NoEvent(f"it is nested deeper than {DEEPEST} levels")
-    if "\\u" in text:
-        try:
-            json.dumps(event, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise NoEvent("it holds half of a surrogate pair, which is no character") from error
-    return event
+        return Served.model_validate(counter.value)
+    except ValidationError as error:
+        raise WrongEvent(clause(error, Served)) from None
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise NoEvent(f"the number {text[:20]} is larger than any that can be recorded")
-    return value
-
-
-def _refuse(text: str) -> float:
-    raise NoEvent(f"{text} is no number")
-
-
-def _deep(event: dict[str, Any]) -> bool:
-    level: list[Any] = [event]
-    for _ in range(DEEPEST):
-        level = [
-            inner
-            for one in level
-            for inner in (one.values() if isinstance(one, dict) else one)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+def index_of(event: AnyEvent) -> int | None:
+    """The workload of the request that an event is of, by its place; None: it is of none."""
+    return event.index if isinstance(event, OfStep | MaybeOfStep) else None

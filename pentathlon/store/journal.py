@@ -33,6 +33,7 @@ from pentathlon.procedure.records import (
     from_json,
     to_json,
 )
+from pentathlon.protocol.events import Progress
 from pentathlon.safeio.checksum import SealError, parsed, sealed, unsealed
 from pentathlon.store.files import open_regular
 
@@ -173,7 +174,7 @@ class JournalWriter:
 
 def _ends_something(record: Record) -> bool:
     if isinstance(record, AgentEvent):
-        return record.event.get("event") == "progress" and record.event.get("state") == "end"
+        return isinstance(record.said, Progress) and record.said.state == "end"
     return True
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record, Sink
+from pentathlon.protocol.events import JsonObject, Packets, read
 from pentathlon.safeio.clipping import clip
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError, read_journal
@@ -59,8 +60,9 @@ class PacketKeeper:
         self._of_boot: list[Path] = []
 
     def __call__(self, record: Record) -> None:
-        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.event.get("event", ""))):
-            record = dataclasses.replace(record, event=self._without(record.event, kept))
+        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.said.event)):
+            document = self._without(record.event.document, kept)
+            record = dataclasses.replace(record, event=read(document))
         self._sink(record)
         if isinstance(record, BootStart):
             self._of_boot = []
@@ -68,7 +70,7 @@ class PacketKeeper:
             for path in self._of_boot:
                 path.unlink(missing_ok=True)
 
-    def _without(self, event: dict[str, Any], kept: _Kept) -> dict[str, Any]:
+    def _without(self, event: JsonObject, kept: _Kept) -> JsonObject:
         rest = {name: value for name, value in event.items() if name != kept.field}
         data = event.get(kept.field)
         if data is None:
@@ -127,7 +129,7 @@ class KeptTrial:
     system: str
     block: int
     attempt: int
-    event: dict[str, Any]
+    event: Packets
 
     @property
     def kept(self) -> bool:
@@ -141,7 +143,7 @@ class KeptTrial:
         Raises:
             StoreError: it is none of this result's own.
         """
-        return _place(self.directory, self.event["file"]) if "file" in self.event else None
+        return None if self.event.file is None else _place(self.directory, self.event.file)
 
     def packets(self) -> pl.DataFrame:
         """Its packets, with the columns that docs/results.md lists.
@@ -153,7 +155,7 @@ class KeptTrial:
         if path is None or not path.exists():
             raise StoreError(
                 f'the packets of trial {self.number} were not kept; set keep = "always" for '
-                f"{self.event['workload']} in the study"
+                f"{self.event.workload} in the study"
             )
         try:
             # From bytes: Polars takes `[`, `*` and `?` in a path for wildcards.
@@ -170,17 +172,15 @@ def kept_trials(directory: Path) -> Iterator[KeptTrial]:
         StoreError: the directory holds no result, or its journal names a file elsewhere.
     """
     found = [
-        record
+        (record, record.said)
         for record in read_journal(directory)
-        if isinstance(record, AgentEvent) and record.event.get("event") == "packets"
+        if isinstance(record, AgentEvent) and isinstance(record.said, Packets)
     ]
     # A run that goes on may give the number of a removed file to another: the last one has it.
-    for record in found:
-        if "file" in record.event:
-            _place(directory, record.event["file"])
-    owner = {record.event.get("file"): place for place, record in enumerate(found)}
-    for place, record in enumerate(found):
-        event = dict(record.event)
-        if owner[event.get("file")] != place:
-            event.pop("file", None)
-        yield KeptTrial(place + 1, directory, record.system, record.block, record.attempt, event)
+    for _, event in found:
+        if event.file is not None:
+            _place(directory, event.file)
+    owner = {event.file: place for place, (_, event) in enumerate(found)}
+    for place, (record, event) in enumerate(found):
+        own = event if owner[event.file] == place else event.model_copy(update={"file": None})
+        yield KeptTrial(place + 1, directory, record.system, record.block, record.attempt, own)

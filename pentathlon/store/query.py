@@ -15,6 +15,7 @@ import polars as pl
 
 from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import Packets
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
 from pentathlon.store.calibration import read_beside
 from pentathlon.store.choice import Choice
@@ -135,7 +136,7 @@ class Result:
         """All samples (`schema.SAMPLES`); `counted` and `phase` say which ones to evaluate."""
         return self._tables["samples"]
 
-    def trials(self) -> list[tuple[str, int, dict[str, Any]]]:
+    def trials(self) -> list[tuple[str, int, Packets]]:
         """The trials between two hosts that count: system, block and `packets` event of each."""
         ended = {
             (record.block, record.system, record.attempt)
@@ -420,7 +421,7 @@ class _View(Result):
     def state(self) -> RunState:
         return self._whole.state
 
-    def trials(self) -> list[tuple[str, int, dict[str, Any]]]:
+    def trials(self) -> list[tuple[str, int, Packets]]:
         names = {system.name for system in self.study.systems}
         return [trial for trial in self._whole.trials() if trial[0] in names]
 

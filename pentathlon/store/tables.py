@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,19 @@ import polars as pl
 
 from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
 from pentathlon.procedure.state import BootState, RunState
+from pentathlon.protocol.events import (
+    SERVED,
+    Case,
+    Counter,
+    Histogram,
+    Inventory,
+    Link,
+    Measured,
+    Picture,
+    Sample,
+    Served,
+    read_served,
+)
 from pentathlon.store import links, read_sources
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.histograms import derived
@@ -24,9 +36,6 @@ from pentathlon.study.plan import Plan, canonical_json
 DRAWN_BY = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
 """`counter` events that say what a graphics workload found when it began (docs/graphics.md), and
 where they stand in the inventory: the parameters of a workload may choose among adapters."""
-
-KNOWN = {"phase": ("warmup", "measure"), "direction": ("lower", "higher")}
-"""Words of samples and histograms, and what each may be."""
 
 
 class TableBuilder:
@@ -64,22 +73,25 @@ class TableBuilder:
             elif isinstance(record, BootStart):
                 self.boots[record.block, record.system, record.attempt] = record
             elif isinstance(record, AgentEvent):
-                kind = record.event.get("event")
-                if kind == "sample":
-                    self._sample(record, record.event)
-                elif kind == "histogram":
-                    self._histogram(record)
-                elif kind == "counter" and record.event.get("name") == read_sources.EVENT:
-                    self._answer(record)
-                elif kind == "counter" and record.event.get("name") in DRAWN_BY:
-                    self._drawn_by(record)
-                elif kind == "picture":
-                    self._picture(record)
-                elif kind == links.EVENT:
-                    self._link(record)
-                elif kind == "inventory":
-                    self._inventory += _leaves(record)
+                self._event(record)
             self.state.apply(record)
+
+    def _event(self, record: AgentEvent) -> None:
+        event = record.said
+        if isinstance(event, Sample):
+            self._sample(record, event, event.indicator, event.value, event.batch)
+        elif isinstance(event, Histogram):
+            self._histogram(record, event)
+        elif isinstance(event, Counter) and event.name == SERVED:
+            self._answer(record, read_served(event))
+        elif isinstance(event, Counter) and event.name in DRAWN_BY:
+            self._drawn_by(record, event)
+        elif isinstance(event, Picture):
+            self._picture(record, event)
+        elif isinstance(event, Link):
+            self._link(record, event)
+        elif isinstance(event, Inventory):
+            self._inventory += _leaves(record, event)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """All tables, by name."""
@@ -94,40 +106,38 @@ class TableBuilder:
             "links": _frame("links", self._links),
         }
 
-    def _sample(self, record: AgentEvent, event: Mapping[str, Any]) -> None:
-        row = self._row(record, event)
+    def _sample(
+        self, record: AgentEvent, event: Measured, indicator: str, value: float, batch: int
+    ) -> None:
+        row = self._row(record, event, indicator)
         if row is not None:
-            value = event["value"]
-            if isinstance(value, bool) or not math.isfinite(value):
-                raise ValueError(f"the value {value!r} is no finite number")
-            row["indicator"] = event["indicator"]
+            row["indicator"] = indicator
             row["value"] = value
-            row["batch"] = event["batch"]
+            row["batch"] = batch
             self._append("samples", self._samples, row)
 
-    def _histogram(self, record: AgentEvent) -> None:
-        event = record.event
-        row = self._row(record, event)
+    def _histogram(self, record: AgentEvent, event: Histogram) -> None:
+        row = self._row(record, event, event.indicator)
         if row is None:
             return
-        row["histogram"] = event["indicator"]
-        for name in ("count", "lowest", "highest", "significant_digits"):
-            row[name] = event[name]
-        row["bucket_upper"] = [upper for upper, _ in event["buckets"]]
-        row["bucket_count"] = [count for _, count in event["buckets"]]
+        row["histogram"] = event.indicator
+        row["count"] = event.count
+        row["lowest"] = event.lowest
+        row["highest"] = event.highest
+        row["significant_digits"] = event.significant_digits
+        row["bucket_upper"] = [upper for upper, _ in event.buckets]
+        row["bucket_count"] = [count for _, count in event.buckets]
         self._append("histograms", self._histograms, row)
-        entry = self._histogram_entries.get((event["workload"], event["indicator"]))
+        entry = self._histogram_entries.get((event.workload, event.indicator))
         if entry is not None:
-            for sample in derived(event, entry):
-                self._sample(record, sample)
+            for indicator, value in derived(event, entry):
+                self._sample(record, event, indicator, value, event.count)
 
-    def _answer(self, record: AgentEvent) -> None:
+    def _answer(self, record: AgentEvent, value: Served) -> None:
         step = self.state.current_step(record)
         if step is None:
             return
-        value = record.event["value"]
-        workload = value["workload"]
-        case, _ = self._case(workload, value["case"])
+        case, _ = self._case(value.workload, value.case)
         warmup = self.plan.steps[record.system][step].warmup
         for indicator, tally in read_sources.tallies(value, warmup):
             for served, reads in tally.items():
@@ -137,47 +147,47 @@ class TableBuilder:
                     "block": record.block,
                     "boot": boot_id(record.block, record.system, record.attempt),
                     "attempt": record.attempt,
-                    "workload": workload,
+                    "workload": value.workload,
                     "indicator": indicator,
                     "case": case,
-                    "key": indicator_key(workload, indicator, case),
+                    "key": indicator_key(value.workload, indicator, case),
                     "served": served,
                     "reads": reads,
                 }
                 self._append("answers", self._answers, row)
 
-    def _drawn_by(self, record: AgentEvent) -> None:
+    def _drawn_by(self, record: AgentEvent, event: Counter) -> None:
         """Once for each boot and value, since each of its workloads says it."""
-        event = record.event
-        for row in _flat(record, [(DRAWN_BY[event["name"]], event["value"])]):
+        for row in _flat(record, [(DRAWN_BY[event.name], event.value)]):
             known = (row["boot"], row["path"], row["value_json"], row["unsupported"])
             if known not in self._drawn:
                 self._drawn.add(known)
                 self._inventory.append(row)
 
-    def _picture(self, record: AgentEvent) -> None:
+    def _picture(self, record: AgentEvent, event: Picture) -> None:
         """The first picture of a case; a system draws the same in each boot."""
-        event = record.event
-        case, _ = self._case(event["workload"], event["case"])
-        key = (record.system, event["workload"], case)
+        case, _ = self._case(event.workload, event.case)
+        key = (record.system, event.workload, case)
         if key not in self._pictures:
-            row = {name: event[name] for name in ("workload", "width", "height", "jpeg")}
-            self._pictures[key] = {"system": record.system, "case": case, **row}
+            self._pictures[key] = {
+                "system": record.system, "workload": event.workload, "case": case,
+                "width": event.width, "height": event.height, "jpeg": event.jpeg,
+            }  # fmt: skip
 
-    def _link(self, record: AgentEvent) -> None:
+    def _link(self, record: AgentEvent, event: Link) -> None:
         """A calibration tells what carries the frames, for the trials of its boot too."""
-        event = record.event
-        boot, profile = boot_id(record.block, record.system, record.attempt), links.profile(event)
-        if "calibration" in event:
-            self._engines[boot, profile] = event["calibration"]["engine"]
+        boot = boot_id(record.block, record.system, record.attempt)
+        profile = event.profile_name
+        if event.calibration is not None:
+            self._engines[boot, profile] = event.calibration.engine
         of = {
             "system": record.system, "block": record.block, "boot": boot,
             "attempt": record.attempt, "profile": profile,
             "engine": self._engines.get((boot, profile)),
         }  # fmt: skip
-        if "case" in event:
-            case, _ = self._case(event["workload"], event["case"])
-            of |= {"workload": event["workload"], "case": case}
+        if event.case is not None and event.workload is not None:
+            case, _ = self._case(event.workload, event.case)
+            of |= {"workload": event.workload, "case": case}
         self._links += [of | row for row in links.rows(event)]
 
     def _append(self, table: str, columns: dict[str, list[Any]], row: dict[str, Any]) -> None:
@@ -185,19 +195,15 @@ class TableBuilder:
         for name, column in columns.items():
             column.append(row.get(name))
 
-    def _row(self, record: AgentEvent, event: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _row(self, record: AgentEvent, event: Measured, indicator: str) -> dict[str, Any] | None:
         """What a sample and a histogram have in common; None if it belongs to no step."""
         step = self.state.step_of(record)
         boot = self.boots.get((record.block, record.system, record.attempt))
         if step is None or boot is None:
             return None
-        workload = event["workload"]
-        # A word that is unknown would leave the sample out of every evaluation, unseen.
-        for name, known in KNOWN.items():
-            if event[name] not in known:
-                raise ValueError(f'{name} is "{event[name]}", not {" or ".join(known)}')
-        case, case_json = self._case(workload, event.get("case") or {})
-        counters = event.get("counters") or {}
+        workload = event.workload
+        case, case_json = self._case(workload, event.case)
+        counters = event.counters
         return {
             "step": step,
             "system": record.system,
@@ -209,23 +215,23 @@ class TableBuilder:
             "order": boot.order,
             "attempt": record.attempt,
             "workload_order": self.state.boots[record.block, record.system].steps.index(step),
-            "process": event["process"],
+            "process": event.process,
             "workload": workload,
             "case": case,
             "case_json": case_json,
-            "key": indicator_key(workload, event["indicator"], case),
-            "unit": event["unit"],
-            "direction": event["direction"],
-            "phase": event["phase"],
-            "iteration": event["iteration"],
-            "elapsed_ns": event["elapsed_ns"],
-            "checksum": event.get("checksum"),
-            "t_ns": event["t_ns"],
+            "key": indicator_key(workload, indicator, case),
+            "unit": event.unit,
+            "direction": event.direction,
+            "phase": event.phase,
+            "iteration": event.iteration,
+            "elapsed_ns": event.elapsed_ns,
+            "checksum": event.checksum,
+            "t_ns": event.t_ns,
             "utc": record.utc,
             **{name: counters.get(name) for name in COUNTERS},
         }
 
-    def _case(self, workload: str, case: dict[str, Any]) -> tuple[str, str]:
+    def _case(self, workload: str, case: Case) -> tuple[str, str]:
         # A study has few cases and many samples of each.
         found = f"{workload}{case}"
         if found not in self._cases:
@@ -348,16 +354,14 @@ def _frame(name: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=schema, strict=False)
 
 
-def _leaves(record: AgentEvent) -> list[dict[str, Any]]:
+def _leaves(record: AgentEvent, event: Inventory) -> list[dict[str, Any]]:
     """Rows of one inventory event."""
-    event = record.event
     pending: list[tuple[str, Any]] = [
-        (part, event[part])
+        (part, getattr(event, part))
         for part in ("telemetry", "placement", "clock", "agent")
-        if part in event
+        if part in event.model_fields_set
     ]
-    system = event.get("system")
-    tree = list(system.items()) if isinstance(system, dict) else []
+    tree = list((event.system or {}).items())
     return _flat(record, [*pending, *reversed(tree)])
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.protocol.events import NoEvent, parse_event
+from pentathlon.protocol.line import NoEvent, parse_event
+from pentathlon.protocol.messages.base import JsonObject
 from pentathlon.safeio.clipping import clip
 
 LONGEST_LINE = 16 * 1024 * 1024
@@ -39,9 +39,9 @@ class EventLines:
     records: bool = False
     taken: int = 0
     partial: bytearray = field(default_factory=bytearray)
-    _announced: dict[str, Any] | None = None
+    _announced: JsonObject | None = None
 
-    def feed(self, data: bytes) -> list[dict[str, Any]]:
+    def feed(self, data: bytes) -> list[JsonObject]:
         """The events that the new bytes complete.
 
         Raises:
@@ -50,7 +50,7 @@ class EventLines:
         # Only the new bytes can hold a newline: a long line is not searched again with every read.
         searched = len(self.partial)
         self.partial += data
-        events: list[dict[str, Any]] = []
+        events: list[JsonObject] = []
         while True:
             if self._announced is not None:
                 if len(self.partial) < self._announced["bytes"]:
@@ -80,7 +80,7 @@ class EventLines:
         del self.partial[:count]
         return taken
 
-    def _line(self, raw: bytes) -> dict[str, Any] | None:
+    def _line(self, raw: bytes) -> JsonObject | None:
         text = raw.decode("utf-8", errors="replace").strip("\r\0 ")
         if not text:
             return None
@@ -105,7 +105,7 @@ class EventLines:
         self.samples += event["event"] in ("sample", "histogram")
         return event
 
-    def _parse(self, text: str) -> dict[str, Any] | None:
+    def _parse(self, text: str) -> JsonObject | None:
         try:
             event = parse_event(text)
         except NoEvent as error:
@@ -122,7 +122,7 @@ class EventLines:
             ) from error
         return event
 
-    def _check_records(self, event: dict[str, Any]) -> None:
+    def _check_records(self, event: JsonObject) -> None:
         if not self.records:
             raise TargetError("the agent announced records, and none were asked for")
         size = event.get("bytes")
@@ -140,7 +140,7 @@ class EventLines:
         if type(event.get("flow")) is not int or not isinstance(event.get("kind"), str):
             raise TargetError("the agent announced records without their flow and kind")
 
-    def check_done(self, event: dict[str, Any]) -> None:
+    def check_done(self, event: JsonObject) -> None:
         """Compare the agent's own count of samples with what arrived.
 
         Raises:

@@ -32,7 +32,7 @@ class Clock:
     def before(self, record: Record) -> None:
         if isinstance(record, BootEnd):
             self.now += self.boot
-        elif isinstance(record, AgentEvent) and record.event.get("state") == "end":
+        elif isinstance(record, AgentEvent) and getattr(record.said, "state", None) == "end":
             self.now += self.step
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pentathlon.cli.packets import _listed
+from pentathlon.protocol.events import Packets, read
 from pentathlon.store.packets import KeptTrial
 
 FLOW = {
@@ -15,8 +16,18 @@ FLOW = {
 }  # fmt: skip
 
 
+def packets(case: dict[str, str], flows: list[dict[str, object]]) -> Packets:
+    """The event of a trial with these flows."""
+    event, _ = read(
+        {"event": "packets", "workload": "network.traffic", "index": 0, "case": case,
+         "phase": "measure", "iteration": 0, "flows": flows, "hosts": [{}, {}], "t_ns": 1}
+    )  # fmt: skip
+    assert isinstance(event, Packets)
+    return event
+
+
 def test_each_distance_stands_below_its_title() -> None:
-    event = {"case": {"protocol": "udp"}, "flows": [FLOW, FLOW | {"gap_distance": None}]}
+    event = packets({"protocol": "udp"}, [FLOW, FLOW | {"gap_distance": None}])
     table = _listed([KeptTrial(1, Path("none"), "host", 0, 0, event)])
     rows = {str(column.header): [str(cell) for cell in column.cells] for column in table.columns}
     assert rows["gaps off"] == ["0.125", "unknown"]
@@ -29,7 +40,7 @@ def test_each_distance_stands_below_its_title() -> None:
 
 
 def test_a_flow_that_sent_less_than_was_due_has_both_numbers() -> None:
-    event = {"case": {}, "flows": [FLOW | {"due": due} for due in (None, 150, 35_000)]}
+    event = packets({}, [FLOW | {"due": due} for due in (None, 150, 35_000)])
     table = _listed([KeptTrial(1, Path("none"), "host", 0, 0, event)])
     [cells] = [list(column.cells) for column in table.columns if column.header == "sent"]
     assert cells == ["150", "150", "150 of 35000"]

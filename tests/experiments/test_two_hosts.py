@@ -72,7 +72,7 @@ def session(kind: Kind | None) -> PairSession:
         "two", first,
         (lambda _: Pair(testbed)) if kind == "pair" else None,
         (lambda _: bed) if kind == "forwarder" else None,
-        1.0, catalog=declared,
+        1.0, catalog=declared, lacking=no_pair(),
     )  # fmt: skip
     made.office = testbed if kind == "links" else None
     return made

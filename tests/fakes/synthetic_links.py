@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from pentathlon.procedure.records import AgentEvent
+from pentathlon.protocol.events import read
 from pentathlon.store.tables import TableBuilder
 from tests.fakes import scripted
 
@@ -60,7 +61,7 @@ def table(*boots: list[dict[str, Any]]) -> pl.DataFrame:
     """The table of a journal in which each boot had these events."""
     builder = TableBuilder(scripted.plan(blocks=len(boots)), scripted.catalog())
     builder.take(
-        AgentEvent(utc="", block=block, system="a", attempt=0, event=event)
+        AgentEvent(utc="", block=block, system="a", attempt=0, event=read({"t_ns": 1, **event}))
         for block, events in enumerate(boots)
         for event in events
     )

@@ -265,9 +265,9 @@ def streams(count: int, seed: int) -> Counter[str]:
         data = spoilt(request, random)
         lines, admission = EventLines([]), Admission(steps, known, "abc")
         try:
-            for event in admission.admit(lines.feed(data)):
-                if event["event"] == "done":
-                    lines.check_done(event)
+            for message in admission.admit(lines.feed(data)):
+                if message.document["event"] == "done":
+                    lines.check_done(message.document)
         except TargetError as error:
             assert str(error) and "\n" not in str(error) and len(str(error)) < 1000
             ends["refused"] += 1

@@ -110,7 +110,9 @@ def place(events: list[dict[str, Any]], kind: str, **having: Any) -> int:
 
 def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
     events = streams.answer(request_of_both)
-    assert list(admission(request_of_both).admit(events)) == events
+    admitted = list(admission(request_of_both).admit(events))
+    assert [message.document for message in admitted] == events
+    assert [message.event.event for message in admitted] == [event["event"] for event in events]
 
 
 @pytest.mark.parametrize(
@@ -144,11 +146,17 @@ def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
         ("histogram", {"highest": 10}, "its values reach from 4 to 10, its buckets to 9"),
         ("progress", {"index": 2}, "there is no step 2, the request has 2"),
         ("progress", {"state": "begin"}, "state is 'begin'"),
-        ("counter", {"value": {"workload": "w.two"}}, "workload is 'w.two'"),
+        (
+            "counter",
+            {"value": {"workload": "w.two", "case": {}, "reads": []}},
+            "workload is 'w.two'",
+        ),
+        ("counter", {"value": {"workload": "w.two"}}, "case is missing, expected an object"),
         ("picture", {"jpeg": None}, "jpeg is missing, expected a text"),
         ("log", {"message": "x" * 70_000}, "message has 70000 characters, at most 65536"),
         ("done", {"samples": "all"}, "samples is 'all', expected a whole number"),
-        ("log", {"event": "files"}, "the workload runs on one host"),
+        ("log", {"event": "link", "profile": "x"}, "the workload runs on one host"),
+        ("log", {"event": "files"}, "workload is missing, expected a text"),
         ("log", {"event": "other"}, "the protocol has no event of that name"),
     ],
 )

@@ -26,6 +26,7 @@ from pentathlon.cli.main import app
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import Packets
 from pentathlon.safeio.checksum import sealed, unsealed
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.files import read_bytes, write_whole
@@ -375,7 +376,10 @@ def test_packets_are_those_of_the_named_result(tmp_path: Path) -> None:
     pl.DataFrame({"x": [2]}).write_parquet(file)
     directory = tmp_path / "run[1]"
     (directory / "packets" / "000001.parquet").write_bytes(file.getvalue())
-    event = {"event": "packets", "workload": "w", "file": "packets/000001.parquet"}
+    event = Packets(
+        event="packets", workload="w", index=0, case={}, phase="measure", iteration=0, flows=(),
+        file="packets/000001.parquet", t_ns=1,
+    )  # fmt: skip
     assert KeptTrial(1, directory, "a", 0, 0, event).packets()["x"].to_list() == [2]
     (directory / "packets" / "000001.parquet").write_bytes(file.getvalue()[:-9])
     with pytest.raises(StoreError, match="cannot be read"):

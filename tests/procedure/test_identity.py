@@ -12,6 +12,7 @@ from pentathlon.procedure.identity import Identity
 from pentathlon.procedure.records import AgentEvent, BootEnd, Record
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import Inventory, Sample
 from pentathlon.study.plan import Plan
 from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, well
@@ -66,7 +67,7 @@ def test_a_boot_of_another_kernel_failed(field: str, value: str) -> None:
     samples = [
         r.block
         for r in records
-        if isinstance(r, AgentEvent) and r.system == "b" and r.event["event"] == "sample"
+        if isinstance(r, AgentEvent) and r.system == "b" and isinstance(r.said, Sample)
     ]
     assert set(samples) == {0}
     assert all(session.stopped for session in b.sessions)
@@ -136,7 +137,6 @@ def test_what_is_not_given_is_no_difference() -> None:
     known = Identity("6.1", "#1", "ro", "x")
     assert identity.difference(known, Identity()) is None
     assert not Identity().known
-    assert identity.of_event({"system": None}) == Identity()
-    assert identity.of_event({"system": {"kernel": {"release": {"unsupported": "no"}}}}) == (
-        Identity()
-    )
+    for system in (None, {"kernel": {"release": {"unsupported": "no"}}}, {"kernel": 5}):
+        event = Inventory(event="inventory", t_ns=1, system=system)
+        assert identity.of_event(event) == Identity()

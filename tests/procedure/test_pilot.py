@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate, estimate_step, pilot, thin
+from pentathlon.protocol.events import Message, read
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, Step, make_plan
 from tests.fakes import catalogs, scripted
@@ -35,35 +36,53 @@ def step(sizes: list[int], **more: Any) -> Step:
     return Step.model_validate({**values, **more})
 
 
-def events(sizes: list[int], setup_ns: float, fixed_ns: float, per_byte_ns: float) -> Iterator[Any]:
+def progress(state: str, t_ns: float, case: dict[str, Any] | None = None) -> Message:
+    where = {"workload": "w.one", "index": 0, "process": 0, "case": case}
+    return read({"event": "progress", **where, "state": state, "t_ns": round(t_ns)})
+
+
+def sample(case: dict[str, Any], elapsed_ns: float, t_ns: float, **more: Any) -> Message:
+    return read(
+        {"event": "sample", "workload": "w.one", "index": 0, "indicator": "time", "case": case,
+         "unit": "ns", "direction": "lower", "phase": "measure", "process": 0, "iteration": 0,
+         "value": 1.0, "batch": 1, "elapsed_ns": elapsed_ns, "checksum": None, "counters": {},
+         "t_ns": round(t_ns), **more}
+    )  # fmt: skip
+
+
+def fetched(case: dict[str, Any], t_ns: int) -> Message:
+    return read(
+        {"event": "files", "workload": "files.copy", "index": 0, "case": case, "phase": "measure",
+         "iteration": 0, "server": "s", "dialect": None, "connections": 1, "handshake_s": None,
+         "up_bytes": 1, "down_bytes": 1, "exchanges": {}, "t_ns": t_ns}
+    )  # fmt: skip
+
+
+def events(
+    sizes: list[int], setup_ns: float, fixed_ns: float, per_byte_ns: float
+) -> Iterator[Message]:
     """The agent's events for one batch of each size: a case is set up, then one batch is timed."""
     now = 0.0
-    yield {"event": "progress", "state": "start", "t_ns": now}
+    yield progress("start", now)
     for size in sizes:
         case = {"size_bytes": size}
         now += setup_ns
-        yield {"event": "progress", "state": "case", "case": case, "t_ns": now}
+        yield progress("case", now, case)
         elapsed = fixed_ns + per_byte_ns * size
         now += elapsed
-        yield {
-            "event": "sample",
-            "phase": "measure",
-            "case": case,
-            "elapsed_ns": elapsed,
-            "t_ns": now,
-        }
-    yield {"event": "progress", "state": "end", "t_ns": now}
+        yield sample(case, elapsed, now)
+    yield progress("end", now)
 
 
 @given(
     st.lists(st.integers(1, 10**6), min_size=1, max_size=30, unique=True),
-    st.floats(0, 1e9),
-    st.floats(1e3, 1e9),
-    st.floats(0, 1e4),
+    st.integers(0, 10**9),
+    st.integers(10**3, 10**9),
+    st.integers(0, 10**4),
     st.integers(1, 4),
 )
 def test_costs_that_grow_with_the_size_are_estimated_exactly(
-    sizes: list[int], setup: float, fixed: float, per_byte: float, processes: int
+    sizes: list[int], setup: int, fixed: int, per_byte: int, processes: int
 ) -> None:
     full = step(sizes, processes=processes)
     parameters, weights = thin(full, scripted.catalog().workload("w.one"))
@@ -230,17 +249,16 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
     parameters, weights = thin(given_, files)
     assert parameters == {"document_bytes": [1 << 20], "links": ["wan-10m-50ms"]}
     case = {"link": "wan-10m-50ms", "document_bytes": 1 << 20}
-    told: list[dict[str, Any]] = [
-        {"event": "progress", "t_ns": 0.0},
-        {"event": "link", "t_ns": 5e9},
-        {"event": "progress", "state": "case", "case": case, "t_ns": 5e9},
-        {"event": "files", "case": case, "t_ns": 7e9},
+    told = [
+        progress("start", 0),
+        read({"event": "link", "profile": "wan-10m-50ms", "t_ns": 5 * 10**9}),
+        progress("case", 5e9, case),
+        fetched(case, 7 * 10**9),
     ]
     told += [
-        {"event": "sample", "phase": "measure", "case": case, "iteration": 0, "t_ns": 7e9,
-         "elapsed_ns": 1.5e9, "indicator": indicator, "value": value}
+        sample(case, 1.5e9, 7e9, indicator=indicator, value=value)
         for indicator, value in (("round_trips", 10.0), ("wire_bytes", 125_000.0))
-    ]  # fmt: skip
+    ]
     seconds, _ = estimate_step(given_, told, weights)
     assert thin(given_.model_copy(update={"parameters": whole | {"document_bytes": [1 << 20]}}),
                 files)[1] == {"document_bytes": {1 << 20: 1.0}}  # fmt: skip
@@ -251,13 +269,9 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
 
 def test_indicators_of_one_trial_between_hosts_are_one_time() -> None:
     case = {"link": "a"}
-    told = [{"event": "files", "case": case, "t_ns": 2e9}]
-    told += [
-        {"event": "sample", "phase": "measure", "case": case, "iteration": 0,
-         "elapsed_ns": 2e9, "t_ns": 2e9}
-        for _ in range(13)
-    ]  # fmt: skip
-    begun = {"event": "progress", "state": "case", "case": case, "t_ns": 0.0}
+    told = [fetched(case, 2 * 10**9)]
+    told += [sample(case, 2e9, 2e9) for _ in range(13)]
+    begun = progress("case", 0, case)
     seconds, _ = estimate_step(step([1], iterations=3, warmup=0), [begun, *told], {})
     assert seconds == pytest.approx(6.0)
 
@@ -268,12 +282,8 @@ def test_a_trial_between_hosts_counts_once_with_all_its_flows(name: str) -> None
     assert workload is not None
     workload = workload.model_copy(update={"id": name, "hosts": 2})
     flows = [{"size": 64, "flow": flow} for flow in (0, 1)]
-    told = [
-        {"event": "sample", "phase": "measure", "case": case, "iteration": 0,
-         "elapsed_ns": 1.5e9, "t_ns": 2e9}
-        for case in flows for _ in range(20)
-    ]  # fmt: skip
-    begun = {"event": "progress", "state": "case", "case": {"size": 64}, "t_ns": 0.0}
+    told = [sample(case, 1.5e9, 2e9) for case in flows for _ in range(20)]
+    begun = progress("case", 0, {"size": 64})
     given_ = step([1], iterations=5, warmup=0).model_copy(update={"workload": name})
     seconds, _ = estimate_step(given_, [begun, *told], {}, workload)
     # Two seconds, of which one and a half are the flows.

@@ -19,6 +19,7 @@ from pentathlon.procedure.records import (
 )
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import Sample
 from pentathlon.study.plan import Plan
 from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, faulty, well
@@ -47,10 +48,10 @@ class Bench:
         """Samples that are counted, by place; a second fold over the records decides."""
         fold, found = RunState(self.plan), []
         for record in self.records:
-            if isinstance(record, AgentEvent) and record.event["event"] == "sample":
-                e = record.event
+            if isinstance(record, AgentEvent) and isinstance(record.said, Sample):
+                e = record.said
                 step = fold.step_of(record)
-                place = (e["case"]["size_bytes"], e["process"], e["phase"], e["iteration"])
+                place = (e.case["size_bytes"], e.process, e.phase, e.iteration)
                 found.append(((record.block, record.system, step, record.attempt), place))
             fold.apply(record)
         assert fold.failures == self.state.failures

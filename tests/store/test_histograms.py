@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from pentathlon.procedure.records import RunStart
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol import events
+from pentathlon.protocol.events import WrongEvent
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.histograms import derived, quantile
 from pentathlon.store.journal import JournalWriter
@@ -48,9 +50,20 @@ def counted(values: list[int]) -> dict[str, Any]:
     }
 
 
+def histogram(values: list[int], **more: Any) -> events.Histogram:
+    """The event of a round with these values."""
+    event, _ = events.read(
+        {"event": "histogram", "workload": "w", "index": 0, "indicator": "latency", "case": {},
+         "unit": "ns", "direction": "lower", "phase": "measure", "process": 0, "iteration": 0,
+         **counted(values), "elapsed_ns": 1, "checksum": None, "counters": {}, "t_ns": 1, **more}
+    )  # fmt: skip
+    assert isinstance(event, events.Histogram)
+    return event
+
+
 @given(st.lists(st.integers(1, 1 << 41), min_size=1, max_size=300), st.sampled_from(SHARES))
 def test_a_quantile_is_a_value_to_a_thousandth(values: list[int], share: float) -> None:
-    found = quantile(counted(values), share)
+    found = quantile(histogram(values), share)
     rank = min(math.ceil(round(share * len(values), 9)), len(values))
     true = sorted(values)[rank - 1]
     assert true <= found <= true * 1.001
@@ -64,24 +77,21 @@ def test_the_buckets_are_those_of_hdrhistogram(values: list[int]) -> None:
     peer = HdrHistogram(1, 3_600_000_000_000, 3)
     for value in values:
         peer.record_value(value)
-    event = counted(values)
+    event = histogram(values)
     theirs = Counter(peer.get_highest_equivalent_value(value) for value in values)
-    assert dict(event["buckets"]) == theirs
+    assert dict(event.buckets) == theirs
 
 
 def test_counts_that_do_not_add_up_are_refused() -> None:
-    event = counted([5, 6, 7])
-    event["count"] = 4
-    with pytest.raises(ValueError, match="4 values has 3"):
-        quantile(event, 0.5)
+    with pytest.raises(WrongEvent, match="4 values are announced and 3 are in the buckets"):
+        histogram([5, 6, 7], count=4)
 
 
 def test_what_is_derived_is_what_the_catalog_says() -> None:
     entry = Histogram(
         id="latency", title="", unit="ns", direction="lower", quantiles={"median": 0.5}
     )
-    [sample] = derived({"workload": "w", "phase": "measure", **counted([1, 2, 9])}, entry)
-    assert (sample["indicator"], sample["value"], sample["batch"]) == ("median", 2.0, 3)
+    assert list(derived(histogram([1, 2, 9]), entry)) == [("median", 2.0)]
 
 
 def catalog() -> Catalog:

@@ -1,9 +1,9 @@
 """Packets of trials are kept in files, and those of boots that failed are not."""
 
 from pathlib import Path
-from typing import Any
 
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
+from pentathlon.protocol.events import Packets, read
 from pentathlon.store.packets import PacketKeeper
 
 
@@ -22,12 +22,23 @@ def end(attempt: int, outcome: str) -> BootEnd:
 
 
 def trial(attempt: int, data: bytes) -> AgentEvent:
-    event: dict[str, Any] = {"event": "packets", "table": data}
-    return AgentEvent(block=0, system="a", attempt=attempt, event=event)
+    event = {
+        "event": "packets", "workload": "network.traffic", "index": 0, "case": {},
+        "phase": "measure", "iteration": 0, "flows": [], "hosts": [{}, {}], "table": data,
+        "t_ns": 1,
+    }  # fmt: skip
+    return AgentEvent(block=0, system="a", attempt=attempt, event=read(event))
 
 
-def names(kept: list[Record]) -> list[str]:
-    return [record.event["file"] for record in kept if isinstance(record, AgentEvent)]
+def names(kept: list[Record]) -> list[str | None]:
+    found = []
+    for record in kept:
+        if isinstance(record, AgentEvent):
+            assert isinstance(record.said, Packets)
+            assert record.event.document["file"] == record.said.file
+            assert "table" not in record.event.document and record.said.table is None
+            found.append(record.said.file)
+    return found
 
 
 def test_the_files_of_a_failed_boot_are_removed(tmp_path: Path) -> None:

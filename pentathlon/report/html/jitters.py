@@ -11,6 +11,7 @@ from typing import Any
 
 from pentathlon.evaluate.cases import case_text
 from pentathlon.evaluate.model import Evaluation
+from pentathlon.protocol.events import Packets
 
 PICTURED = "network.traffic"
 """The workload whose pictures these are."""
@@ -42,7 +43,7 @@ def payload(
     names = [system.name for system in evaluation.systems]
     found: dict[str, list[list[Any]]] = {}
     for system, block, event in trials():
-        if system not in names or event["phase"] != "measure":
+        if system not in names or event.phase != "measure":
             continue
         for title, points in _flows(event):
             lines = found.setdefault(title, [])
@@ -57,9 +58,9 @@ def payload(
     return {"w": PICTURED, "n": len(panels), "p": chosen}
 
 
-def _flows(event: dict[str, Any]) -> Iterable[tuple[str, list[list[float]]]]:
+def _flows(event: Packets) -> Iterable[tuple[str, list[list[float]]]]:
     """The title and the series of each flow of a trial."""
-    several = len(event["flows"]) > 1
-    for flow in event["flows"]:
-        case = event["case"] | ({"flow": flow["name"]} if several else {})
+    several = len(event.flows) > 1
+    for flow in event.flows:
+        case = event.case | ({"flow": flow["name"]} if several else {})
         yield case_text(case), flow.get("jitter") or []

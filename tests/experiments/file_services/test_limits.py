@@ -86,3 +86,22 @@ def test_a_boot_whose_last_task_is_done_has_not_failed(session: pair.PairSession
 def test_no_task_begins_after_the_limit(session: pair.PairSession) -> None:
     with pytest.raises(TargetError, match="the time limit is over"):
         done(session, "network.traffic", "network.traffic", "files.copy")
+
+
+def test_a_histogram_of_the_first_host_keeps_its_count() -> None:
+    """Only `progress` counts the workloads of the request."""
+    where = {"workload": "cpu.x", "index": 0}
+    play = [
+        {"event": "progress", **where, "count": 1, "state": "start"},
+        {"event": "histogram", **where, "count": 5},
+        {"event": "done", "samples": 1, "errors": 0},
+    ]
+    first = ScriptedSession(lambda *_: iter(play), 0)
+    made = pair.PairSession("two", first, None, None, 1.0)
+    request = {
+        "session": "0" * 16, "seed": 7, "workloads": [{"id": "network.traffic"}, {"id": "cpu.x"}],
+    }  # fmt: skip
+    told = [event for event in made.run(request, 1.0, 150.0) if event.get("workload") == "cpu.x"]
+    events = {event["event"]: event for event in told}
+    assert (events["histogram"]["count"], events["histogram"]["index"]) == (5, 1)
+    assert (events["progress"]["count"], events["progress"]["index"]) == (2, 1)

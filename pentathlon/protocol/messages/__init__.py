@@ -1,0 +1,1 @@
+"""One type for each message of a measuring session (docs/protocol.md), a file for each group."""
