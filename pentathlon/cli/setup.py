@@ -83,7 +83,7 @@ def get_ready(
 ) -> Ready:
     """Load a study, prepare its targets, make the plan, and try every system once.
 
-    A study whose target cannot work here is replaced by its `fallback`, with a note that says so.
+    A study whose target cannot work here is replaced by its `fallback`, with a note that states it.
 
     Args:
         twins: two systems that are the same are what is asked for.

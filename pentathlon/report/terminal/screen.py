@@ -108,7 +108,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
 
 
 def _decision(one: Decision, console: Console) -> None:
-    """The answer as a whole, what would change it, and the means of the areas."""
+    """The answer as a whole, its sensitivity, and the means of the areas."""
     console.print()
     console.print(Text(one.headline, style=STYLES[one.sign] if one.sign else "bold"))
     for text in (*one.uncertainty, *one.changes):
