@@ -74,7 +74,7 @@ COMMANDS = {
         "history",
     ),
     "gate": Entry(
-        "Report by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed.",
+        "Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed.",
         "pentathlon.cli.gate",
         "gate",
     ),
