@@ -132,7 +132,7 @@ class Preparer:
         times = self._times(name, step)
         if times is None:
             return "unsupported", (
-                "the system does not say whether it learns from use, which the step "
+                "the system does not report whether it learns from use, which the step "
                 '"record" asks; give times'
             )
         if times == 0:
@@ -156,7 +156,7 @@ class Preparer:
             if event.get("event") == "step" and event.get("state") == "end":
                 ended = event
         if not ended:
-            raise TargetError("the agent said nothing about the step")
+            raise TargetError("the agent reported nothing about the step")
         return str(ended.get("outcome")), ended.get("reason"), dict(ended.get("detail") or {})
 
     def _train(self, step: Step, target: Target) -> Answer:

@@ -340,7 +340,7 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
         said.append("* a boot deviates by more than 1 % from the mean")
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
-        said.append("rows that share a line are told apart with --full")
+        said.append("rows that share a line are listed apart with --full")
     console.print(Text(f"\n{'; '.join(said)}.", style="dim"))
     every = [one for row in evaluation.rows for one in row.comparisons]
     for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):
