@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "prerequisites"
-TOOLS = ("sh", "sed", "grep", "sort", "head", "tail", "cut", "cat", "printf", "touch")
+TOOLS = ("sh", "sed", "grep", "sort", "head", "tail", "cut", "cat", "printf", "touch", "rm")
 OLD, NEW = "rustc 1.63.0", "rustc 1.96.0 (x 2026-01-01)"
 
 Machine = Path
@@ -117,3 +118,37 @@ def test_a_distribution_without_a_new_rust_is_called_that(machine: Machine) -> N
     assert done.returncode == 1
     assert "this distribution has no Rust 1.91" in done.stderr
     assert "install it by rustup" in done.stderr
+
+
+def test_a_long_installation_is_reported(machine: Machine, tmp_path: Path) -> None:
+    """`sleep` ends at once here. Its second call comes after the first line; one call more may be
+    that of the command before."""
+    rust(machine, OLD)
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    program(
+        machine, "sleep",
+        f"[ ! -e {second} ] || touch {third}; [ ! -e {first} ] || touch {second}; touch {first}",
+    )  # fmt: skip
+    for name in ("rustc", "cargo"):
+        program(machine, f"new-{name}", f"echo '{name} 1.96.0'")
+    program(
+        machine, "apt-get",
+        f'case "$*" in *rustc-web*) rm -f {first} {second} {third}; tries=0; '
+        f"until [ -e {third} ] || [ $tries = 300000 ]; do tries=$((tries + 1)); done; "
+        f"for one in rustc cargo; do cat {machine}/new-$one >{machine}/$one; done;; esac",
+    )  # fmt: skip
+    done = call(machine)
+    assert done.returncode == 0, done.stderr
+    assert "  15 s: install rustc-web cargo-web" in done.stderr
+
+
+def test_every_place_names_the_same_least_versions() -> None:
+    """Cargo.toml and pyproject.toml decide; the script runs before either can be read."""
+    root = SCRIPT.parent.parent
+    cargo = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]
+    graphics = tomllib.loads((root / "graphics" / "Cargo.toml").read_text())["package"]
+    python = tomllib.loads((root / "pyproject.toml").read_text())["project"]["requires-python"]
+    script = SCRIPT.read_text()
+    assert f"\nrust_least={cargo['rust-version']}\n" in script
+    assert graphics["rust-version"] == cargo["rust-version"]
+    assert f"\npython_least={python.removeprefix('>=')}\n" in script

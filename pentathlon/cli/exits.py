@@ -40,7 +40,7 @@ class Exit(IntEnum):
     INCONCLUSIVE = 5
     """`gate`: something is not known well enough."""
     IDENTICAL = 6
-    """Two systems that the study says differ were the same one: nothing was compared."""
+    """Two systems that differ according to the study were the same one: nothing was compared."""
     UNFINISHED = 7
     """`gate`: a run that it judges has not ended; whatever it shows may still change."""
     INTERNAL = 70

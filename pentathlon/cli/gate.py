@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pentathlon.evaluate.model import PostHoc
     from pentathlon.evaluate.results.gate import Entry, Gate
 
-HELP = """Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed,
+HELP = """Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed,
 7 the run has not ended.
 
 The result is judged against another result (--against DIRECTORY), or against another system of

@@ -38,7 +38,7 @@ Examples:
 
 INVENTORY_HELP = """Show what the agent finds out about this machine.
 
-What the system does not tell is shown as unsupported, with the reason.
+What the system does not report is shown as unsupported, with the reason.
 
 Examples:
 
@@ -47,7 +47,7 @@ Examples:
     pentathlon inventory --json | jq .system.cpu
 """
 
-DOCTOR_HELP = """Say what works on this machine, and the command that would make the rest work.
+DOCTOR_HELP = """Report what works on this machine, and the command that would make the rest work.
 
 Examples:
 
@@ -222,7 +222,7 @@ def doctor(
         typer.Option("--restore", help="Put back what a crashed run or --apply left changed."),
     ] = False,
     quiet_check: Annotated[
-        bool, typer.Option("--quiet-check", help="Say what would disturb a measurement now.")
+        bool, typer.Option("--quiet-check", help="Report what would disturb a measurement now.")
     ] = False,
     apply: Annotated[
         bool,
@@ -245,7 +245,7 @@ def doctor(
                 out.print(sentence, markup=False, soft_wrap=True)
             return
         if only and not install:
-            raise InputError("--only says what --install fetches; add --install")
+            raise InputError("--only names what --install fetches; add --install")
         for name in only or ():
             if name not in (known := examiner.installable()):
                 raise InputError(f'nothing that can be fetched is called "{name}"; use {known}')

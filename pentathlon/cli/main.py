@@ -74,7 +74,7 @@ COMMANDS = {
         "history",
     ),
     "gate": Entry(
-        "Say by the exit status whether something became slower: 0 no, 4 yes, 5 unknown, 1 failed.",
+        "Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed.",
         "pentathlon.cli.gate",
         "gate",
     ),
@@ -91,7 +91,7 @@ COMMANDS = {
         "INVENTORY_HELP",
     ),
     "doctor": Entry(
-        "Say what works on this machine, and the command that would make the rest work.",
+        "Report what works on this machine, and the command that would make the rest work.",
         "pentathlon.cli.machine",
         "doctor",
         "DOCTOR_HELP",

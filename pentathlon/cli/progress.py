@@ -11,6 +11,7 @@ from rich.table import Column
 from rich.text import Text
 
 from pentathlon.cli.clock import TimeLeft
+from pentathlon.cli.heartbeat import QUIET_S, Heartbeat
 from pentathlon.cli.screen import err, seconds
 from pentathlon.cli.session import Listen, Listener
 from pentathlon.procedure.pilot import SystemEstimate
@@ -43,15 +44,24 @@ def listener(estimates: Mapping[str, SystemEstimate] | None) -> Listen:
 
 
 class PlainLines:
-    """One line when a boot begins, one when it ends, one for each failure."""
+    """One line when a boot begins, one for each failure, and what goes on where none came.
 
-    def __init__(self, state: RunState, left: TimeLeft) -> None:
+    Args:
+        quiet_s: seconds without a line after which the workload that runs is reported.
+    """
+
+    def __init__(self, state: RunState, left: TimeLeft, quiet_s: float = QUIET_S) -> None:
         self._state = state
         self._left = left
         self._problems = Problems()
         self._blocks = len(state.plan.blocks)
+        self._now: tuple[int, str] | None = None
+        """The block and the words for what goes on; None between two boots."""
+        self._boot = ("", 0)
+        self._heartbeat = Heartbeat(self._beat, quiet_s)
 
     def __enter__(self) -> Self:
+        self._heartbeat.__enter__()
         return self
 
     def __exit__(
@@ -60,10 +70,11 @@ class PlainLines:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        pass
+        self._heartbeat.__exit__(exc_type, exc, traceback)
 
     def __call__(self, record: Record) -> None:
         self._left.take(record)
+        self._follow(record)
         if isinstance(record, BootStart):
             again = f", attempt {record.attempt + 1}" if record.attempt else ""
             left = self._left.seconds()
@@ -77,9 +88,30 @@ class PlainLines:
                 self._say(record.block, text)
             else:
                 err.print(text, markup=False, soft_wrap=True)
+                self._heartbeat.heard()
+
+    def _follow(self, record: Record) -> None:
+        """Note what goes on, for the heartbeat."""
+        if isinstance(record, BootStart):
+            self._boot = (record.system, len(record.steps))
+            self._now = record.block, f"{record.system}: boots"
+        elif isinstance(record, BootEnd):
+            self._now = None
+        elif isinstance(record, AgentEvent) and isinstance(record.said, events.Progress):
+            system, steps = self._boot
+            done, note = progress_note(record)
+            text = f"{system}: {done} of {count_text(steps, 'workload')} done"
+            self._now = record.block, f"{text}, {note}" if note else text
+
+    def _beat(self) -> None:
+        now = self._now
+        if now is not None:
+            self._say(*now)
 
     def _say(self, block: int, text: str) -> None:
-        err.print(f"block {block + 1}/{self._blocks}  {text}", markup=False, soft_wrap=True)
+        line = one_line(f"block {block + 1}/{self._blocks}  {text}")
+        err.print(line, markup=False, soft_wrap=True)
+        self._heartbeat.heard()
 
 
 class _Left(ProgressColumn):
@@ -179,13 +211,12 @@ class Bars:
         event = record.said
         if not isinstance(event, events.Progress):
             return
+        done, note = progress_note(record)
         if event.state == "end":
-            self._progress.update(self._boot, completed=event.index + 1)
-            self._update_block(record.block, event.index + 1)
+            self._progress.update(self._boot, completed=done)
+            self._update_block(record.block, done)
         else:
-            text = ", ".join(f"{value}" for value in (event.case or {}).values())
-            note = event.workload + (f" ({text})" if text else "")
-            self._progress.update(self._boot, completed=event.index, note=one_line(note))
+            self._progress.update(self._boot, completed=done, note=one_line(note))
 
     def _update_block(self, block: int, going_on: int = 0) -> None:
         """Steps of the block that are done; those of the boot going on are given."""
@@ -202,8 +233,18 @@ class Bars:
         self._progress.update(self._blocks[block], completed=done + earlier + going_on)
 
 
+def progress_note(record: AgentEvent) -> tuple[int, str]:
+    """Workloads of the boot that are done, and the one that runs with its case; "" at its end."""
+    event = record.said
+    assert isinstance(event, events.Progress)
+    if event.state == "end":
+        return event.index + 1, ""
+    text = ", ".join(f"{value}" for value in (event.case or {}).values())
+    return event.index, event.workload + (f" ({text})" if text else "")
+
+
 class Problems:
-    """What a user has to hear of at once; the same sentence is said once."""
+    """What is reported at once; the same sentence is reported once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -223,7 +264,7 @@ def _preparation_text(system: str, do: str, outcome: str | None, reason: str | N
 
 
 def problem_text(record: Record) -> str | None:
-    """What a record says of a problem, or None."""
+    """The problem that a record reports, or None."""
     if isinstance(record, Preparation):
         return _preparation_text(record.system, record.do, record.outcome, record.reason)
     if isinstance(record, AgentEvent) and isinstance(record.said, events.Step):

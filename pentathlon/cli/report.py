@@ -34,7 +34,7 @@ Name two systems to compare the second with the first, whatever the study's refe
 Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
 
 What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
-otherwise, and every output then says "post hoc".
+otherwise, and every output is then marked "post hoc".
 
 Examples:
 

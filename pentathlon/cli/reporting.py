@@ -36,7 +36,7 @@ class Written:
     Attributes:
         files: in the order in which they were asked for.
         faults: (what could not be made, why).
-        status: what the judgement itself says by the exit status.
+        status: the exit status of the judgement itself.
     """
 
     files: list[Path] = field(default_factory=list)

@@ -26,7 +26,7 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
         allow: lets what the study names be started.
 
     Raises:
-        InputError: the plan would not be the same; the sentence says what changed.
+        InputError: the plan would not be the same; the sentence names what changed.
         StudyError, AgentError, CatalogError, TargetUnavailable.
     """
     start = result.start

@@ -10,6 +10,7 @@ import typer
 from pentathlon.cli import planview, session
 from pentathlon.cli.consent import Consent
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
+from pentathlon.cli.heartbeat import Heartbeat
 from pentathlon.cli.progress import listener
 from pentathlon.cli.resume import get_ready_again
 from pentathlon.cli.screen import err, out
@@ -116,7 +117,7 @@ def _say(sentence: str) -> None:
 def _finish(directory: Path, *, report: bool) -> None:
     """Make the tables and the report. Nothing more is measured, so nothing is lost by a stop."""
     try:
-        with StopSignals():
+        with StopSignals(), Heartbeat(lambda: _say("the tables and the report are being made")):
             _conclude(directory, report=report)
     except (Interrupted, KeyboardInterrupt) as error:
         raise Interrupted(

@@ -15,7 +15,7 @@ from pentathlon.cli.characters import ERRORS, showable
 from pentathlon.safeio.escaping import json_document
 
 PLAIN_WIDTH = 120
-"""Columns where there is no terminal that says how wide it is."""
+"""Columns where there is no terminal that reports its width."""
 
 
 class Screen(Console):
@@ -88,7 +88,7 @@ def write_json(text: str) -> None:
 
 
 def seconds(value: float) -> str:
-    """A duration as people say it: `40 ms`, `2.5 s`, `12 s`, `3 min 05 s`, `2 h 10 min`."""
+    """A duration in words: `40 ms`, `2.5 s`, `12 s`, `3 min 05 s`, `2 h 10 min`."""
     if value < 0.995:
         return f"{max(value, 0) * 1000:.0f} ms"
     if value < 9.95:

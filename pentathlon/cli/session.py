@@ -62,7 +62,7 @@ def start(
         Interrupted: the run was stopped; what was measured is in the directory.
     """
     if calibrated:
-        known(default_state_dir())  # What is damaged is said before anything is made.
+        known(default_state_dir())  # What is damaged is reported before anything is made.
     directory = make_directory(out, ready.plan.study.name)
     claims.work_in(directory)
     first = RunStart(

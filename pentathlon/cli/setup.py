@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from rich.text import Text
 
 from pentathlon.cli.exits import InputError, StopSignals
+from pentathlon.cli.heartbeat import Heartbeat
 from pentathlon.cli.screen import err
 from pentathlon.doctor.quiet import disturbances
 from pentathlon.experiments.systems import make_target
@@ -81,7 +83,7 @@ def get_ready(
 ) -> Ready:
     """Load a study, prepare its targets, make the plan, and try every system once.
 
-    A study whose target cannot work here is replaced by its `fallback`, with a note that says so.
+    A study whose target cannot work here is replaced by its `fallback`, with a note that states it.
 
     Args:
         twins: two systems that are the same are what is asked for.
@@ -197,10 +199,16 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
             if not err.is_terminal:
                 err.print(now, highlight=False)
             try:
-                estimates[name] = pilot(ready.plan, name, ready.catalog, target, signals.shield)
+                with Heartbeat(partial(_still, now)):
+                    estimates[name] = pilot(ready.plan, name, ready.catalog, target, signals.shield)
             except TargetUnavailable as error:
                 raise UnavailableSystem(name, target.kind, error) from error
     return estimates
+
+
+def _still(now: str) -> None:
+    if not err.is_terminal:  # a terminal shows the status all the time
+        err.print(f"{now}, which still goes on", highlight=False)
 
 
 class UnavailableSystem(Exception):

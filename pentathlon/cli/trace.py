@@ -45,7 +45,7 @@ def import_(
         str | None, typer.Option("--name", help="Name of the trace; that of FILE without ending.")
     ] = None,
 ) -> None:
-    """Reads a recording, writes the trace, and says what is in it and what is not."""
+    """Reads a recording, writes the trace, and reports what is in it and what is not."""
     with domain_errors():
         path = target or recording.with_suffix(".trace")
         if path.resolve() == recording.resolve():

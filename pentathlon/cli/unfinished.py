@@ -1,4 +1,4 @@
-"""What every command says first of a run that has not ended: whatever it shows may still change."""
+"""What every command reports first of a run that has not ended: its values may still change."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What would disturb a measurement on this machine, and how to stop it (`doctor --quiet-check`).
 
-Two looks at the kernel's counters, a second apart, tell load, swapping and stolen time; files and
-the list of processes tell the rest. What the machine lacks is `unsupported` with its reason.
+Two looks at the kernel's counters, a second apart, report load, swapping and stolen time; files and
+the list of processes report the rest. What the machine lacks is `unsupported` with its reason.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def disturbances(root: Path = ROOT, sleep: Callable[[float], None] = time.sleep)
     """What disturbs a run that is about to begin, in words; empty on a quiet machine.
 
     Where the load average over the last minute is up to 0.5, nothing but it and the list of
-    processes is looked at; else counters say in 0.2 s whether the load is still there.
+    processes is looked at; else counters show in 0.2 s whether the load is still there.
     """
     findings = [one for one in _daemons(root) if one.remedy == PASSING]
     average = _text(root / "proc/loadavg").split(" ")[0]

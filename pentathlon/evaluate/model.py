@@ -368,7 +368,7 @@ class Evaluation(Frozen):
     failures: tuple[Failure, ...]
     inventory_differences: tuple[InventoryLine, ...]
     wholes: tuple[Whole, ...] = ()
-    """Each compared system as a whole: weighted means, what they rest on, what would change it."""
+    """Each compared system as a whole: weighted means, what they rest on, their sensitivity."""
     shares: tuple[Share, ...] = ()
     """With three systems or more: how often each is the best, over all possible weights."""
     excluded: tuple[Excluded, ...] = ()

@@ -134,7 +134,7 @@ class Preparer:
         times = self._times(name, step)
         if times is None:
             return "unsupported", (
-                "the system does not say whether it learns from use, which the step "
+                "the system does not report whether it learns from use, which the step "
                 '"record" asks; give times'
             )
         if times == 0:
@@ -158,7 +158,7 @@ class Preparer:
             if isinstance(event, events.Step) and event.state == "end":
                 ended = event
         if ended is None:
-            raise TargetError("the agent said nothing about the step")
+            raise TargetError("the agent reported nothing about the step")
         return str(ended.outcome), ended.reason, ended.detail or {}
 
     def _train(self, step: Step, target: Target) -> Answer:

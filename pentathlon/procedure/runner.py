@@ -206,7 +206,7 @@ class Runner:
         if not missed:
             return "ok", None
         names = ", ".join(self.plan.steps[boot.system][number].workload for number in missed)
-        return "failed", f"the agent said that it was done, but did not run {names}"
+        return "failed", f"the agent reported that it was done, but did not run {names}"
 
 
 def make_request(

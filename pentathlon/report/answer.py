@@ -135,8 +135,8 @@ def _headline(
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)
     if not effects and unusable * 2 > judged:
         return (
-            f"{system} and {reference} cannot be told apart: {_share(unusable, judged)} unstable "
-            "or invalid. Measure again where less else is going on."
+            f"{system} and {reference} cannot be distinguished: {_share(unusable, judged)} "
+            "unstable or invalid. Measure again where less else is going on."
         )
     if not effects:
         return f"No difference between {system} and {reference} was shown in {rows}."

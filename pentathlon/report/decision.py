@@ -1,4 +1,4 @@
-"""The decision in words: which system for the stated weights, how sure, what would change it."""
+"""The decision in words: which system for the stated weights, how sure, how sensitive."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Decision:
     Attributes:
         headline: the answer in one sentence.
         uncertainty: how sure it is, and of how much of the weight.
-        changes: what would change it, one sentence each.
+        changes: the sensitivity, one sentence each.
         parts: every area, then every suite.
     """
 

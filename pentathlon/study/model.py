@@ -317,7 +317,7 @@ class Procedure(Table):
         if most is not None and self.blocks != most:
             if "blocks" in self.model_fields_set:
                 raise ValueError(
-                    f"the stopping rule says how many blocks there are (at most {most}); "
+                    f"the stopping rule states how many blocks there are (at most {most}); "
                     "leave out blocks"
                 )
             # The model is frozen for everybody else; this is still its making.

@@ -416,7 +416,7 @@ COUNTED = '[{"kind": "netem", "packets": -1, "bytes": 0, "drops": 0, "qlen": 0}]
 
 @pytest.mark.parametrize("said", ["", "[]", "[" * 5000, '[{"kind": "netem"}]', "x", COUNTED])
 def test_what_tc_says_is_checked(said: str) -> None:
-    with pytest.raises(TargetError, match="tc does not say what netem counted"):
+    with pytest.raises(TargetError, match="tc does not report what netem counted"):
         netem_engine._netem(said)
 
 

@@ -75,7 +75,10 @@ ELSEWHERE: list[Any] = [
 @pytest.mark.parametrize("name", ELSEWHERE, ids=ascii)
 def test_a_file_elsewhere_is_refused(name: Any, tmp_path: Path) -> None:
     file = name.format(outside=outside(tmp_path)) if isinstance(name, str) else name
-    refused(result(tmp_path / "result", file), "as a file of packets|file is (7|a list), expected a text")
+    refused(
+        result(tmp_path / "result", file),
+        "as a file of packets|file is (7|a list), expected a text",
+    )
 
 
 @pytest.mark.parametrize("link", ["file", "folder"])

@@ -199,7 +199,7 @@ def test_a_cut_run_goes_on_in_the_middle_of_training_and_of_settling(after: int)
 def test_an_agent_that_says_nothing_of_its_step_has_failed() -> None:
     bench = Bench(plan('["record"]', retries=0), ScriptedTarget("b", well))
     state = bench.run()
-    assert "said nothing about the step" in state.failures[0].reason
+    assert "reported nothing about the step" in state.failures[0].reason
 
 
 def test_the_limit_of_a_request_covers_its_settling() -> None:

@@ -1,4 +1,4 @@
-"""The first page: the answer for the stated weights, how sure it is, and what would change it."""
+"""The first page: the answer for the stated weights, how sure it is, and its sensitivity."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_page_begins_with_the_decision_and_ends_with_the_tables():
     page = html.render(evaluation, result)
     order = [
         decisions(evaluation)[0].headline,
-        "What would change it",
+        "Sensitivity",
         '<article class="answer"',
         'id="incomparable"',
         'id="procedure"',

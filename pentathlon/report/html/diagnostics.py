@@ -142,7 +142,7 @@ def excluded(evaluation: Evaluation) -> Sheet | None:
             "Samples left out by declared rules",
             "The rules look at counters beside a sample, never at its value or its system, and "
             "were part of the plan. Where the systems lose different shares (Fisher's exact "
-            "test), the comparison says so.",
+            "test), the comparison states it.",
             ("Rule", "System", "Left out", "Of", "Not told", "p, same share"),
             tuple(lines),
             frozenset((2, 3, 4, 5)),
@@ -322,7 +322,7 @@ def latencies(evaluation: Evaluation) -> Sheet | None:
         "Distributions",
         "Histograms of all rounds and boots, merged and never averaged. “One boot” is the "
         "geometric mean of the boots' own percentiles with its interval over the boots. A "
-        "percentile is told where at least 10 values lie beyond it.",
+        "percentile is given where at least 10 values lie beyond it.",
         ("Distribution", "System", "Values", "Percentile", "All merged", "One boot", "Interval",
          "Speed %", "Interval"),
         tuple(lines),
@@ -376,7 +376,7 @@ def guarded(evaluation: Evaluation) -> Sheet | None:
             "guards",
             "Comparability",
             "What each system must share with the reference. “Qualified” leaves the rows in and "
-            "says so beside them, “refused” rules them out.",
+            "states it beside them, “refused” rules them out.",
             ("What", "System", "Outcome", "Words"),
             tuple(lines),
             frozenset(),

@@ -107,7 +107,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
 
 
 def _decision(one: Decision, console: Console) -> None:
-    """The answer as a whole, what would change it, and the means of the areas."""
+    """The answer as a whole, its sensitivity, and the means of the areas."""
     console.print()
     console.print(Text(one.headline, style=STYLES[one.sign] if one.sign else "bold"))
     for text in (*one.uncertainty, *one.changes):
@@ -339,7 +339,7 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
         said.append("* a boot deviates by more than 1 % from the mean")
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
-        said.append("rows that share a line are told apart with --full")
+        said.append("rows that share a line are listed apart with --full")
     console.print(Text(f"\n{'; '.join(said)}.", style="dim"))
     every = [one for row in evaluation.rows for one in row.comparisons]
     for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):

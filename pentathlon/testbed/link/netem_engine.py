@@ -203,7 +203,7 @@ def _netem(said: str) -> dict[str, int]:
     except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
         counts = {}
     if not counts or any(type(one) is not int or not 0 <= one < 1 << 64 for one in counts.values()):
-        raise CommandError(f"tc does not say what netem counted: {clip(said, 80)!r}")
+        raise CommandError(f"tc does not report what netem counted: {clip(said, 80)!r}")
     return counts
 
 

@@ -152,7 +152,7 @@ def _shown(far: FarEnd, said: str) -> dict[str, Any]:
         mtu = flags = None
     if type(mtu) is not int or not 0 < mtu <= MOST_MTU or not isinstance(flags, list):
         raise TargetError(
-            f"{far.name}: ip does not say which MTU and flags {far.device} has: {clip(said, 80)!r}"
+            f"{far.name}: ip does not report the MTU and flags of {far.device}: {clip(said, 80)!r}"
         )
     return {"mtu": mtu, "flags": flags}
 
