@@ -70,6 +70,56 @@ pub trait Workload: Sync {
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }
 
+/// What two hosts do: an entry of the catalog without anything to run. The experimenter drives the
+/// endpoints of both hosts (`crate::endpoint`).
+#[cfg(feature = "workloads")]
+pub trait BetweenHosts: Sync {
+    /// As in [`Workload`], and so the others.
+    fn describe(&self) -> catalog::Workload;
+
+    fn timeout_s(&self) -> Option<f64> {
+        None
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+#[cfg(feature = "workloads")]
+impl<T: BetweenHosts> Workload for T {
+    fn describe(&self) -> catalog::Workload {
+        BetweenHosts::describe(self)
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        BetweenHosts::timeout_s(self)
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        BetweenHosts::may_be_zero(self)
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        BetweenHosts::context(self)
+    }
+
+    /// Whoever asks one host for it is told what is missing.
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        Err(Failure::Unsupported(
+            "this workload needs two hosts: give the system a [system.peer]".into(),
+        ))
+    }
+}
+
 /// Every workload of this agent, in the catalog's order.
 #[cfg(feature = "workloads")]
 pub fn all() -> Vec<&'static dyn Workload> {

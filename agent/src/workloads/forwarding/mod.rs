@@ -5,7 +5,6 @@ mod ndr;
 mod sweep;
 
 use crate::catalog::{parameter, Factor, Parameter, Type};
-use crate::measure::Failure;
 use serde_json::{json, Value};
 
 pub const WORKLOADS: &[&dyn super::Workload] = &[&sweep::Sweep, &ndr::Ndr];
@@ -15,12 +14,6 @@ const SEMANTICS: crate::catalog::Semantics = crate::catalog::Semantics {
     windows:
         "not yet: the forwarder is Linux in a namespace, as a guest or as a machine of its own",
 };
-
-fn refuse() -> Result<(), Failure> {
-    Err(Failure::Unsupported(
-        "forwarding needs a generator beside the system: give the system a [system.peer]".into(),
-    ))
-}
 
 /// The shortest frame of Ethernet, which holds IPv4 and UDP headers, our compact one and the check
 /// sequence.

@@ -1,14 +1,13 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
-use super::{common, frames, refuse, settings, SEMANTICS};
+use super::{common, frames, settings, SEMANTICS};
 use crate::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::{Context, Failure};
 use serde_json::json;
 use Direction::{Higher, Lower};
 
 pub struct Ndr;
 
-impl crate::workloads::Workload for Ndr {
+impl crate::workloads::BetweenHosts for Ndr {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.ndr",
@@ -37,16 +36,8 @@ impl crate::workloads::Workload for Ndr {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     fn timeout_s(&self) -> Option<f64> {
         Some(3600.0)
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        refuse()
     }
 }
 

@@ -1,8 +1,7 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
-use super::{common, frames, refuse, settings, SEMANTICS};
+use super::{common, frames, settings, SEMANTICS};
 use crate::catalog::{self, parameter, Direction, Factor, Indicator, Parameter, Type};
-use crate::measure::{Context, Failure};
 use serde_json::json;
 use Direction::{Higher, Lower};
 
@@ -11,7 +10,7 @@ pub struct Sweep;
 /// salah2010 goes to 700 Kpps with a generator in the kernel; sockets do not.
 const LOADS: [u64; 11] = [10, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400];
 
-impl crate::workloads::Workload for Sweep {
+impl crate::workloads::BetweenHosts for Sweep {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.sweep",
@@ -53,10 +52,6 @@ impl crate::workloads::Workload for Sweep {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     fn may_be_zero(&self) -> &'static [&'static str] {
         &[
             "throughput",
@@ -92,10 +87,6 @@ impl crate::workloads::Workload for Sweep {
 
     fn timeout_s(&self) -> Option<f64> {
         Some(3600.0)
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        refuse()
     }
 }
 

@@ -3,11 +3,10 @@
 use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
 use crate::catalog::{self, Factor, Semantics};
-use crate::measure::{Context, Failure};
 
 pub struct Traffic;
 
-impl crate::workloads::Workload for Traffic {
+impl crate::workloads::BetweenHosts for Traffic {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "network.traffic",
@@ -39,21 +38,11 @@ impl crate::workloads::Workload for Traffic {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     fn may_be_zero(&self) -> &'static [&'static str] {
         MAY_BE_ZERO
     }
 
     fn context(&self) -> &'static [&'static str] {
         CONTEXT
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        Err(Failure::Unsupported(
-            "this workload needs two hosts: give the system a [system.peer]".into(),
-        ))
     }
 }
