@@ -13,8 +13,11 @@ from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.derived.registry import DERIVATIONS
 from pentathlon.experiments.descriptor import Experiment
 from pentathlon.experiments.registry import EXPERIMENTS, find
+from pentathlon.experiments.systems import make_target
+from pentathlon.protocol import agent
 from pentathlon.report.experiments.registry import SHOWN
 from tests.fakes.catalogs import catalog
+from tests.targets.conftest import FakeSystem, request
 
 PACKAGE = Path(__file__).parents[2] / "pentathlon"
 
@@ -116,3 +119,27 @@ def test_only_what_limits_its_trials_needs_links(
     over_links = {entry.over_links for entry in entries if entry is not None}
     assert over_links == {experiment.limits_its_trials}
     assert over_links == {experiment.needs.kind == "links"}
+
+
+def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
+    between = [one for one in catalog().workloads if one.hosts > 1]
+    asked = request(between[0].id)
+    entry = asked["workloads"][0]
+    # What is a list without a value by default is given one, which the agent asks for first.
+    asked["workloads"] = [
+        entry
+        | {"id": one.id}
+        | {
+            "parameters": {
+                p.name: (p.choices or ["any"])[:1] for p in one.parameters if p.default == []
+            }
+        }
+        for one in between
+    ]
+    target = make_target(FakeSystem(target="local"), agent.locate(), tmp_path)
+    with target.boot(20) as session:
+        events = list(session.run(asked, 20, 60))
+    errors = [event for event in events if event["event"] == "error"]
+    assert [one["workload"] for one in errors] == [one.id for one in between]
+    assert {one["kind"] for one in errors} == {"unsupported"}
+    assert all(one["reason"].endswith(": give the system a [system.peer]") for one in errors)

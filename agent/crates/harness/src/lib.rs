@@ -11,7 +11,7 @@ mod workload;
 pub use emitter::Emitter;
 pub use random::Random;
 pub use scratch::{also_remove, clear, private_directory, Scratch};
-pub use workload::{entry, Workload};
+pub use workload::{entry, BetweenHosts, Workload};
 
 /// Verb of a process that does nothing but end, with [`EXIT_STATUS`]: what starting it costs is
 /// what starting this program costs.

@@ -56,6 +56,54 @@ pub trait Workload: Sync {
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }
 
+/// What two hosts do: an entry of the catalog without anything to run. The experimenter drives the
+/// endpoints of both hosts.
+pub trait BetweenHosts: Sync {
+    /// As in [`Workload`], and so the others.
+    fn describe(&self) -> catalog::Workload;
+
+    fn timeout_s(&self) -> Option<f64> {
+        None
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+impl<T: BetweenHosts> Workload for T {
+    fn describe(&self) -> catalog::Workload {
+        BetweenHosts::describe(self)
+    }
+
+    fn hosts(&self) -> u8 {
+        2
+    }
+
+    fn timeout_s(&self) -> Option<f64> {
+        BetweenHosts::timeout_s(self)
+    }
+
+    fn may_be_zero(&self) -> &'static [&'static str] {
+        BetweenHosts::may_be_zero(self)
+    }
+
+    fn context(&self) -> &'static [&'static str] {
+        BetweenHosts::context(self)
+    }
+
+    /// One host that is asked for it reports what is missing.
+    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
+        Err(Failure::Unsupported(
+            "this workload needs two hosts: give the system a [system.peer]".into(),
+        ))
+    }
+}
+
 /// A workload's entry, in which `zero_allowed` marks the indicators that may be zero, and the role
 /// `context` those that say what the work took or how well it is known, and not how fast it was.
 pub fn entry(workload: &dyn Workload) -> Value {

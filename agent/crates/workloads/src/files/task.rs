@@ -2,7 +2,6 @@
 
 use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
-use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_protocol::catalog::{self, Factor, Semantics};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub enum Kind {
 
 pub struct Task(pub Kind);
 
-impl pentathlon_harness::Workload for Task {
+impl pentathlon_harness::BetweenHosts for Task {
     fn describe(&self) -> catalog::Workload {
         let (id, title, summary, source) = match self.0 {
             Kind::Copy => (
@@ -66,10 +65,6 @@ impl pentathlon_harness::Workload for Task {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     /// Of one trial; its limit follows from its link and its bytes, and is no longer than this.
     fn timeout_s(&self) -> Option<f64> {
         Some(7200.0)
@@ -81,12 +76,6 @@ impl pentathlon_harness::Workload for Task {
 
     fn context(&self) -> &'static [&'static str] {
         CONTEXT
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        Err(Failure::Unsupported(
-            "this workload needs two hosts: give the system a [system.peer]".into(),
-        ))
     }
 }
 

@@ -4,7 +4,6 @@
 mod ndr;
 mod sweep;
 
-use pentathlon_harness::measure::Failure;
 use pentathlon_protocol::catalog::{parameter, Factor, Parameter, Type};
 use serde_json::{json, Value};
 
@@ -16,12 +15,6 @@ const SEMANTICS: pentathlon_protocol::catalog::Semantics =
         windows:
             "not yet: the forwarder is Linux in a namespace, as a guest or as a machine of its own",
     };
-
-fn refuse() -> Result<(), Failure> {
-    Err(Failure::Unsupported(
-        "forwarding needs a generator beside the system: give the system a [system.peer]".into(),
-    ))
-}
 
 /// The shortest frame of Ethernet, which holds IPv4 and UDP headers, our compact one and the check
 /// sequence.

@@ -1,7 +1,6 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
-use super::{common, frames, refuse, settings, SEMANTICS};
-use pentathlon_harness::measure::{Context, Failure};
+use super::{common, frames, settings, SEMANTICS};
 use pentathlon_protocol::catalog::{
     self, parameter, Direction, Factor, Indicator, Parameter, Type,
 };
@@ -10,7 +9,7 @@ use Direction::{Higher, Lower};
 
 pub struct Ndr;
 
-impl pentathlon_harness::Workload for Ndr {
+impl pentathlon_harness::BetweenHosts for Ndr {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.ndr",
@@ -39,16 +38,8 @@ impl pentathlon_harness::Workload for Ndr {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     fn timeout_s(&self) -> Option<f64> {
         Some(3600.0)
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        refuse()
     }
 }
 

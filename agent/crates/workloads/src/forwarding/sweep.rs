@@ -1,7 +1,6 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
-use super::{common, frames, refuse, settings, SEMANTICS};
-use pentathlon_harness::measure::{Context, Failure};
+use super::{common, frames, settings, SEMANTICS};
 use pentathlon_protocol::catalog::{
     self, parameter, Direction, Factor, Indicator, Parameter, Type,
 };
@@ -13,7 +12,7 @@ pub struct Sweep;
 /// salah2010 goes to 700 Kpps with a generator in the kernel; sockets do not.
 const LOADS: [u64; 11] = [10, 25, 50, 75, 100, 150, 200, 250, 300, 350, 400];
 
-impl pentathlon_harness::Workload for Sweep {
+impl pentathlon_harness::BetweenHosts for Sweep {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "forwarding.sweep",
@@ -55,10 +54,6 @@ impl pentathlon_harness::Workload for Sweep {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     fn may_be_zero(&self) -> &'static [&'static str] {
         &[
             "throughput",
@@ -94,10 +89,6 @@ impl pentathlon_harness::Workload for Sweep {
 
     fn timeout_s(&self) -> Option<f64> {
         Some(3600.0)
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        refuse()
     }
 }
 

@@ -2,12 +2,11 @@
 
 use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
-use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_protocol::catalog::{self, Factor, Semantics};
 
 pub struct Traffic;
 
-impl pentathlon_harness::Workload for Traffic {
+impl pentathlon_harness::BetweenHosts for Traffic {
     fn describe(&self) -> catalog::Workload {
         catalog::Workload {
             id: "network.traffic",
@@ -39,21 +38,11 @@ impl pentathlon_harness::Workload for Traffic {
         }
     }
 
-    fn hosts(&self) -> u8 {
-        2
-    }
-
     fn may_be_zero(&self) -> &'static [&'static str] {
         MAY_BE_ZERO
     }
 
     fn context(&self) -> &'static [&'static str] {
         CONTEXT
-    }
-
-    fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
-        Err(Failure::Unsupported(
-            "this workload needs two hosts: give the system a [system.peer]".into(),
-        ))
     }
 }
