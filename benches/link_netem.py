@@ -21,7 +21,7 @@ from pentathlon.study.link_profile import HEADER_BYTES, load_profile
 from pentathlon.testbed.link.calibrate import HEADERS, OFFERED, RECEIVER, SENDER, SMALL, exchange
 from pentathlon.testbed.link.netem_engine import lacking
 from pentathlon.testbed.link.probes import delays, rate_kbit
-from pentathlon.testbed.link.testbed import EngineName, LinkBed, open_link
+from pentathlon.testbed.link.testbed import EngineName, LinkTestbed, open_link
 
 PROFILES = ("wan-10m-50ms", "wan-512k-300ms", "lan-100m-5ms")
 ROUNDS = 3
@@ -58,7 +58,7 @@ def main() -> None:
             print(f"{name:18}{figure:22}{text:>10}{own:>10,.2f}{others:>10,.2f}{share:>8.3f}")
 
 
-def wanted(bed: LinkBed) -> Figures:
+def wanted(bed: LinkTestbed) -> Figures:
     """What the profile asks for; None where it says nothing."""
     found: Figures = {}
     for direction in SENDER:
@@ -69,7 +69,7 @@ def wanted(bed: LinkBed) -> Figures:
     return found | {"CPU time, s": None}
 
 
-def measure(bed: LinkBed) -> Figures:
+def measure(bed: LinkTestbed) -> Figures:
     """What one link does, and the machine's CPU time for it."""
     begun = busy_s()
     found: Figures = {}

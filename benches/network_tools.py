@@ -89,7 +89,7 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Bed:
+class Testbed:
     """Two namespaces with an endpoint in each."""
 
     pair: tuple[Endpoint, Endpoint]
@@ -107,7 +107,7 @@ class Bed:
 
 
 @contextmanager
-def bed() -> Iterator[Bed]:
+def bed() -> Iterator[Testbed]:
     """Make both namespaces, and take them away."""
     with tempfile.TemporaryDirectory() as folder:
         target: LocalTarget = NetnsTarget(System(), agent.locate(), Path(folder, "state"))
@@ -117,7 +117,7 @@ def bed() -> Iterator[Bed]:
             for process in ("self", *(str(host.session.pid) for host in pair)):
                 with suppress(OSError):
                     Path(f"/proc/{process}/autogroup").write_text("-20")
-            yield Bed(pair, Path(folder))
+            yield Testbed(pair, Path(folder))
         finally:
             hosts.stop(pair)
 
@@ -143,7 +143,7 @@ class System:
     settings: Any = Settings()
 
 
-def ours(made: Bed, rung: str, receiver: str) -> Tool:
+def ours(made: Testbed, rung: str, receiver: str) -> Tool:
     """One rung of the ladder."""
 
     def run(rate: float, seconds: float) -> Turn:
@@ -184,7 +184,7 @@ def ours(made: Bed, rung: str, receiver: str) -> Tool:
     return Tool(f"{rung}, {receiver}", run)
 
 
-def iperf3(made: Bed, program: str) -> Tool:
+def iperf3(made: Testbed, program: str) -> Tool:
     """Both ends of iperf3; the receiver counts."""
 
     def run(rate: float, seconds: float) -> Turn:
@@ -202,7 +202,7 @@ def iperf3(made: Bed, program: str) -> Tool:
     return Tool("iperf3", run)
 
 
-def ditg(made: Bed, program: str, *more: str, name: str = "D-ITG") -> Tool:
+def ditg(made: Testbed, program: str, *more: str, name: str = "D-ITG") -> Tool:
     """D-ITG with logs at both ends, read by ITGDec. It has no 'as fast as possible'."""
 
     def run(rate: float, seconds: float) -> Turn:
@@ -226,12 +226,12 @@ def ditg(made: Bed, program: str, *more: str, name: str = "D-ITG") -> Tool:
     return Tool(name, run)
 
 
-def ditg_polling(made: Bed, program: str) -> Tool:
+def ditg_polling(made: Testbed, program: str) -> Tool:
     """D-ITG that waits actively; as it comes, it sends half of 10,000 packets/s."""
     return ditg(made, program, "-poll", name="D-ITG -poll")
 
 
-def sockperf(made: Bed, program: str) -> Tool:
+def sockperf(made: Testbed, program: str) -> Tool:
     """The throughput mode of sockperf, which does not say what arrived."""
 
     def run(rate: float, seconds: float) -> Turn:
@@ -324,7 +324,7 @@ def number(pattern: str, text: str, program: str) -> float:
     return float(found[1])
 
 
-def tools(made: Bed) -> list[Tool]:
+def tools(made: Testbed) -> list[Tool]:
     """Every rung that works here, and every peer that is installed."""
     found = [ours(made, rung, receiver) for rung, receiver in RUNGS]
     where = os.environ.get("PENTATHLON_PEERS")
@@ -340,7 +340,7 @@ def tools(made: Bed) -> list[Tool]:
     return found
 
 
-def segment_before_the_link(made: Bed) -> None:
+def segment_before_the_link(made: Testbed) -> None:
     """A virtual link that takes super-packets whole would count what no wire carries."""
     if ethtool := shutil.which("ethtool"):
         for place, device in enumerate(("pent0", "pent1")):

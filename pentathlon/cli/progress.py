@@ -19,10 +19,10 @@ from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
     BootStart,
-    Enough,
     Preparation,
     Record,
     RunEnd,
+    StoppedEarly,
 )
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol import events
@@ -81,7 +81,7 @@ class PlainLines:
             time = "" if left is None else f", about {seconds(left)} left"
             steps = count_text(len(record.steps), "workload")
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
-        elif isinstance(record, Enough):
+        elif isinstance(record, StoppedEarly):
             self._say(record.blocks - 1, enough_text(record, self._blocks))
         elif (text := self._problems.text(record)) is not None:
             if isinstance(record, BootEnd | AgentEvent):
@@ -183,7 +183,7 @@ class Bars:
             self._boot_start(record)
         elif isinstance(record, AgentEvent):
             self._event(record)
-        elif isinstance(record, Enough):
+        elif isinstance(record, StoppedEarly):
             said = enough_text(record, len(self._blocks))
             self._progress.console.print(said, markup=False, soft_wrap=True)
         elif isinstance(record, RunEnd):
@@ -285,7 +285,7 @@ def problem_text(record: Record) -> str | None:
     return None
 
 
-def enough_text(record: Enough, blocks: int) -> str:
+def enough_text(record: StoppedEarly, blocks: int) -> str:
     """What a met stopping rule means for the blocks that are left."""
     spared = count_text(blocks - record.blocks, "block")
     return f"enough: {record.reason}; {spared} not needed"

@@ -49,7 +49,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """All rows of one system against the reference: declared ones, and exploratory ones."""
 
     comparisons: dict[str, Comparison]
@@ -80,7 +80,7 @@ class Judge:
     def _whole_objection(self) -> str | None:
         return comparability.pair_objection(self.system, self.reference)
 
-    def judge(self, pairs: Sequence[Pair]) -> Judged:
+    def judge(self, pairs: Sequence[Pair]) -> Judgement:
         """The verdict of every row."""
         objections = {pair.key: self._objection(pair) for pair in pairs}
         tested = self._test(
@@ -103,7 +103,7 @@ class Judge:
             )
         declared = {pair.key for pair in pairs if pair.declared}
         selected = {key for key, done in tested.items() if done.claims.different}
-        return Judged(
+        return Judgement(
             comparisons,
             tested=len(tested.keys() & declared),
             selected=len(selected & declared),

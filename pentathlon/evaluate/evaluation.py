@@ -14,7 +14,7 @@ from pentathlon.evaluate import comparability
 from pentathlon.evaluate.aggregate.aggregate import find_absolutes, find_whole
 from pentathlon.evaluate.aggregate.sensitivity import best_shares
 from pentathlon.evaluate.cases import case_text, order
-from pentathlon.evaluate.compare import Judge, Judged, Pair, counts
+from pentathlon.evaluate.compare import Judge, Judgement, Pair, counts
 from pentathlon.evaluate.derived.derive import derive
 from pentathlon.evaluate.derived.regions import WORKLOAD as REGIONS
 from pentathlon.evaluate.diagnostics.cold import find_cold
@@ -325,7 +325,7 @@ def _row(
 def _pair(
     system: SystemFacts,
     reference: SystemFacts,
-    result: Judged,
+    result: Judgement,
     rows: Sequence[Row],
     areas: Sequence[str],
 ) -> PairSummary:

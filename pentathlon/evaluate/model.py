@@ -16,11 +16,11 @@ from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.diagnostics.preparation import Prepared
 from pentathlon.evaluate.frozen import Frozen
 from pentathlon.evaluate.hardware import Property
-from pentathlon.evaluate.model_aggregate import Absolute, Share, Whole
+from pentathlon.evaluate.model_aggregate import Absolute, Share, SystemAggregate
 from pentathlon.evaluate.model_curves import CurveLevels
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_links import LinkUsed
-from pentathlon.evaluate.model_series import Answered, Cold, Excluded, Mode, Steady, Why
+from pentathlon.evaluate.model_series import Cold, Excluded, Mode, ReadSource, Steady, Why
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.evaluate.wording import CONTEXT, PERFORMANCE, Wording, wording
 
@@ -367,7 +367,7 @@ class Evaluation(Frozen):
     derived: Derived
     failures: tuple[Failure, ...]
     inventory_differences: tuple[InventoryLine, ...]
-    wholes: tuple[Whole, ...] = ()
+    wholes: tuple[SystemAggregate, ...] = ()
     """Each compared system as a whole: weighted means, what they rest on, their sensitivity."""
     shares: tuple[Share, ...] = ()
     """With three systems or more: how often each is the best, over all possible weights."""
@@ -375,7 +375,7 @@ class Evaluation(Frozen):
     steady: tuple[Steady, ...] = ()
     cold: tuple[Cold, ...] = ()
     modes: tuple[Mode, ...] = ()
-    answered: tuple[Answered, ...] = ()
+    answered: tuple[ReadSource, ...] = ()
     whys: tuple[Why, ...] = ()
     latencies: tuple[Latency, ...] = ()
     prepared: tuple[Prepared, ...] = ()

@@ -137,7 +137,7 @@ class Guard(Frozen):
     words: str
 
 
-class Whole(Frozen):
+class SystemAggregate(Frozen):
     """One system against the reference as a whole."""
 
     system: str

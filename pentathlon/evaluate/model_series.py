@@ -72,7 +72,7 @@ class Mode(Frozen):
     """Systems that are slow in just the same blocks: a disturbed machine rather than a mode."""
 
 
-class Answered(Frozen):
+class ReadSource(Frozen):
     """Who answered the measured reads of one indicator on one system."""
 
     key: str

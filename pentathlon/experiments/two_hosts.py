@@ -12,10 +12,16 @@ from pentathlon.experiments import registry
 from pentathlon.experiments.descriptor import Experiment
 from pentathlon.experiments.descriptor import Kind as TestbedKind
 from pentathlon.experiments.file_services.behaviours import OWN, behaviour
-from pentathlon.experiments.file_services.service import Office, OfficeInUse
-from pentathlon.experiments.file_services.testbed import grounds
+from pentathlon.experiments.file_services.service import FileService, FileServiceInUse
+from pentathlon.experiments.file_services.testbed import testbeds
 from pentathlon.experiments.forwarding.guest_testbed import guest_bed, machine_bed
-from pentathlon.experiments.forwarding.testbed import Bed, BedMaker, netns_bed, places, remarks
+from pentathlon.experiments.forwarding.testbed import (
+    Testbed,
+    TestbedMaker,
+    netns_bed,
+    places,
+    remarks,
+)
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
@@ -119,7 +125,7 @@ class PairTarget(Target):
         self.link: LinkMaker | None = None
         if peer.link is not None:
             self.link = link_maker(self.ends, peer.link, peer.link_engine)
-        self.bed: BedMaker | None = None
+        self.bed: TestbedMaker | None = None
         if not end_of(inner).forwards:
             pass
         elif isinstance(inner, CardTarget):
@@ -129,10 +135,10 @@ class PairTarget(Target):
         elif isinstance(inner, PlacedTarget):
             self.bed = netns_bed(inner, peer_cpus)
         self.behaviours = (behaviour(behaves), behaviour(peer.behaves))
-        self.office: Office | None = None
+        self.file_service: FileService | None = None
         if self.ends.joinable:
-            self.office = Office(
-                grounds(self.ends, peer.link_engine), self.behaviours, inner.state_dir
+            self.file_service = FileService(
+                testbeds(self.ends, peer.link_engine), self.behaviours, inner.state_dir
             )
         own = places(inner.cpus, peer_cpus)
         elsewhere = self.ends.far(0) is not None
@@ -189,11 +195,13 @@ class PairTarget(Target):
 
     def privileges(self) -> list[str]:
         links = ["root here, for workloads that forward (their network links)"] if self.bed else []
-        files = ["root here, for file services (links, captures, servers)"] if self.office else []
+        files = (
+            ["root here, for file services (links, captures, servers)"] if self.file_service else []
+        )
         there = [
             f"root on {target.host}, for file services (its address and settings)"
             for number in (0, 1)
-            if self.office and (target := self.ends.far(number))
+            if self.file_service and (target := self.ends.far(number))
         ]
         return [*self.inner.privileges(), *links, *files, *there]
 
@@ -234,7 +242,7 @@ class PairTarget(Target):
             self.name, first, self.make, self.bed, timeout_s, catalog=lambda: self._catalog,
             lacking=NO_CABLE if self.ends.joinable else no_pair(),
             make_link=self.link,
-            office=self.office.boot(timeout_s) if self.office else None,
+            file_service=self.file_service.boot(timeout_s) if self.file_service else None,
             boot_seconds=time.monotonic() - started,
         )  # fmt: skip
 
@@ -285,13 +293,13 @@ class PairSession(Session):
         name: str,
         first: Session,
         pair: hosts.Maker | None,
-        bed: BedMaker | None,
+        bed: TestbedMaker | None,
         timeout_s: float,
         *,
         catalog: Callable[[], Catalog],
         lacking: str = NO_CABLE,
         make_link: LinkMaker | None = None,
-        office: OfficeInUse | None = None,
+        file_service: FileServiceInUse | None = None,
         boot_seconds: float = 0.0,
     ) -> None:
         self.name = name
@@ -301,13 +309,13 @@ class PairSession(Session):
         self._make_pair = pair
         self._pair: tuple[Endpoint, Endpoint] | None = None
         self._make_bed = bed
-        self._bed: Bed | None = None
+        self._bed: Testbed | None = None
         self._timeout_s = timeout_s
         self._catalog = catalog
         self.lacking = lacking
         self.make_link = make_link
         self.link: LinkInUse | None = None
-        self.office = office
+        self.file_service = file_service
 
     def run(
         self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
@@ -388,9 +396,9 @@ class PairSession(Session):
         if kind == "forwarder":
             yield from self._open_bed()
             return self._bed
-        if self.office is None:
+        if self.file_service is None:
             raise CommandError(no_office(), "unsupported")
-        return self.office
+        return self.file_service
 
     def _over_link(self, task: Task, events: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """The events of a driver, with those of the link that its packets crossed."""
@@ -435,5 +443,5 @@ class PairSession(Session):
                 last.callback(self.link.bed.stop)
             elif self._pair is not None:
                 last.callback(hosts.stop, self._pair)
-            if self.office is not None:
-                last.callback(self.office.stop)
+            if self.file_service is not None:
+                last.callback(self.file_service.stop)

@@ -139,7 +139,7 @@ class BootEnd(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enough(Record):
+class StoppedEarly(Record):
     """The stopping rule is met: the blocks from number `blocks` (counted from 0) are not needed."""
 
     kind: ClassVar[str] = "enough"
@@ -164,7 +164,16 @@ Sink: TypeAlias = Callable[[Record], None]
 
 KINDS: Mapping[str, type[Record]] = {
     record.kind: record
-    for record in (RunStart, Resume, Preparation, BootStart, AgentEvent, BootEnd, Enough, RunEnd)
+    for record in (
+        RunStart,
+        Resume,
+        Preparation,
+        BootStart,
+        AgentEvent,
+        BootEnd,
+        StoppedEarly,
+        RunEnd,
+    )
 }
 FIELDS = {record: tuple(f.name for f in fields(record)) for record in KINDS.values()}
 """Fields of each kind of record, in order."""

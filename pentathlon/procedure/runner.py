@@ -19,10 +19,10 @@ from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
     BootStart,
-    Enough,
     Record,
     RunEnd,
     Sink,
+    StoppedEarly,
 )
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.protocol.events import Inventory, JsonObject
@@ -118,7 +118,7 @@ class Runner:
             return False
         reason = self._enough(block)
         if reason is not None:
-            self._emit(Enough(blocks=block, reason=reason))
+            self._emit(StoppedEarly(blocks=block, reason=reason))
         return reason is not None
 
     def _emit_end(self, outcome: str) -> None:

@@ -29,10 +29,10 @@ from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
     BootStart,
-    Enough,
     Preparation,
     Record,
     RunEnd,
+    StoppedEarly,
 )
 from pentathlon.protocol.events import (
     Case,
@@ -177,7 +177,7 @@ class RunState:
         self.identities: dict[str, Identity] = {}
         self._boot_ids: dict[str, tuple[int, str]] = {}
         self.ended = False
-        self.enough: Enough | None = None
+        self.enough: StoppedEarly | None = None
 
     def pending(self) -> list[BootState]:
         """Boots with steps left, in the order of the plan."""
@@ -263,7 +263,7 @@ class RunState:
             self._boot_end(record)
         elif isinstance(record, Preparation):
             self._preparation(record)
-        elif isinstance(record, Enough):
+        elif isinstance(record, StoppedEarly):
             self.enough = record
         elif isinstance(record, RunEnd):
             self.ended = record.outcome == "finished"

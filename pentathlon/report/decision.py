@@ -10,7 +10,7 @@ from pentathlon.evaluate.aggregate.aggregate import direction
 from pentathlon.evaluate.display import interval_text, is_known, percent_text, signed_percent
 from pentathlon.evaluate.estimators.ratio import delta_log, log_of, percent
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.model_aggregate import Dominance, Mean, Sensitivity, Whole
+from pentathlon.evaluate.model_aggregate import Dominance, Mean, Sensitivity, SystemAggregate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import posthoc
 from pentathlon.report.answer import between, sentence, speed_words, told_apart
@@ -90,7 +90,7 @@ def weights_words(evaluation: Evaluation) -> str:
     return f"{', '.join(told)}; everything else 1{marked}"
 
 
-def _decision(evaluation: Evaluation, whole: Whole, everything: Mean) -> Decision:
+def _decision(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> Decision:
     study = evaluation.study
     return Decision(
         system=whole.system,
@@ -200,7 +200,7 @@ def _than(log_ratio: float, reference: str) -> str:
     return f"at {words} of {reference}"
 
 
-def _uncertainty(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str]:
+def _uncertainty(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> list[str]:
     study = evaluation.study
     told = [
         sentence(caution)
@@ -247,7 +247,7 @@ def _counted(blocks: int, installs: int) -> str:
     return f"{count_text(installs, 'install')} with {counted}" if installs > 1 else counted
 
 
-def _changes(evaluation: Evaluation, whole: Whole, everything: Mean) -> list[str]:
+def _changes(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> list[str]:
     told: list[str] = _more_blocks(evaluation, everything)
     if whole.sensitivity is not None:
         told += _weights(evaluation, whole, whole.sensitivity, everything)
@@ -282,7 +282,7 @@ def _more_blocks(evaluation: Evaluation, mean: Mean) -> list[str]:
 
 
 def _weights(
-    evaluation: Evaluation, whole: Whole, found: Sensitivity, everything: Mean
+    evaluation: Evaluation, whole: SystemAggregate, found: Sensitivity, everything: Mean
 ) -> list[str]:
     reference = evaluation.study.reference
     ahead = everything.mean >= 0
@@ -330,7 +330,7 @@ def _favours(found: Sensitivity, name: str, ahead: bool) -> bool:
     return (mean > 0) is ahead
 
 
-def _omissions(evaluation: Evaluation, whole: Whole) -> list[str]:
+def _omissions(evaluation: Evaluation, whole: SystemAggregate) -> list[str]:
     changing = [one for one in whole.without if one.changes]
     if not changing:
         return (

@@ -2,7 +2,7 @@
 
 A table for each task has a row for each link, server and client, with the time, the throughput,
 the least time of the link and the round trips; then what upgrading the client (phase 1), the
-server, or both (phase 2) gains. `assets/offices.js` draws what `payload` lays out.
+server, or both (phase 2) gains. `assets/file_services.js` draws what `payload` lays out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from pentathlon.evaluate.derived.model import FileCell, FileTask, Mean, Upgrade
 from pentathlon.evaluate.display import significant
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.report import links as emulated
+from pentathlon.report import links as emulated_links
 
 TITLE: Final = "File services"
 
@@ -97,7 +97,7 @@ def sheets(evaluation: Evaluation) -> tuple[Sheet, ...]:
 
 def title(evaluation: Evaluation) -> str:
     """What the section is called: traffic between hosts uses emulated links too."""
-    return TITLE if evaluation.derived.file_tasks else emulated.TITLE
+    return TITLE if evaluation.derived.file_tasks else emulated_links.TITLE
 
 
 def words(evaluation: Evaluation) -> Iterator[tuple[str, str, str]]:

@@ -100,7 +100,7 @@ def test_two_of_it_are_a_pair(tmp_path: Path) -> None:
     target = make_target(system, agent.locate(), tmp_path)
     assert isinstance(target, PairTarget) and isinstance(target.inner, MadeUpTarget)
     assert (target.kind, target.layer, target.persistent) == ("made-up", "imagined", False)
-    assert target.make is not None and target.bed is None and target.office is None
+    assert target.make is not None and target.bed is None and target.file_service is None
     pair = target.make(30.0)
     try:
         assert [host.addresses[4] for host in pair] == ["127.0.0.1", "127.0.0.1"]

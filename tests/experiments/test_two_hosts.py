@@ -74,7 +74,7 @@ def session(kind: Kind | None) -> PairSession:
         (lambda _: bed) if kind == "forwarder" else None,
         1.0, catalog=declared, lacking=no_pair(),
     )  # fmt: skip
-    made.office = testbed if kind == "links" else None
+    made.file_service = testbed if kind == "links" else None
     return made
 
 
@@ -153,6 +153,6 @@ def test_what_a_testbed_cannot_do_is_told_with_the_task(monkeypatch: pytest.Monk
     def refuse() -> float:
         raise CommandError("no echo here", "unsupported")
 
-    made.office.echoes = refuse  # type: ignore[union-attr]
+    made.file_service.echoes = refuse  # type: ignore[union-attr]
     errors = [event for event in play(made) if event["event"] == "error"]
     assert [(one["kind"], one["reason"]) for one in errors] == [("unsupported", "no echo here")]

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from pentathlon.evaluate import published
-from pentathlon.evaluate.compare import Judge, Judged, Pair
+from pentathlon.evaluate.compare import Judge, Judgement, Pair
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.model import BootMean, Summary, SystemFacts
 from pentathlon.evaluate.rule import Rule
@@ -88,7 +88,7 @@ class Simulation:
         names = [f"w{i}" for i, size in enumerate(self.per_workload) for _ in range(size)]
         return (names + ["rest"] * self.rows)[: self.rows]
 
-    def study(self, generator: np.random.Generator) -> Judged:
+    def study(self, generator: np.random.Generator) -> Judgement:
         """Draw one study and judge it."""
         workloads = self.workloads()
         block = generator.normal(0.0, 0.02, (1, self.blocks))

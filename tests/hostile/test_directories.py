@@ -10,8 +10,8 @@ import pytest
 
 from pentathlon.experiments.file_services import samba
 from pentathlon.experiments.file_services.behaviours import behaviour
-from pentathlon.experiments.file_services.service import Office
-from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.file_services.service import FileService
+from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol import agent
@@ -87,11 +87,11 @@ def test_file_servers_refuse_blanks_and_quotes(temporary: bytes, tmp_path: Path)
     own = behaviour("own")
     made: list[Path] = []
 
-    def make(link: str, timeout_s: float, scratch: Path) -> Ground:
+    def make(link: str, timeout_s: float, scratch: Path) -> Testbed:
         made.append(scratch)
         raise TargetError("no ground is needed here")
 
-    boot = Office(make, (own, own), tmp_path / "state").boot(1.0)
+    boot = FileService(make, (own, own), tmp_path / "state").boot(1.0)
     asked = Task(0, 1, "0" * 16, 7, {"id": "files.copy", "parameters": {"links": ["lan"]}})
     if temporary in BLANKS:
         [event] = boot.run(asked)
@@ -100,7 +100,7 @@ def test_file_servers_refuse_blanks_and_quotes(temporary: bytes, tmp_path: Path)
         assert made == []
         return
     try:
-        boot.ground("lan")
+        boot.testbed("lan")
     except TargetError:
         assert len(made) == 1
     finally:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.procedure.records import BootStart, Enough, Record, RunEnd, from_json, to_json
+from pentathlon.procedure.records import BootStart, Record, RunEnd, StoppedEarly, from_json, to_json
 from pentathlon.procedure.runner import Judge, Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.study.load import parse_study
@@ -47,7 +47,7 @@ def test_a_met_rule_spares_the_blocks_that_are_left():
     assert not state.pending()
     assert state.steps_not_needed() == 2 * 2 * 3
     assert state.ended
-    stop = next(r for r in records if isinstance(r, Enough))
+    stop = next(r for r in records if isinstance(r, StoppedEarly))
     assert (stop.blocks, stop.reason) == (4, "it is clear")
     assert from_json(to_json(stop)) == stop
 
@@ -69,7 +69,7 @@ def test_a_stopped_run_has_nothing_to_resume():
 def test_a_cut_between_the_last_boot_and_the_answer_asks_again():
     records: list[Record] = []
     run(records, lambda blocks: "enough" if blocks == 3 else None)
-    cut = [r for r in records if not isinstance(r, Enough | RunEnd)]
+    cut = [r for r in records if not isinstance(r, StoppedEarly | RunEnd)]
     asked: list[int] = []
     run(cut, lambda blocks: asked.append(blocks) or "enough")  # type: ignore[func-returns-value]
     assert asked == [3]

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from pentathlon.evaluate import evaluate
-from pentathlon.report import links as emulated
+from pentathlon.report import links as emulated_links
 from pentathlon.report.export import files as export
 from pentathlon.report.html import page as html
 from pentathlon.report.terminal import screen
@@ -33,7 +33,7 @@ def result(files: bool) -> Synthetic:
 
 
 def test_a_line_for_each_direction_has_what_was_asked_achieved_and_paid() -> None:
-    up, down = emulated.lines(evaluate(result(True)))
+    up, down = emulated_links.lines(evaluate(result(True)))
     assert (up.link, up.engine) == ("wan-10m-50ms", "agent, measured 2 times")
     assert (down.link, down.engine) == ("", "")
     assert (up.direction, down.direction) == ("to the server", "to the client")
@@ -41,7 +41,7 @@ def test_a_line_for_each_direction_has_what_was_asked_achieved_and_paid() -> Non
     assert up.loss == "0: 0" and up.unable == "3" and down.unable == "0"
     assert up.latest == "475 (900)"
     assert (up.calibration_cpu, up.trial_cpu) == ("4.50 (6.00)", "4.50 (7.00)")
-    assert len(up.cells()) == len(emulated.HEADINGS)
+    assert len(up.cells()) == len(emulated_links.HEADINGS)
 
 
 @pytest.mark.parametrize("files", [True, False])
@@ -68,4 +68,4 @@ def test_a_result_without_links_tells_of_none() -> None:
     made = Maker(blocks=2, iterations=2).make()
     evaluation = evaluate(made)
     assert evaluation.links == () and 'id="links"' not in html.render(evaluation, made)
-    assert emulated.TITLE not in export.to_markdown(evaluation) + export.to_latex(evaluation)
+    assert emulated_links.TITLE not in export.to_markdown(evaluation) + export.to_latex(evaluation)

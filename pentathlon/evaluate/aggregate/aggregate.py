@@ -38,7 +38,7 @@ from pentathlon.evaluate.model_aggregate import (
     LeftOut,
     Mean,
     Member,
-    Whole,
+    SystemAggregate,
     Without,
     below_floor,
 )
@@ -205,7 +205,7 @@ def find_whole(
     rate: float,
     delta: float,
     floors: Mapping[str, Sequence[float]] | None = None,
-) -> Whole:
+) -> SystemAggregate:
     """One system against the reference as a whole.
 
     Args:
@@ -258,7 +258,7 @@ def find_whole(
             part = means.mean(kind, name, own, "workload")
             if part is not None:
                 found_means.append(part)
-    return Whole(
+    return SystemAggregate(
         system=system,
         means=tuple(found_means),
         left_out=tuple(left_out),

@@ -9,7 +9,7 @@ import numpy as np
 from pentathlon.evaluate.aggregate import simplex
 from pentathlon.evaluate.aggregate.weighting import Values, Weighed, block_means, parts_of, units
 from pentathlon.evaluate.estimators import ratio
-from pentathlon.evaluate.model_aggregate import Member, Sensitivity, Share, Turn, Whole
+from pentathlon.evaluate.model_aggregate import Member, Sensitivity, Share, SystemAggregate, Turn
 
 MOST_PARTS = 1000
 """More parts have no sensitivity: every set of weights of so many parts says nearly the same."""
@@ -65,7 +65,7 @@ def _shown(grid: Values, rate: float) -> tuple[float, float]:
     return float(np.mean(centres - widths > 0)), float(np.mean(centres + widths < 0))
 
 
-def best_shares(wholes: Sequence[Whole], reference: str) -> tuple[Share, ...]:
+def best_shares(wholes: Sequence[SystemAggregate], reference: str) -> tuple[Share, ...]:
     """Of all weights of the areas: how often each system, the reference too, has the best mean.
 
     Only the areas that every comparison has count; () with fewer than two systems or areas, and

@@ -12,7 +12,7 @@ from pentathlon.evaluate.diagnostics.read_source import answered_cautions
 from pentathlon.evaluate.diagnostics.share import starved_caution
 from pentathlon.evaluate.diagnostics.steady import steady_caution
 from pentathlon.evaluate.model import Row, Starved
-from pentathlon.evaluate.model_series import Answered, Excluded, Mode, Steady
+from pentathlon.evaluate.model_series import Excluded, Mode, ReadSource, Steady
 from pentathlon.study.counting import count_text
 
 
@@ -23,7 +23,7 @@ def qualify(
     steady: Sequence[Steady],
     modes: Sequence[Mode],
     excluded: Sequence[Excluded],
-    answered: Sequence[Answered],
+    answered: Sequence[ReadSource],
     starved: Sequence[Starved] = (),
 ) -> tuple[Row, ...]:
     """The rows with the cautions that warm-up, modes, exclusions and reads bring, and CPU time

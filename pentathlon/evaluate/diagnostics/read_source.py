@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from pentathlon.evaluate.model_series import Answered
+from pentathlon.evaluate.model_series import ReadSource
 
 WORDS = {
     "device": "the device",
@@ -21,7 +21,7 @@ WORDS = {
 }
 
 
-def find_answered(table: pl.DataFrame) -> tuple[Answered, ...]:
+def find_answered(table: pl.DataFrame) -> tuple[ReadSource, ...]:
     """The answers to the counted reads, by indicator and system (`store.schema.ANSWERS`)."""
     counts = (
         table.filter("counted")
@@ -33,11 +33,11 @@ def find_answered(table: pl.DataFrame) -> tuple[Answered, ...]:
     for row in counts.iter_rows(named=True):
         found.setdefault((row["key"], row["system"]), {})[row["served"]] = row["reads"]
     return tuple(
-        Answered(key=key, system=system, reads=reads) for (key, system), reads in found.items()
+        ReadSource(key=key, system=system, reads=reads) for (key, system), reads in found.items()
     )
 
 
-def answered_cautions(reference: Answered | None, other: Answered | None) -> Iterator[str]:
+def answered_cautions(reference: ReadSource | None, other: ReadSource | None) -> Iterator[str]:
     """What the answers on two systems say about their comparison."""
     told = [one for one in (reference, other) if one is not None]
     if len({one.usual for one in told}) > 1:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pentathlon.evaluate.comparability import MEMORY_TOLERANCE
-from pentathlon.evaluate.compare import Judged
+from pentathlon.evaluate.compare import Judgement
 from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.binomial import clopper_pearson
@@ -168,7 +168,7 @@ def fitting(
     return max(found, key=lambda one: one.made, default=None)
 
 
-def refuse(judged: Judged, calibration: Calibration, delta_percent: float) -> Judged:
+def refuse(judged: Judgement, calibration: Calibration, delta_percent: float) -> Judgement:
     """The comparisons without the claims that lie below the noise floor."""
     floors = {one.key: one.floor_percent for one in calibration.floors}
     comparisons = {

@@ -7,17 +7,17 @@ from typing import Any, Final
 
 from pentathlon.experiments.descriptor import Experiment, Need
 from pentathlon.experiments.file_services.driver import TASKS
-from pentathlon.experiments.file_services.service import OfficeInUse
+from pentathlon.experiments.file_services.service import FileServiceInUse
 from pentathlon.testbed.trial import Task
 
 
-def _over_links(task: Task, office: OfficeInUse) -> Iterator[dict[str, Any]]:
-    return office.run(task)
+def _over_links(task: Task, file_service: FileServiceInUse) -> Iterator[dict[str, Any]]:
+    return file_service.run(task)
 
 
 FILE_SERVICES: Final = Experiment(
     "file_services",
-    Need[OfficeInUse]("links"),
+    Need[FileServiceInUse]("links"),
     dict.fromkeys(TASKS, _over_links),
     limits_its_trials=True,  # They follow from the link.
 )

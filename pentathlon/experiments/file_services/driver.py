@@ -17,7 +17,7 @@ from pentathlon.experiments.file_services.disk import sentence
 from pentathlon.experiments.file_services.protocols.base import Refused
 from pentathlon.experiments.file_services.remote_workdir import place_of
 from pentathlon.experiments.file_services.spec import Asked, Setup
-from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.trial import Done, TaskFailed
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.testbed.endpoint import CommandError
@@ -34,10 +34,10 @@ TASKS: Final = {
 """Workload -> task."""
 
 
-class Grounds(Protocol):
+class Testbeds(Protocol):
     """The links of a boot."""
 
-    def ground(self, link: str) -> tuple[Ground, bool]: ...
+    def testbed(self, link: str) -> tuple[Testbed, bool]: ...
 
     def give_up(self, link: str) -> None: ...
 
@@ -45,7 +45,7 @@ class Grounds(Protocol):
 def run_link(
     task: Task,
     link: str,
-    grounds: Grounds,
+    testbeds: Testbeds,
     ends: tuple[Behaviour, Behaviour],
     scratch: Path,
 ) -> Iterator[dict[str, Any]]:
@@ -57,11 +57,11 @@ def run_link(
     """
     for case in ({"link": link, **case} for case in _cases(task.parameters)):
         try:
-            ground, new = grounds.ground(link)
+            testbed, new = testbeds.testbed(link)
             if new:
-                yield from ground.opening(task)
+                yield from testbed.opening(task)
             yield task.progress("case", case)
-            yield from _case(task, case, ground, ends, scratch)
+            yield from _case(task, case, testbed, ends, scratch)
         except LinkRefused as refused:
             yield task.of(refused_event(refused))
             yield task.error("invalid", str(refused), case)
@@ -69,11 +69,11 @@ def run_link(
             yield task.error("unsupported", str(error), case)
         except (TaskFailed, CaptureError, TargetError) as error:
             # What a broken task has left on the link or with an end is not for the next one.
-            grounds.give_up(link)
+            testbeds.give_up(link)
             kind = error.kind if isinstance(error, CommandError) else "failed"
             yield task.error(kind, str(error), case)
         except OSError as error:
-            grounds.give_up(link)
+            testbeds.give_up(link)
             yield task.error("failed", sentence(error, scratch), case)
 
 
@@ -97,28 +97,28 @@ def _cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _case(
     task: Task,
     case: dict[str, Any],
-    ground: Ground,
+    testbed: Testbed,
     ends: tuple[Behaviour, Behaviour],
     scratch: Path,
 ) -> Iterator[dict[str, Any]]:
     asked = _asked(task, case, ends)
-    for refused in trial.set_up(ground, asked):
+    for refused in trial.set_up(testbed, asked):
         yield task.event("log", level="warning", message=refused)
     for when in task.phases():
         with (
             trial.directories(scratch) as base,
-            place_of(ground.server, base, "server") as server,
-            place_of(ground.client, base, "client") as client,
+            place_of(testbed.server, base, "server") as server,
+            place_of(testbed.client, base, "client") as client,
         ):
             held = _content(task, case, asked, base / "shared")
             server.take(held)
-            done = trial.run(Setup(ground, asked, held, server, client))
+            done = trial.run(Setup(testbed, asked, held, server, client))
         yield _told(task, case, when, done)
-        if ground.link is not None:
+        if testbed.link is not None:
             phase, iteration = when
             of = {"case": case, "phase": phase, "iteration": iteration}
-            yield ground.link.event(task, of)
-        yield from _samples(task, case, when, ground, done)
+            yield testbed.link.event(task, of)
+        yield from _samples(task, case, when, testbed, done)
 
 
 def _asked(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) -> Asked:
@@ -156,7 +156,7 @@ def _told(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -
 
 
 def _samples(
-    task: Task, case: dict[str, Any], when: tuple[str, int], ground: Ground, done: Done
+    task: Task, case: dict[str, Any], when: tuple[str, int], testbed: Testbed, done: Done
 ) -> Iterator[dict[str, Any]]:
     found = done.summary
     values: dict[str, float | None] = {
@@ -174,9 +174,9 @@ def _samples(
         "link_round_trip": None if found.round_trip_s is None else found.round_trip_s * 1e3,
         "program_time": done.program_s,
     }
-    if ground.rate_bit_s is not None and ground.round_trip_s is not None:
+    if testbed.rate_bit_s is not None and testbed.round_trip_s is not None:
         values["least_time"] = found.least_s(
-            ground.rate_bit_s, ground.round_trip_s, done.content.total
+            testbed.rate_bit_s, testbed.round_trip_s, done.content.total
         )
     phase, iteration = when
     for name, value in values.items():

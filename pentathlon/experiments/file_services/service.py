@@ -11,7 +11,7 @@ from typing import Any
 from pentathlon.experiments.file_services.behaviours import Behaviour
 from pentathlon.experiments.file_services.disk import sentence
 from pentathlon.experiments.file_services.driver import run_link
-from pentathlon.experiments.file_services.testbed import Ground, GroundMaker
+from pentathlon.experiments.file_services.testbed import Testbed, TestbedMaker
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
@@ -21,7 +21,7 @@ from pentathlon.testbed.trial import Task
 
 
 @dataclass(frozen=True)
-class Office:
+class FileService:
     """What the tasks of a system need.
 
     Attributes:
@@ -30,26 +30,26 @@ class Office:
         state_dir: directory of the undo journal.
     """
 
-    make: GroundMaker
+    make: TestbedMaker
     ends: tuple[Behaviour, Behaviour]
     state_dir: Path
 
-    def boot(self, timeout_s: float) -> OfficeInUse:
+    def boot(self, timeout_s: float) -> FileServiceInUse:
         """For one boot of the system; nothing is made before it is needed."""
-        return OfficeInUse(self, timeout_s)
+        return FileServiceInUse(self, timeout_s)
 
 
 @dataclass
-class OfficeInUse:
+class FileServiceInUse:
     """The file tasks of one boot. Each link is made and measured once, and kept for all tasks.
 
     The files lie in a private directory, which is removed with the boot, and by the next start if
     this process is killed.
     """
 
-    office: Office
+    file_service: FileService
     timeout_s: float
-    _grounds: dict[str, Ground] = field(default_factory=dict)
+    _grounds: dict[str, Testbed] = field(default_factory=dict)
     _files: tuple[UndoJournal, Path] | None = None
 
     def run(self, task: Task) -> Iterator[dict[str, Any]]:
@@ -65,9 +65,9 @@ class OfficeInUse:
         refused: list[str] = []
         for link in task.parameters["links"]:
             try:
-                ground, new = self.ground(link)
+                testbed, new = self.testbed(link)
                 if new:
-                    yield from ground.opening(task)
+                    yield from testbed.opening(task)
             except LinkRefused as error:
                 # Something else has had the CPUs; by the end it may be over.
                 yield task.of(refused_event(error))
@@ -75,14 +75,14 @@ class OfficeInUse:
                 continue
             except (TargetError, OSError):
                 pass  # It is told with the cases.
-            yield from run_link(task, link, self, self.office.ends, scratch)
+            yield from run_link(task, link, self, self.file_service.ends, scratch)
         for link in refused:
-            yield from run_link(task, link, self, self.office.ends, scratch)
+            yield from run_link(task, link, self, self.file_service.ends, scratch)
 
     def _scratch(self) -> Path:
         if self._files is None:
             launch.check_plain("the configurations of file servers")
-            journal = UndoJournal(self.office.state_dir)
+            journal = UndoJournal(self.file_service.state_dir)
             try:
                 self._files = journal, launch.scratch_directory(None, journal)
             except BaseException:
@@ -90,23 +90,23 @@ class OfficeInUse:
                 raise
         return self._files[1]
 
-    def ground(self, link: str) -> tuple[Ground, bool]:
+    def testbed(self, link: str) -> tuple[Testbed, bool]:
         """The ground of a link, and whether it is a new one.
 
         Raises:
-            TargetError: as `GroundMaker`.
+            TargetError: as `TestbedMaker`.
         """
         known = self._grounds.get(link)
         if known is not None:
             return known, False
-        self._grounds[link] = made = self.office.make(link, self.timeout_s, self._scratch())
+        self._grounds[link] = made = self.file_service.make(link, self.timeout_s, self._scratch())
         return made, True
 
     def give_up(self, link: str) -> None:
         """End the ground of a link; the next task gets a new one."""
-        ground = self._grounds.pop(link, None)
-        if ground is not None:
-            ground.stop()
+        testbed = self._grounds.pop(link, None)
+        if testbed is not None:
+            testbed.stop()
 
     def stop(self) -> None:
         """End everything."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pentathlon.experiments.file_services.behaviours import Behaviour
 from pentathlon.experiments.file_services.content import Content
-from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.workdir import Place
 
 
@@ -44,7 +44,7 @@ class Setup:
         server, client: the files of each end.
     """
 
-    ground: Ground
+    testbed: Testbed
     asked: Asked
     held: Content
     server: Place

@@ -40,7 +40,7 @@ ALWAYS: Final = {"net/ipv4/tcp_no_metrics_save": "1"}
 
 
 @dataclass
-class Ground:
+class Testbed:
     """Both ends of one link.
 
     Attributes:
@@ -129,7 +129,7 @@ class Ground:
             hosts.stop(list({id(host): host for host in every}.values()))
 
 
-class GroundMaker(Protocol):
+class TestbedMaker(Protocol):
     """Makes the ground of a link, named by its profile, within so many seconds an agent.
 
     Guests write the files of their tasks to the directory `scratch` of this machine.
@@ -138,29 +138,29 @@ class GroundMaker(Protocol):
         TargetError: the link cannot be made, or (`LinkRefused`) does not do what its profile says.
     """
 
-    def __call__(self, link: str, timeout_s: float, scratch: Path) -> Ground: ...
+    def __call__(self, link: str, timeout_s: float, scratch: Path) -> Testbed: ...
 
 
-def grounds(ends: Ends, engine: EngineName = "agent") -> GroundMaker:
+def testbeds(ends: Ends, engine: EngineName = "agent") -> TestbedMaker:
     """Client and server are namespaces of this machine, or guests behind them.
 
     Args:
         engine: what emulates the links.
     """
 
-    def make(link: str, timeout_s: float, scratch: Path) -> Ground:
+    def make(link: str, timeout_s: float, scratch: Path) -> Testbed:
         if link == CABLE:
             return _cable(ends, timeout_s, scratch)
         made = link_maker(ends, link, engine)(timeout_s, [scratch])
         bed = made.bed
-        return Ground(
+        return Testbed(
             bed.system("client"), bed.system("server"), made, (bed.client, bed.server)
         )  # fmt: skip
 
     return make
 
 
-def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
+def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Testbed:
     """Two namespaces joined by a veth pair, with packets as long as a link would have them."""
     system = ends.targets[0]
     wanted = [
@@ -192,7 +192,7 @@ def _cable(ends: Ends, timeout_s: float, scratch: Path) -> Ground:
         for machine in far.values():
             other = next(host for host in own if host is not machine)
             check_cable(machine, other.addresses[4], 0.0)
-        return Ground(own[0], own[1], cable=(made[0], made[1]))
+        return Testbed(own[0], own[1], cable=(made[0], made[1]))
     except BaseException:
         hosts.stop([*(host for host in own if host.apart), *made])
         raise

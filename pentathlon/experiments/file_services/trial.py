@@ -15,7 +15,7 @@ from pentathlon.experiments.file_services.capture.summary import Summary, summar
 from pentathlon.experiments.file_services.content import Content
 from pentathlon.experiments.file_services.protocols.base import Family, Service
 from pentathlon.experiments.file_services.spec import Asked, Setup
-from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.machine.errors import TargetError
 from pentathlon.testbed.answers.programs import Performed
 from pentathlon.testbed.endpoint import CommandError
@@ -63,11 +63,11 @@ def directories(parent: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def set_up(ground: Ground, asked: Asked) -> list[str]:
+def set_up(testbed: Testbed, asked: Asked) -> list[str]:
     """Let the ends behave as asked; what they refuse, one sentence each."""
     return [
-        *ground.behave("client", asked.client.settings()),
-        *ground.behave("server", asked.server.settings()),
+        *testbed.behave("client", asked.client.settings()),
+        *testbed.behave("server", asked.server.settings()),
     ]
 
 
@@ -81,7 +81,7 @@ def run(setup: Setup) -> Done:
         CaptureError: the packets could not be captured.
         OSError: a file of this machine could not be written or read.
     """
-    asked, ground = setup.asked, setup.ground
+    asked, testbed = setup.asked, setup.testbed
     family = protocols.family(asked.protocol)
     setup.server.forget()
     service = family.start(setup)
@@ -90,7 +90,7 @@ def run(setup: Setup) -> Done:
             _check(_perform(setup, family, service), setup, family, service)
             setup.client.empty()
         trial = secrets.token_hex(4)
-        tap, interface = ground.tap
+        tap, interface = testbed.tap
         tap.capture(trial, interface)
         try:
             done = _perform(setup, family, service)
@@ -102,24 +102,24 @@ def run(setup: Setup) -> Done:
         captured = tap.captured(trial)
         # Nobody looks at the files before: that would be work beside what is measured.
         _check(done, setup, family, service)
-        found = summarise(pcapng_reader.read(captured), *ground.addresses, family.name)
+        found = summarise(pcapng_reader.read(captured), *testbed.addresses, family.name)
         return Done(found, float(done["elapsed_ns"]) / 1e9, captured, setup.held, service.name)
     finally:
         service.server.stop()
 
 
-def limit_s(ground: Ground, held: Content) -> float:
+def limit_s(testbed: Testbed, held: Content) -> float:
     """The longest time that a task may take, in seconds."""
-    patience_s = PATIENCE_S * max(ground.client.slow, ground.server.slow)
-    if ground.rate_bit_s is None or ground.round_trip_s is None:
+    patience_s = PATIENCE_S * max(testbed.client.slow, testbed.server.slow)
+    if testbed.rate_bit_s is None or testbed.round_trip_s is None:
         return patience_s
     trips = held.total / SLOWEST_WINDOW + FILE_TRIPS * len(held.names)
-    return patience_s + 4 * (8 * held.total / ground.rate_bit_s + trips * ground.round_trip_s)
+    return patience_s + 4 * (8 * held.total / testbed.rate_bit_s + trips * testbed.round_trip_s)
 
 
 def _limit_s(setup: Setup) -> float:
     """What the link needs with patience, or less where the study allows less."""
-    return min(limit_s(setup.ground, setup.held), setup.asked.timeout_s)
+    return min(limit_s(setup.testbed, setup.held), setup.asked.timeout_s)
 
 
 def _perform(setup: Setup, family: Family, service: Service) -> Performed:
@@ -130,7 +130,7 @@ def _perform(setup: Setup, family: Family, service: Service) -> Performed:
     """
     call = family.call(setup, service)
     try:
-        return setup.ground.client.perform(
+        return setup.testbed.client.perform(
             call.command,
             _limit_s(setup),
             input=call.input,
@@ -161,7 +161,7 @@ def _why(done: Performed, setup: Setup, family: Family, service: Service) -> str
         return f"the server was lost in mid-task ({error}){so_far}"
     if not alive:
         return f"the server {service.name} ended in mid-task{so_far}"
-    if setup.ground.was_cut():
+    if setup.testbed.was_cut():
         return f"the link was cut in mid-task{so_far}"
     if done["timed_out"]:
         return f"the client was not done after {_limit_s(setup):.0f} s{so_far}"
@@ -185,6 +185,6 @@ def _so_far(setup: Setup) -> str:
 
 def _full(setup: Setup) -> bool:
     """Whether nothing more can be written where the client puts its files (stat(1))."""
-    client = setup.ground.client
+    client = setup.testbed.client
     free = client.perform(["stat", "-f", "-c", "%a", str(setup.into)], LOOK_S * client.slow)
     return bool(free["status"] == 0) and str(free["output"]).strip() == "0"

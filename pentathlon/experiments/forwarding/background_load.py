@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from pentathlon.experiments.forwarding import counters
-from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.testbed.answers.counters import Reading
 from pentathlon.testbed.answers.jobs import Batch, Pinged, Stopped, Watched
 from pentathlon.testbed.availability import units_per_second
@@ -57,7 +57,7 @@ def lacking(job: str, reason: object) -> str:
     return f"{', '.join(YIELDS[job])}: {reason}"
 
 
-def calibrate(bed: Bed, policy: str) -> float:
+def calibrate(bed: Testbed, policy: str) -> float:
     """Units per second of the soaker on the forwarder with nothing beside it.
 
     The policy "idle" takes what nobody wants, which on a machine with other work can be nothing for
@@ -122,7 +122,7 @@ class Competitor:
         }  # fmt: skip
 
     def weight(self, soaker: str) -> int:
-        """The nice value of the forwarder's programs together (`Bed.weigh`)."""
+        """The nice value of the forwarder's programs together (`Testbed.weigh`)."""
         if not self.present:
             return IDLE_NICE if soaker == "idle" else 0
         return IDLE_NICE if self.scheduler == "idle" else self.nice
@@ -133,7 +133,7 @@ IDLE_NICE = 19
 
 
 @contextmanager
-def competing(bed: Bed, competitor: Competitor, lead_s: float) -> Iterator[Competition]:
+def competing(bed: Testbed, competitor: Competitor, lead_s: float) -> Iterator[Competition]:
     """Run the competitor on the forwarder for as long as the context lasts."""
     if not competitor.present:
         yield Competition()
@@ -209,7 +209,7 @@ class Competition:
 
 @contextmanager
 def watching(
-    bed: Bed,
+    bed: Testbed,
     parameters: dict[str, Any],
     idle_units: float | None,
     *,

@@ -7,10 +7,10 @@ from typing import Final
 from pentathlon.experiments.descriptor import Experiment, Need
 from pentathlon.experiments.forwarding.ndr import run_ndr
 from pentathlon.experiments.forwarding.sweep import run_sweep
-from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.experiments.forwarding.testbed import Testbed
 
 FORWARDING: Final = Experiment(
     "forwarding",
-    Need[Bed]("forwarder"),
+    Need[Testbed]("forwarder"),
     {"forwarding.sweep": run_sweep, "forwarding.ndr": run_ndr},
 )

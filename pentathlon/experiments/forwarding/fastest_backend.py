@@ -8,7 +8,7 @@ from typing import Any
 
 from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
 from pentathlon.experiments.forwarding.setting import Setting, set_up
-from pentathlon.experiments.forwarding.testbed import Bed, Unsupported
+from pentathlon.experiments.forwarding.testbed import Testbed, Unsupported
 from pentathlon.experiments.forwarding.trials import TRIES
 from pentathlon.experiments.transmit_backends import BEST, FASTEST_FIRST
 from pentathlon.testbed.endpoint import CommandError
@@ -38,7 +38,7 @@ def altered(task: Task, **parameters: Any) -> Task:
     return replace(task, description=description)
 
 
-def choose(task: Task, bed: Bed, setting: Setting) -> Choice:
+def choose(task: Task, bed: Testbed, setting: Setting) -> Choice:
     """Try the rungs one after the other, the fastest first, by a short flow of few packets.
 
     Raises:
@@ -54,7 +54,7 @@ def choose(task: Task, bed: Bed, setting: Setting) -> Choice:
     raise Unsupported("; ".join(f'rung "{rung}": {reason}' for rung, reason in refused.items()))
 
 
-def _refused(probe: Task, bed: Bed, setting: Setting) -> str | None:
+def _refused(probe: Task, bed: Testbed, setting: Setting) -> str | None:
     """Why a rung cannot be used; None: it can."""
     last = ""
     for _ in range(TRIES):
@@ -79,7 +79,7 @@ def _refused(probe: Task, bed: Bed, setting: Setting) -> str | None:
     return last
 
 
-class Rung:
+class FastestBackend:
     """The rung of a task: the study's, or the one that is chosen before its first case.
 
     Attributes:
@@ -90,7 +90,7 @@ class Rung:
         self.task = task
         self._left_open = task.parameters["rung"] == BEST
 
-    def settle(self, bed: Bed, setting: Setting) -> Iterator[dict[str, Any]]:
+    def settle(self, bed: Testbed, setting: Setting) -> Iterator[dict[str, Any]]:
         """Choose, if that is left open yet: an `error` for each faster rung that is refused.
 
         Raises:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pentathlon.experiments import transmit_backends
 from pentathlon.experiments.forwarding import counters
-from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.packets import join, metrics, records
 from pentathlon.packets.records import RecordsError
 from pentathlon.study import distributions
@@ -108,7 +108,7 @@ class Flow:
 
 
 def run_flow(
-    bed: Bed,
+    bed: Testbed,
     task: Task,
     *,
     packet_rate: float,

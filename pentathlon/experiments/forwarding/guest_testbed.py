@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pentathlon.experiments.forwarding.testbed import Bed, BedMaker, places, start_generator
+from pentathlon.experiments.forwarding.testbed import Testbed, TestbedMaker, places, start_generator
 from pentathlon.machine.errors import TargetError
 from pentathlon.targets.capabilities import Card, CardTarget, FarTarget
 from pentathlon.targets.contract import Target
@@ -32,14 +32,14 @@ from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.ends import end_of
 
 
-def guest_bed(target: CardTarget, peer: Sequence[int] | None) -> BedMaker:
+def guest_bed(target: CardTarget, peer: Sequence[int] | None) -> TestbedMaker:
     """The forwarder is a guest, whose network cards lead to the generator.
 
     What joins them is what its kind takes: packet sockets at the far ends of veth pairs of the
     generator, or TAP devices that are the generator's interfaces.
     """
 
-    def make(timeout_s: float) -> Bed:
+    def make(timeout_s: float) -> Testbed:
         cpus = places(target.cpus, peer)
         sockets = end_of(target).link == "packets"
         with _making() as made:
@@ -58,7 +58,7 @@ def guest_bed(target: CardTarget, peer: Sequence[int] | None) -> BedMaker:
             cards = [Card(f, f"02:00:00:00:00:{n:02x}") for n, f in enumerate(made.files)]
             session = target.start_host(timeout_s, cpus[0], cards)
             forwarder = made.forwarder(session, target.devices, timeout_s)
-        return Bed(
+        return Testbed(
             generator, forwarder, *target.devices, None, cpus[1],
             taking=(pid, FORWARDER[0]) if sockets else None,
             refused=refused | forwarder.refused,
@@ -72,7 +72,7 @@ def machine_bed(
     peer: Sequence[int] | None,
     own: tuple[str, str],
     theirs: tuple[str, str],
-) -> BedMaker:
+) -> TestbedMaker:
     """The forwarder is another machine, joined to two interfaces of this one.
 
     Args:
@@ -80,7 +80,7 @@ def machine_bed(
         theirs: interfaces of the other machine that they are joined to, in the same order.
     """
 
-    def make(timeout_s: float) -> Bed:
+    def make(timeout_s: float) -> Testbed:
         cpus = places(None, peer or list(range(os.cpu_count() or 1)))[1]
         with _making() as made:
             pid, generator = made.generator(target, cpus, timeout_s)
@@ -89,7 +89,9 @@ def machine_bed(
                 within(os.getpid(), [ip(), "link", "set", name, "netns", str(pid)])
             refused = prepare_generator(pid, own, cpus)
             forwarder = made.forwarder(target.start_endpoint(timeout_s), theirs, timeout_s)
-        return Bed(generator, forwarder, *theirs, None, cpus, refused=refused | forwarder.refused)
+        return Testbed(
+            generator, forwarder, *theirs, None, cpus, refused=refused | forwarder.refused
+        )
 
     return make
 

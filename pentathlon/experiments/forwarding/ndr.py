@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from pentathlon.experiments.forwarding import background_load, search
-from pentathlon.experiments.forwarding.fastest_backend import Rung
+from pentathlon.experiments.forwarding.fastest_backend import FastestBackend
 from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial, run_flow
 from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
-from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
 from pentathlon.testbed.trial import Task
 
@@ -25,9 +25,9 @@ LOADS = (50, 90, 100)
 """Of the rate without loss, % (as RFC 2544, section 26.2, asks for the delay at that rate)."""
 
 
-def run_ndr(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
+def run_ndr(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
     """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
-    rung = Rung(task)
+    rung = FastestBackend(task)
     for asked in settings(task.parameters):
         case = asked.case
         yield task.progress("case", case)
@@ -44,7 +44,7 @@ def run_ndr(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
 
 
 def _search(
-    task: Task, bed: Bed, setting: Setting, phase: str, iteration: int
+    task: Task, bed: Testbed, setting: Setting, phase: str, iteration: int
 ) -> Iterator[dict[str, Any]]:
     parameters = task.parameters
     highest = 1e3 * parameters["highest_kpps"]
@@ -107,6 +107,6 @@ def _search(
             yield sample(name, value, load_percent=percent)
 
 
-def _flow(task: Task, bed: Bed, setting: Setting, rate: float) -> Flow:
+def _flow(task: Task, bed: Testbed, setting: Setting, rate: float) -> Flow:
     frame = setting.case["frame_bytes"]
     return run_flow(bed, task, packet_rate=rate, frame_bytes=frame, version=setting.version)

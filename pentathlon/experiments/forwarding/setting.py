@@ -9,7 +9,7 @@ from typing import Any
 
 from pentathlon.experiments.forwarding import background_load
 from pentathlon.experiments.forwarding.flow import InvalidTrial, overhead
-from pentathlon.experiments.forwarding.testbed import Bed, Unsupported
+from pentathlon.experiments.forwarding.testbed import Testbed, Unsupported
 from pentathlon.packets.records import RecordsError
 from pentathlon.study import distributions
 from pentathlon.testbed.endpoint import CommandError
@@ -80,7 +80,7 @@ def _competitors(parameters: dict[str, Any]) -> Iterator[background_load.Competi
             yield background_load.Competitor(workload, copies, nice, scheduler)
 
 
-def set_up(bed: Bed, parameters: dict[str, Any], setting: Setting) -> None:
+def set_up(bed: Testbed, parameters: dict[str, Any], setting: Setting) -> None:
     """Give the forwarder what a case asks for.
 
     Raises:

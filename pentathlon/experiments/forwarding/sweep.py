@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pentathlon.experiments.forwarding import background_load, loads
-from pentathlon.experiments.forwarding.fastest_backend import Rung, altered
+from pentathlon.experiments.forwarding.fastest_backend import FastestBackend, altered
 from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
 from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
-from pentathlon.experiments.forwarding.testbed import Bed
+from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
@@ -29,12 +29,12 @@ class Yield:
     refused: list[str]
 
 
-def run_sweep(task: Task, bed: Bed) -> Iterator[dict[str, Any]]:
+def run_sweep(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
     """Every case of the task: `sample` events for what each trial yields, or an `error`."""
     parameters = task.parameters
     policy = parameters["soaker"]
     idle_units, no_soaker = None, list[str]()
-    rung = Rung(task)
+    rung = FastestBackend(task)
     knees: dict[str, loads.Knee] = {}
     for asked in settings(parameters):
         try:
@@ -95,7 +95,7 @@ def _alone(setting: Setting) -> dict[str, Any]:
 
 
 def _search(
-    task: Task, bed: Bed, setting: Setting, knees: dict[str, loads.Knee]
+    task: Task, bed: Testbed, setting: Setting, knees: dict[str, loads.Knee]
 ) -> Iterator[dict[str, Any]]:
     """Search for the load of 100 % once for all competitors; put it into `knees`.
 
@@ -145,7 +145,7 @@ def _beyond(load: dict[str, int], setting: Setting, knees: dict[str, loads.Knee]
 
 
 def _measured(
-    task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None
+    task: Task, bed: Testbed, rate: float, setting: Setting, idle_units: float | None
 ) -> Yield:
     """What a flow yields, and a second one with the soaker beside it, where the study has it.
 
@@ -172,7 +172,9 @@ def _measured(
     return Yield(first.values | own, first.refused + second.refused)
 
 
-def _trial(task: Task, bed: Bed, rate: float, setting: Setting, idle_units: float | None) -> Yield:
+def _trial(
+    task: Task, bed: Testbed, rate: float, setting: Setting, idle_units: float | None
+) -> Yield:
     parameters = task.parameters
     with (
         background_load.competing(bed, setting.competitor, parameters["lead_s"]) as competition,

@@ -51,7 +51,7 @@ class Unsupported(TargetError):
 
 
 @dataclass
-class Bed:
+class Testbed:
     """Both hosts, joined by two cables.
 
     Attributes:
@@ -189,10 +189,10 @@ class Bed:
                 place.write_text(str(nice))
 
 
-class BedMaker(Protocol):
+class TestbedMaker(Protocol):
     """Makes the bed of one system."""
 
-    def __call__(self, timeout_s: float) -> Bed: ...
+    def __call__(self, timeout_s: float) -> Testbed: ...
 
 
 def places(
@@ -224,10 +224,10 @@ def remarks(forwarder: Sequence[int], generator: Sequence[int]) -> list[str]:
     return found
 
 
-def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> BedMaker:
+def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMaker:
     """Both hosts are network namespaces; two veth(4) pairs join them."""
 
-    def make(timeout_s: float) -> Bed:
+    def make(timeout_s: float) -> Testbed:
         forwarder_cpus, generator_cpus = places(target.system.cpus, peer)
         made: list[Endpoint] = []
         try:
@@ -248,7 +248,7 @@ def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> BedMaker:
         except BaseException:
             hosts.stop(made)
             raise
-        return Bed(
+        return Testbed(
             generator, forwarder, *FORWARDER, forwarder_cpus, generator_cpus, steerable=True,
             taking=(pid, FORWARDER[0]), refused=refused,
         )  # fmt: skip
@@ -277,7 +277,7 @@ def start_generator(
     generator = Endpoint(session, OUT)
     made.append(generator)
     generator.open(timeout_s)
-    # Between sessions it is the group's nice value that counts (`Bed.weigh`).
+    # Between sessions it is the group's nice value that counts (`Testbed.weigh`).
     with contextlib.suppress(OSError):
         Path(f"/proc/{session.pid}/autogroup").write_text("-20")
     return generator

@@ -29,7 +29,7 @@ from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.literature.filled.section import sections
 from pentathlon.report import file_services, posthoc
-from pentathlon.report import links as emulated
+from pentathlon.report import links as emulated_links
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.failures import grouped
@@ -71,7 +71,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             areas=areas,
             papers=_papers(evaluation, areas),
             screenshots=_drawn(evaluation, result),
-            file_services=_offices(evaluation),
+            file_services=_file_services(evaluation),
             offices_title=file_services.title(evaluation),
             why=diagnostics.why(evaluation),
             incomparable=diagnostics.incomparable(evaluation),
@@ -118,15 +118,15 @@ def _drawn(evaluation: Evaluation, result: ResultLike) -> str:
     return _environment().from_string(asset("drawn.html.j2")).render(sheets=found) if found else ""
 
 
-def _offices(evaluation: Evaluation) -> str:
+def _file_services(evaluation: Evaluation) -> str:
     """The section with the file services and emulated links; "" if neither was used."""
-    found, links = file_services.sheets(evaluation), emulated.lines(evaluation)
+    found, links = file_services.sheets(evaluation), emulated_links.lines(evaluation)
     if not found and not links:
         return ""
     template = _environment().from_string(asset("offices.html.j2"))
     return template.render(
         title=file_services.title(evaluation), sheets=found, caption=file_services.CAPTION,
-        links=links, emulated=emulated,
+        links=links, emulated_links=emulated_links,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from pentathlon.testbed.answers.fields import Fields
 from pentathlon.testbed.answers.jobs import Probed
 from pentathlon.testbed.link.judge import Measured, Verdict, judge, median_jitter_ms
 from pentathlon.testbed.link.probes import Delays, TooFew, delays, once, rate_kbit
-from pentathlon.testbed.link.testbed import SIDES, LinkBed, Side
+from pentathlon.testbed.link.testbed import SIDES, LinkTestbed, Side
 
 PORT = 4799
 SENDER: dict[Direction, Side] = {"up": "client", "down": "server"}
@@ -89,7 +89,7 @@ class Calibration:
         return asdict(self)
 
 
-def calibrate(bed: LinkBed, attempts: int = ATTEMPTS) -> Calibration:
+def calibrate(bed: LinkTestbed, attempts: int = ATTEMPTS) -> Calibration:
     """Measure the link; it is in use, and carries nothing else.
 
     Raises:
@@ -111,7 +111,7 @@ def calibrate(bed: LinkBed, attempts: int = ATTEMPTS) -> Calibration:
     )
 
 
-def _set_lead(bed: LinkBed) -> None:
+def _set_lead(bed: LinkTestbed) -> None:
     """Find out how much later than due probes come, and hand frames over so much earlier."""
     try:
         first = _delays(bed)
@@ -128,7 +128,7 @@ def _asked(way: Way) -> float:
     return max(way.delay_ms + median_jitter_ms(way), 0.0)
 
 
-def _attempt(bed: LinkBed, found: Calibration) -> list[str]:
+def _attempt(bed: LinkTestbed, found: Calibration) -> list[str]:
     before = bed.statistics()
     try:
         delay = _delays(bed)
@@ -178,7 +178,7 @@ def _late(statistics: dict[str, Any], share: float) -> float:
     )
 
 
-def _delays(bed: LinkBed) -> dict[Direction, Delays]:
+def _delays(bed: LinkTestbed) -> dict[Direction, Delays]:
     sends = {SENDER[d]: _sparse(bed.profile.way(d), DELAY_PROBES, LOAD) for d in DIRECTIONS}
     found = exchange(bed, sends)
     # A copy that is made before the line waits there for its original.
@@ -193,7 +193,7 @@ def _sparse(way: Way, count: int, load: float) -> dict[str, Any]:
     return {"count": count, "size_bytes": SMALL, "period_ns": round(period_ms * 1e6)}
 
 
-def _rate(bed: LinkBed, direction: Direction) -> float | None:
+def _rate(bed: LinkTestbed, direction: Direction) -> float | None:
     way = bed.profile.way(direction)
     if way.rate_kbit is None:
         return None
@@ -219,7 +219,7 @@ def _rate(bed: LinkBed, direction: Direction) -> float | None:
     return rate_kbit(once(came), size, lost, even=way.jitter_ms is None and not way.reorder)
 
 
-def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
+def _losses(bed: LinkTestbed) -> dict[Direction, tuple[int, int, int]]:
     """Per direction: probes sent, probes that came, losses on purpose."""
     before = bed.statistics()
     sends = {}
@@ -240,7 +240,7 @@ def _losses(bed: LinkBed) -> dict[Direction, tuple[int, int, int]]:
 
 
 def exchange(
-    bed: LinkBed, sends: dict[Side, dict[str, Any]], version: int = 4
+    bed: LinkTestbed, sends: dict[Side, dict[str, Any]], version: int = 4
 ) -> dict[Side, Probed]:
     """Let both hosts probe; what each has sent and received (docs/protocol.md, `probe`).
 
@@ -293,7 +293,7 @@ def _check(
             raise answer.wrong(f"came[{place}]", what)
 
 
-def _queue_s(bed: LinkBed, direction: Direction) -> float:
+def _queue_s(bed: LinkTestbed, direction: Direction) -> float:
     """How long a full queue takes to drain."""
     way = bed.profile.way(direction)
     if way.rate_kbit is None:

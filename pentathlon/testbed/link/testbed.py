@@ -54,7 +54,7 @@ FIRST = -20
 
 
 @dataclass
-class LinkBed:
+class LinkTestbed:
     """A link in use, and the two hosts that it joins.
 
     Attributes:
@@ -149,7 +149,7 @@ def open_link(
     targets: tuple[PlacedTarget | None, PlacedTarget | None] = (None, None),
     cpus: tuple[tuple[int, ...] | None, tuple[int, ...] | None] | None = None,
     engine: EngineName = "agent",
-) -> LinkBed:
+) -> LinkTestbed:
     """Make both hosts and the link between them, and put it into use.
 
     Args:
@@ -181,7 +181,7 @@ def open_link(
         _join(emulator.session.pid, (client.session.pid, server.session.pid), profile.mtu_bytes)
         carrier = _engine(engine, emulator, profile, agent, state_dir=state, timeout_s=timeout_s)
         try:
-            bed = LinkBed(profile, client, server, emulator, carrier, seed)
+            bed = LinkTestbed(profile, client, server, emulator, carrier, seed)
             bed.open()
         except BaseException:
             carrier.stop()

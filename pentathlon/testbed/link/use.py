@@ -26,7 +26,7 @@ from pentathlon.testbed.link.testbed import (
     MAC,
     SIDES,
     EngineName,
-    LinkBed,
+    LinkTestbed,
     Side,
     has_own_cpu,
     open_link,
@@ -45,7 +45,7 @@ class LinkInUse:
         calibration: what was measured before its use.
     """
 
-    bed: LinkBed
+    bed: LinkTestbed
     calibration: Calibration
     _before: dict[str, Any]
 
@@ -154,7 +154,7 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
     return make
 
 
-def _acquaint(bed: LinkBed, far: Mapping[Side, FarEnd], guests: bool) -> None:
+def _acquaint(bed: LinkTestbed, far: Mapping[Side, FarEnd], guests: bool) -> None:
     """Tell the hosts each other's hardware addresses; namespaces know those of guests already.
 
     Args:

@@ -3,12 +3,12 @@
 import polars as pl
 
 from pentathlon.evaluate.diagnostics.read_source import answered_cautions, find_answered
-from pentathlon.evaluate.model_series import Answered
+from pentathlon.evaluate.model_series import ReadSource
 from pentathlon.store.schema import ANSWERS
 
 
-def answered(system: str, **reads: int) -> Answered:
-    return Answered(key="k", system=system, reads=reads)
+def answered(system: str, **reads: int) -> ReadSource:
+    return ReadSource(key="k", system=system, reads=reads)
 
 
 def test_counted_reads_are_added_up_over_boots() -> None:

@@ -21,9 +21,9 @@ from pentathlon.experiments.file_services.programs import HERE
 from pentathlon.experiments.file_services.protocols import family, smb
 from pentathlon.experiments.file_services.protocols.base import Call, Service
 from pentathlon.experiments.file_services.protocols.smb import Smb, SmbService
-from pentathlon.experiments.file_services.service import Office
+from pentathlon.experiments.file_services.service import FileService
 from pentathlon.experiments.file_services.spec import Setup
-from pentathlon.experiments.file_services.testbed import Ground, grounds
+from pentathlon.experiments.file_services.testbed import Testbed, testbeds
 from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.experiments.two_hosts import PairTarget
@@ -60,11 +60,11 @@ def no_namespaces() -> str | None:
     return None
 
 
-def ground_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Ground:
+def ground_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Testbed:
     """Both ends of a link, guests among them, each ready within so many seconds."""
     target = make_target(system, agent.locate(), place)
     assert isinstance(target, PairTarget)
-    return grounds(target.ends, target.link_engine)(link, timeout_s, place)
+    return testbeds(target.ends, target.link_engine)(link, timeout_s, place)
 
 
 def lacking(workload: str, protocols: list[str]) -> str | None:
@@ -81,14 +81,14 @@ def lacking(workload: str, protocols: list[str]) -> str | None:
 
 
 @dataclass
-class Grounds:
+class Testbeds:
     """One ground; remembers what was given up."""
 
-    own: Ground
+    own: Testbed
     given_up: list[str] = field(default_factory=list)
     new: bool = True
 
-    def ground(self, link: str) -> tuple[Ground, bool]:
+    def testbed(self, link: str) -> tuple[Testbed, bool]:
         new, self.new = self.new, False
         return self.own, new
 
@@ -100,12 +100,12 @@ class Grounds:
 class Bench:
     """A ground and what runs on it."""
 
-    grounds: Grounds
+    testbeds: Testbeds
     scratch: Path
 
     @property
-    def ground(self) -> Ground:
-        return self.grounds.own
+    def testbed(self) -> Testbed:
+        return self.testbeds.own
 
     def run(
         self, workload: str, ends: tuple[str, str] = ("own", "own"), **parameters: Any
@@ -120,7 +120,7 @@ class Bench:
         entry = {"id": workload, "parameters": given, "warmup": 0, "iterations": 1}
         task = Task(0, 1, "0123456789abcdef", 7, entry, indicators(workload))
         both = (behaviour(ends[0]), behaviour(ends[1]))
-        return list(run_link(task, "test", self.grounds, both, self.scratch))
+        return list(run_link(task, "test", self.testbeds, both, self.scratch))
 
 
 TASKS = {
@@ -153,11 +153,11 @@ def http_3_runs(bench: Bench, workload: str = "files.portal") -> None:
     assert found["wire_bytes"] > 20_000 and found["task_time"] >= 0.1
 
 
-def crossed_by_traffic(ground: Ground) -> None:
+def crossed_by_traffic(testbed: Testbed) -> None:
     """Packets of other traffic cross the link of `WAN`, all of them, and its delay shows."""
     asked = {"packet_rate": "constant 50", "duration_s": 1.0, "lateness_limit_ms": 10_000.0}
     packets = packets_task(**asked, protocols=["udp", "tcp"])
-    events = list(run_traffic(packets, ground.client, ground.server))
+    events = list(run_traffic(packets, testbed.client, testbed.server))
     assert not [event["reason"] for event in events if event["event"] == "error"]
     flows = [flow for event in events if event["event"] == "packets" for flow in event["flows"]]
     assert len(flows) == 2 and all(flow["received"] == flow["sent"] > 0 for flow in flows)
@@ -188,8 +188,8 @@ def failure(events: list[Event]) -> str:
 @contextmanager
 def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None]:
     """Do something once so many bytes have come to the client."""
-    assert bench.ground.link is not None
-    bed = bench.ground.link.bed
+    assert bench.testbed.link is not None
+    bed = bench.testbed.link.bed
     begun = bed.statistics()["down"]["bytes_out"]
 
     def wait() -> None:
@@ -210,10 +210,10 @@ def after(bench: Bench, count: int, what: Callable[[], object]) -> Iterator[None
 
 def cut_in_mid_task(bench: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str) -> None:
     """A copy whose link is cut fails with that reason, and the next one is done."""
-    assert bench.ground.link is not None
-    bed = bench.ground.link.bed
+    assert bench.testbed.link is not None
+    bed = bench.testbed.link.bed
     with monkeypatch.context() as patch, after(bench, 30_000, bed.cut):
-        patch.setattr(trial, "limit_s", lambda ground, held: 4.0 * ground.client.slow)
+        patch.setattr(trial, "limit_s", lambda testbed, held: 4.0 * testbed.client.slow)
         try:
             said = failure(
                 bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000])
@@ -226,7 +226,7 @@ def cut_in_mid_task(bench: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
 
 
 def goes_on_after(
-    target: Target, place: Path, monkeypatch: pytest.MonkeyPatch, what: Callable[[Ground], object]
+    target: Target, place: Path, monkeypatch: pytest.MonkeyPatch, what: Callable[[Testbed], object]
 ) -> str:
     """Two cases, in the first of which something happens in mid-task: why that failed.
 
@@ -237,27 +237,27 @@ def goes_on_after(
     profile = place / "test.toml"
     profile.write_text(WAN)
     assert isinstance(target, PairTarget)
-    make, made = grounds(target.ends), list[Ground]()
+    make, made = testbeds(target.ends), list[Testbed]()
 
-    def noted(link: str, timeout_s: float, scratch: Path) -> Ground:
+    def noted(link: str, timeout_s: float, scratch: Path) -> Testbed:
         made.append(make(link, timeout_s, scratch))
         return made[-1]
 
     monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 4.0 * ground.client.slow)
-    office = Office(noted, (behaviour("own"), behaviour("own")), place).boot(240.0)
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 4.0 * testbed.client.slow)
+    file_service = FileService(noted, (behaviour("own"), behaviour("own")), place).boot(240.0)
     parameters = {
         "links": [str(profile)], "protocols": ["http1.1"], "document_bytes": [2_000_000, 100_000],
         "states": ["cold"], "keep_captures": False,
     }  # fmt: skip
     entry = {"id": "files.copy", "parameters": parameters, "warmup": 0, "iterations": 1}
     try:
-        office.ground(str(profile))
-        with after(Bench(Grounds(made[0]), place), 100_000, lambda: what(made[0])):
+        file_service.testbed(str(profile))
+        with after(Bench(Testbeds(made[0]), place), 100_000, lambda: what(made[0])):
             task = Task(0, 1, "0123456789abcdef", 7, entry, indicators("files.copy"))
-            events = list(office.run(task))
+            events = list(file_service.run(task))
     finally:
-        office.stop()
+        file_service.stop()
     (error,) = (event for event in events if event["event"] == "error")
     assert error["case"]["document_bytes"] == 2_000_000 and len(made) == 2
     assert error["kind"] == "failed" and "\n" not in error["reason"]
@@ -280,7 +280,7 @@ def wrong_password(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def small_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the client's files of every trial lie on a disk of 64 KiB of its own."""
-    made, client = trial.directories, bench.ground.client
+    made, client = trial.directories, bench.testbed.client
 
     @contextmanager
     def small(parent: Path) -> Iterator[Path]:
@@ -318,14 +318,14 @@ def benches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Benches]:
             place = tmp_path_factory.mktemp("files")
             bed = open_link(agent.locate(), parse_profile(text, "test"), state_dir=place)
             link = LinkInUse(bed, Calibration("test", "none"), bed.statistics())
-            made[text] = Bench(Grounds(Ground(bed.client, bed.server, link)), place)
+            made[text] = Bench(Testbeds(Testbed(bed.client, bed.server, link)), place)
         return made[text]
 
     try:
         yield bench
     finally:
         for one in made.values():
-            one.ground.stop()
+            one.testbed.stop()
 
 
 @pytest.fixture(scope="module")

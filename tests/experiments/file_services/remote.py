@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.experiments.file_services.testbed import Ground, grounds
+from pentathlon.experiments.file_services.testbed import Testbed, testbeds
 from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairTarget
 from pentathlon.protocol import agent
@@ -17,7 +17,7 @@ from pentathlon.testbed.link.calibrate import Calibration
 from tests.experiments.file_services.conftest import WAN
 
 
-def ground(place: Path, system: System, link: str | None = None) -> Ground:
+def testbed(place: Path, system: System, link: str | None = None) -> Testbed:
     """The ground of a system, over a link of 10 Mbit/s and 50 ms that nobody measures."""
     profile = place / "test.toml"
     profile.write_text(WAN)
@@ -26,7 +26,7 @@ def ground(place: Path, system: System, link: str | None = None) -> Ground:
     target.prepare()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-        return grounds(target.ends)(link or str(profile), 60.0, place)
+        return testbeds(target.ends)(link or str(profile), 60.0, place)
 
 
 def far_system(config: str, own: str, theirs: str) -> System:

@@ -12,7 +12,7 @@ import pytest
 
 from pentathlon.experiments.file_services import disk, service
 from pentathlon.experiments.file_services.behaviours import behaviour
-from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.workdir import LocalPlace
 from pentathlon.protocol import agent
 from pentathlon.study.link_profile import parse_profile
@@ -22,7 +22,7 @@ from pentathlon.testbed.link.use import LinkInUse
 from tests.experiments.file_services.conftest import (
     LAN,
     Bench,
-    Grounds,
+    Testbeds,
     failure,
     no_namespaces,
     samples,
@@ -41,18 +41,18 @@ def disk_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]
     try:
         bed = open_link(agent.locate(), parse_profile(LAN, "test"), state_dir=state)
         link = LinkInUse(bed, Calibration("test", "none"), bed.statistics())
-        ground = Ground(bed.client, bed.server, link)
+        testbed = Testbed(bed.client, bed.server, link)
         try:
-            yield Bench(Grounds(ground), place)
+            yield Bench(Testbeds(testbed), place)
         finally:
-            ground.stop()
+            testbed.stop()
     finally:
         subprocess.run(["umount", str(place)], check=True)
 
 
 @pytest.fixture
 def small(disk_of_its_own: Bench) -> Iterator[Bench]:
-    disk_of_its_own.grounds.given_up.clear()
+    disk_of_its_own.testbeds.given_up.clear()
     yield disk_of_its_own
     for path in disk_of_its_own.scratch.iterdir():
         path.unlink()
@@ -66,7 +66,7 @@ def test_a_document_that_does_not_fit_fails_alone(small: Bench) -> None:
     assert error["reason"].startswith("this machine's disk is full (No space left on device): ")
     assert "/shared/document.doc; " in error["reason"]
     assert error["reason"].endswith(f" are free in {small.scratch}")
-    assert small.grounds.given_up == ["test"]
+    assert small.testbeds.given_up == ["test"]
     done = [event["case"] for event in events if event["event"] == "sample"]
     assert done and all(case["document_bytes"] == 20_000 for case in done)
     assert not list(small.scratch.iterdir())
@@ -102,7 +102,7 @@ def test_a_disk_without_room_for_one_more_file_fails_every_task(
 
 
 def test_a_configuration_that_does_not_fit_is_named(small: Bench) -> None:
-    place = LocalPlace(small.ground.server, small.scratch, "server")
+    place = LocalPlace(small.testbed.server, small.scratch, "server")
     place.own.mkdir()
     with pytest.raises(OSError) as caught:
         place.write("smb.conf", "x" * 2_000_000)
@@ -118,7 +118,7 @@ def test_no_room_for_the_files_of_a_boot_fails_its_task(
 
     monkeypatch.setattr(service.launch, "scratch_directory", full)
     own = behaviour("own")
-    boot = service.Office(Maker({}), (own, own), tmp_path).boot(1.0)
+    boot = service.FileService(Maker({}), (own, own), tmp_path).boot(1.0)
     (error,) = boot.run(task("a", "b"))
     assert error["event"] == "error" and error["kind"] == "failed"
     assert "(No space left on device): /tmp/pentathlon-0; " in error["reason"]

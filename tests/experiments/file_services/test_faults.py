@@ -29,7 +29,7 @@ from tests.experiments.file_services.conftest import (
 @pytest.fixture
 def wan(benches: Benches) -> Bench:
     bench = benches(WAN)
-    bench.grounds.given_up.clear()
+    bench.testbeds.given_up.clear()
     return bench
 
 
@@ -58,14 +58,14 @@ def reason(
     """The only error of a task, and nothing else of it."""
     said = failure(bench.run(workload, protocols=[protocol], document_bytes=[size]))
     # What it left on the link is not for the next task.
-    assert bench.grounds.given_up == ["test"]
+    assert bench.testbeds.given_up == ["test"]
     return said
 
 
 @pytest.fixture
 def lan(benches: Benches) -> Bench:
     bench = benches(LAN)
-    bench.grounds.given_up.clear()
+    bench.testbeds.given_up.clear()
     return bench
 
 
@@ -73,9 +73,9 @@ def lan(benches: Benches) -> Bench:
 def test_a_link_that_is_cut_in_mid_task(
     wan: Bench, monkeypatch: pytest.MonkeyPatch, workload: str, protocol: str
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 4.0)
-    assert wan.ground.link is not None
-    bed = wan.ground.link.bed
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 4.0)
+    assert wan.testbed.link is not None
+    bed = wan.testbed.link.bed
     try:
         with after(wan, 30_000, bed.cut):
             said = reason(wan, workload, protocol)
@@ -90,15 +90,15 @@ def test_a_link_that_is_cut_in_mid_task(
 def test_a_server_that_is_killed_in_mid_task(
     wan: Bench, monkeypatch: pytest.MonkeyPatch, workload: str, protocol: str
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     job, server = JOBS[protocol]
-    with after(wan, 100_000, lambda: wan.ground.server.finish_job(job)):
+    with after(wan, 100_000, lambda: wan.testbed.server.finish_job(job)):
         said = reason(wan, workload, protocol)
     assert said.startswith(f"the server {server} ended in mid-task; ")
 
 
 def test_the_same_hosts_serve_the_task_after_a_killed_server(wan: Bench) -> None:
-    with after(wan, 100_000, lambda: wan.ground.server.finish_job("smbd")):
+    with after(wan, 100_000, lambda: wan.testbed.server.finish_job("smbd")):
         reason(wan)
     assert samples(wan.run("files.copy"))["task_time"] > 0
 
@@ -114,7 +114,7 @@ def test_a_connection_that_breaks_while_the_server_goes_on(
 
 def end_connections(bench: Bench) -> None:
     """Destroy what is connected at the server's port (ss(8), SOCK_DESTROY)."""
-    done = bench.ground.server.perform(["ss", "-K", "state", "established", "sport", "445"], 10.0)
+    done = bench.testbed.server.perform(["ss", "-K", "state", "established", "sport", "445"], 10.0)
     assert done["status"] == 0, done["error"]
 
 
@@ -154,7 +154,7 @@ def test_a_document_that_another_client_writes_cannot_be_opened(
         assert isinstance(service, SmbService)
         words = [
             HERE.need("smbclient", "smbclient"), str(setup.client.own / "client.conf"),
-            f"//{setup.ground.addresses[1]}/office",
+            f"//{setup.testbed.addresses[1]}/office",
             f"{service.login.user}%{service.login.password}", str(setup.client.own / "held"),
         ]  # fmt: skip
         return Call(["sh", "-c", HOLD, "sh", *words, *call.command], input=call.input)

@@ -10,7 +10,7 @@ import pytest
 from pentathlon.exchange import pcapng_reader
 from pentathlon.experiments.file_services import trial
 from pentathlon.experiments.file_services.capture.summary import summarise
-from pentathlon.experiments.file_services.testbed import CABLE, Ground
+from pentathlon.experiments.file_services.testbed import CABLE, Testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
@@ -21,7 +21,7 @@ from pentathlon.testbed.link.calibrate import Calibration
 from tests.experiments.file_services.conftest import (
     WAN,
     Bench,
-    Grounds,
+    Testbeds,
     after,
     capture,
     every_task_runs,
@@ -54,15 +54,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
         try:
-            ground = ground_of(place, str(profile), system)
+            testbed = ground_of(place, str(profile), system)
         except TargetError as error:
             pytest.skip(str(error))
-    yield Bench(Grounds(ground), place)
-    ground.stop()
+    yield Bench(Testbeds(testbed), place)
+    testbed.stop()
 
 
 def test_each_end_has_its_kernel_and_may_write_where_its_task_is_alone(bench: Bench) -> None:
-    for end, kernel in ((bench.ground.client, HERE[-1]), (bench.ground.server, HERE[0])):
+    for end, kernel in ((bench.testbed.client, HERE[-1]), (bench.testbed.server, HERE[0])):
         assert end.perform(["uname", "-r"], 10.0)["output"].strip() == kernel.version
         wrote = end.perform(["touch", str(bench.scratch / f"by-{kernel.version}")], 10.0)
         assert wrote["status"] == 0 and (bench.scratch / f"by-{kernel.version}").exists()
@@ -82,7 +82,7 @@ def test_a_copy_between_two_kernels_has_its_bytes(bench: Bench, protocol: str) -
     else:
         assert found["link_round_trip"] >= 50
     assert any(event["event"] == "link" and "link" in event for event in events)
-    talks = summarise(pcapng_reader.read(capture(events)), *bench.ground.addresses, "smb").talks
+    talks = summarise(pcapng_reader.read(capture(events)), *bench.testbed.addresses, "smb").talks
     assert bool(talks) != (protocol == "http3") and all(talk.segments for talk in talks)
 
 
@@ -129,8 +129,8 @@ def test_a_guest_whose_user_is_refused_costs_one_sentence(
 def test_a_server_that_is_killed_in_a_guest_costs_one_sentence(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str, job: str, server: str
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
-    with after(bench, 200_000, lambda: bench.ground.server.finish_job(job)):
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
+    with after(bench, 200_000, lambda: bench.testbed.server.finish_job(job)):
         said = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000]))
     assert said.startswith(f"the server {server} ended in mid-task; ")
     # The same guests serve the next task.
@@ -146,13 +146,13 @@ def test_after_a_link_to_a_guest_was_cut_the_next_case_has_a_new_guest(
     target = make_target(
         System(name="mixed", target="netns", peer=peer), agent.locate(), tmp_path
     )  # fmt: skip
-    said = goes_on_after(target, tmp_path, monkeypatch, lambda ground: cut(ground)())
+    said = goes_on_after(target, tmp_path, monkeypatch, lambda testbed: cut(testbed)())
     assert said.startswith("the link was cut in mid-task; ")
 
 
-def cut(ground: Ground) -> Callable[[], None]:
-    assert ground.link is not None
-    return ground.link.bed.cut
+def cut(testbed: Testbed) -> Callable[[], None]:
+    assert testbed.link is not None
+    return testbed.link.bed.cut
 
 
 def no_guests() -> str | None:
@@ -176,14 +176,17 @@ def test_every_task_runs_between_a_guest_and_a_namespace(
     else:
         system = System(name="mixed", target="netns", peer=Peer(target="uml", kernel=kernel))
     monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-    ground = ground_of(tmp_path, str(profile), system)
+    testbed = ground_of(tmp_path, str(profile), system)
     try:
-        assert (ground.client.apart, ground.server.apart) == (guest_is_client, not guest_is_client)
-        every_task_runs(bench := Bench(Grounds(ground), tmp_path))
+        assert (testbed.client.apart, testbed.server.apart) == (
+            guest_is_client,
+            not guest_is_client,
+        )
+        every_task_runs(bench := Bench(Testbeds(testbed), tmp_path))
         if lacking("files.portal", ["http3"]) is None:
             http_3_runs(bench)
     finally:
-        ground.stop()
+        testbed.stop()
 
 
 def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:
@@ -193,14 +196,14 @@ def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:
         name="mixed", target="netns", peer=Peer(target="uml", kernel=str(HERE[-1].path))
     )
     try:
-        ground = ground_of(tmp_path, CABLE, system)
+        testbed = ground_of(tmp_path, CABLE, system)
     except TargetError as error:
         pytest.skip(str(error))
     try:
-        assert not ground.client.apart and ground.server.apart
-        said = ground.server.perform(["uname", "-r"], 10.0)["output"].strip()
+        assert not testbed.client.apart and testbed.server.apart
+        said = testbed.server.perform(["uname", "-r"], 10.0)["output"].strip()
         assert said == HERE[-1].version
-        found = samples(Bench(Grounds(ground), tmp_path).run("files.copy", protocols=["http1.1"]))
+        found = samples(Bench(Testbeds(testbed), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
     finally:
-        ground.stop()
+        testbed.stop()

@@ -24,9 +24,9 @@ PATIENCE_S = 60.0
 def setup(timeout_s: float, slow: float = 1.0) -> Any:
     """Of ten files of 1 MB in all over 10 Mbit/s and 50 ms."""
     host = SimpleNamespace(slow=slow)
-    ground = SimpleNamespace(client=host, server=host, rate_bit_s=1e7, round_trip_s=0.05)
+    testbed = SimpleNamespace(client=host, server=host, rate_bit_s=1e7, round_trip_s=0.05)
     held = SimpleNamespace(total=1_000_000, names=tuple("0123456789"))
-    return SimpleNamespace(ground=ground, held=held, asked=SimpleNamespace(timeout_s=timeout_s))
+    return SimpleNamespace(testbed=testbed, held=held, asked=SimpleNamespace(timeout_s=timeout_s))
 
 
 def test_a_trial_may_take_what_its_link_needs_and_no_longer_than_the_study_says() -> None:
@@ -62,7 +62,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> pair.PairSession:
     first = ScriptedSession(lambda *_: [{"event": "done", "samples": 0, "errors": 0}], 0)
     host: Any = SimpleNamespace(found={})
     made = pair.PairSession("two", first, lambda _: (host, host), None, 1.0, catalog=catalog)
-    made.office = SimpleNamespace(run=clock.task)  # type: ignore[assignment]
+    made.file_service = SimpleNamespace(run=clock.task)  # type: ignore[assignment]
     return made
 
 
@@ -97,7 +97,7 @@ def test_a_histogram_of_the_first_host_keeps_its_count() -> None:
         {"event": "done", "samples": 1, "errors": 0},
     ]
     first = ScriptedSession(lambda *_: iter(play), 0)
-    made = pair.PairSession("two", first, None, None, 1.0)
+    made = pair.PairSession("two", first, None, None, 1.0, catalog=catalog)
     request = {
         "session": "0" * 16, "seed": 7, "workloads": [{"id": "network.traffic"}, {"id": "cpu.x"}],
     }  # fmt: skip

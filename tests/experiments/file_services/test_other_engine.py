@@ -15,7 +15,7 @@ from pentathlon.testbed.link.netem_engine import NetemEngine
 from tests.experiments.file_services.conftest import (
     WAN,
     Bench,
-    Grounds,
+    Testbeds,
     ground_of,
     no_namespaces,
     samples,
@@ -46,12 +46,12 @@ def test_a_document_crosses_a_link_of_netem(
         {"name": "netem", "target": target, "kernel": kernel.get(target), "peer": peer}
     )
     try:
-        ground = ground_of(tmp_path, str(profile), system)
+        testbed = ground_of(tmp_path, str(profile), system)
     except TargetUnavailable as error:
         pytest.skip(str(error))
     try:
-        assert ground.link is not None and isinstance(ground.link.bed.engine, NetemEngine)
-        found = samples(Bench(Grounds(ground), tmp_path).run("files.copy", protocols=["http1.1"]))
+        assert testbed.link is not None and isinstance(testbed.link.bed.engine, NetemEngine)
+        found = samples(Bench(Testbeds(testbed), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert 100_000 < found["wire_bytes"] < 150_000 and found["link_round_trip"] >= 50
     finally:
-        ground.stop()
+        testbed.stop()

@@ -55,7 +55,7 @@ def ran(bench: Bench, workload: str, protocol: str, **more: Any) -> list[Event]:
 
 def exchanges(bench: Bench, events: list[Event], family: str) -> list[Exchange]:
     found = summarise(
-        pcapng_reader.read(capture(events)), *bench.ground.addresses, family
+        pcapng_reader.read(capture(events)), *bench.testbed.addresses, family
     ).exchanges
     assert found and [one.failed for one in found if one.failed] == []
     return found
@@ -135,7 +135,7 @@ def test_http_2_as_tshark_sees_it(
         for stream, kind in zip(streams.split(","), kinds.split(","), strict=True):
             if kind not in {"0", "1"}:  # DATA and HEADERS (RFC 9113, 6.1 and 6.2)
                 continue
-            if source == lan.ground.addresses[0]:
+            if source == lan.testbed.addresses[0]:
                 asked[stream] = time
             else:
                 answered.setdefault(stream, []).append(time)
@@ -214,11 +214,11 @@ def test_a_client_of_sftp_is_told_how_to_read(lan: Bench, tmp_path: Path) -> Non
         pytest.skip(reason)
     asked = Asked("copy", "sftp", behaviour("own"), behaviour("server-2003"), 7, False)
     places = (
-        LocalPlace(lan.ground.server, tmp_path, "server"),
-        LocalPlace(lan.ground.client, tmp_path, "client"),
+        LocalPlace(lan.testbed.server, tmp_path, "server"),
+        LocalPlace(lan.testbed.client, tmp_path, "client"),
     )
-    setup = Setup(lan.ground, asked, content.document(tmp_path, 10, seed=1), *places)
-    words = " ".join(Sftp().call(setup, Service("sshd", Server(lan.ground.server, "", 0))).command)
+    setup = Setup(lan.testbed, asked, content.document(tmp_path, 10, seed=1), *places)
+    words = " ".join(Sftp().call(setup, Service("sshd", Server(lan.testbed.server, "", 0))).command)
     assert " -R 7 " in words and " -B 61440 " in words
 
 
@@ -264,9 +264,9 @@ def test_a_server_that_is_killed_in_mid_copy(
     wan = benches(WAN)
     ran(wan, "files.copy", protocol, document_bytes=[2000])
     # Nothing tells a client of QUIC that its server is gone.
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 3.0)
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 3.0)
     # With a small send buffer, so that not all is on its way by then; QUIC has none.
     like = "own" if protocol == "http3" else "server-2003"
-    with after(wan, 200_000, lambda: wan.ground.server.finish_job(job)):
+    with after(wan, 200_000, lambda: wan.testbed.server.finish_job(job)):
         said = failed(wan, protocol, 800_000, like)
     assert said.startswith(f"the server {server} ended in mid-task; ")

@@ -20,7 +20,7 @@ from pentathlon.study.model import Peer, System
 from pentathlon.testbed.remote_host import FarEnd, _look
 from tests.experiments.file_services.conftest import (
     Bench,
-    Grounds,
+    Testbeds,
     after,
     crossed_by_traffic,
     cut_in_mid_task,
@@ -33,7 +33,7 @@ from tests.experiments.file_services.conftest import (
     wrong_password,
 )
 from tests.experiments.file_services.machines import Machine
-from tests.experiments.file_services.remote import far_system, ground
+from tests.experiments.file_services.remote import far_system, testbed
 
 HAS_AIOQUIC = "import importlib.util; print(importlib.util.find_spec('aioquic') is not None)"
 
@@ -46,8 +46,8 @@ def far_client(
     machines: list[Machine], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:
     place, one = tmp_path_factory.mktemp("client"), machines[0]
-    made = ground(place, far_system(str(one.ssh.config), one.own, one.theirs))
-    yield Bench(Grounds(made), place)
+    made = testbed(place, far_system(str(one.ssh.config), one.own, one.theirs))
+    yield Bench(Testbeds(made), place)
     made.stop()
     assert one.quiet() == []
 
@@ -58,8 +58,8 @@ def far_server(
 ) -> Iterator[Bench]:
     place, one = tmp_path_factory.mktemp("server"), machines[1]
     peer = Peer(target="ssh", ssh=one.ssh, interfaces=(one.own,), joined_to=(one.theirs,))
-    made = ground(place, System(name="far", target="netns", peer=peer))
-    yield Bench(Grounds(made), place)
+    made = testbed(place, System(name="far", target="netns", peer=peer))
+    yield Bench(Testbeds(made), place)
     made.stop()
     assert one.quiet() == []
 
@@ -79,8 +79,8 @@ def test_a_namespace_copies_from_another_machine(far_server: Bench, protocol: st
 def test_what_breaks_a_task_with_another_machine_costs_one_sentence(
     far_server: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
-    with after(far_server, 200_000, lambda: far_server.ground.server.finish_job("smbd")):
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
+    with after(far_server, 200_000, lambda: far_server.testbed.server.finish_job("smbd")):
         said = failure(far_server.run("files.copy", document_bytes=[2_000_000]))
     assert said.startswith("the server smbd ended in mid-task; ")
     wrong_password(monkeypatch)
@@ -100,7 +100,7 @@ def test_another_machine_whose_disk_is_full_costs_one_sentence(
         host.shell('mount -t tmpfs -o size=64k tmpfs "$1"', str(self.into))
 
     def unmount(self: FarPlace) -> None:
-        far_client.ground.client.perform(["umount", str(self.into)], 10.0)
+        far_client.testbed.client.perform(["umount", str(self.into)], 10.0)
         remove(self)
 
     monkeypatch.setattr(FarPlace, "__init__", small)
@@ -133,9 +133,9 @@ def test_after_the_connection_to_another_machine_broke_the_next_case_has_a_new_o
 def test_an_open_that_breaks_tells_how_much_has_come_over_there(
     far_client: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     job = {"smb": "smbd", "nfs": "nfs-ganesha"}[protocol]
-    with after(far_client, 500_000, lambda: far_client.ground.server.finish_job(job)):
+    with after(far_client, 500_000, lambda: far_client.testbed.server.finish_job(job)):
         events = far_client.run("files.open", protocols=[protocol], document_bytes=[2_000_000])
     said = failure(events)
     came = re.fullmatch(f"the server {job} ended in mid-task; ([0-9,]+) of 2,000,000 .*", said)
@@ -200,7 +200,7 @@ def test_an_interpreter_over_there_that_lacks_aioquic_is_unsupported(
 
 
 def test_traffic_crosses_a_link_from_another_machine(far_client: Bench) -> None:
-    crossed_by_traffic(far_client.ground)
+    crossed_by_traffic(far_client.testbed)
 
 
 def test_what_is_not_installed_over_there_is_unsupported(

@@ -18,14 +18,14 @@ from pentathlon.targets.qemu import kernels as qemu_kernels
 from pentathlon.targets.uml import kernels as uml_kernels
 from tests.experiments.file_services.conftest import (
     Bench,
-    Grounds,
+    Testbeds,
     every_task_runs,
     http_3_runs,
     lacking,
     samples,
 )
 from tests.experiments.file_services.machines import Machine
-from tests.experiments.file_services.remote import far_system, ground
+from tests.experiments.file_services.remote import far_system, testbed
 
 GUESTS: dict[str, tuple[ModuleType, str]] = {
     "uml": (uml_kernels, "6.1"), "qemu": (qemu_kernels, "6.1-cloud"),
@@ -50,9 +50,9 @@ def test_every_task_runs_between_a_guest_and_another_machine(
     else:
         peer = Peer(target="ssh", ssh=one.ssh, interfaces=own, joined_to=theirs)
         system = System(name="mixed", target=guest, kernel=kernel, peer=peer)
-    made = ground(tmp_path, system)
+    made = testbed(tmp_path, system)
     try:
-        every_task_runs(bench := Bench(Grounds(made), tmp_path), fewest=guest == "qemu")
+        every_task_runs(bench := Bench(Testbeds(made), tmp_path), fewest=guest == "qemu")
         # A virtual machine takes half a minute to start its programs.
         if guest == "uml" and lacking("files.portal", ["http3"]) is None:
             with one.having("aioquic"):
@@ -75,9 +75,9 @@ def test_settings_of_another_machine_are_put_back(machines: list[Machine], tmp_p
         interfaces=(first.own, second.own), joined_to=(first.theirs, second.theirs),
     )  # fmt: skip
     system = System(name="far", target="ssh", ssh=first.ssh, behaves="xp", peer=peer)
-    made = ground(tmp_path, system)
+    made = testbed(tmp_path, system)
     try:
-        bench = Bench(Grounds(made), tmp_path)
+        bench = Bench(Testbeds(made), tmp_path)
         found = samples(bench.run("files.copy", ("xp", "server-2003"), protocols=["http1.1"]))
         assert found["window"] < 20_000 and found["link_round_trip"] >= 50
         every_task_runs(bench)
@@ -137,11 +137,11 @@ def test_a_card_that_is_in_use_is_not_lent(machines: list[Machine], tmp_path: Pa
     subprocess.run(["ip", "addr", "add", "203.0.113.1/24", "dev", one.own], check=True)
     try:
         with pytest.raises(TargetUnavailable, match=r"has the address 203\.0\.113\.1, so it is in"):
-            ground(tmp_path, far_system(str(one.ssh.config), one.own, one.theirs))
+            testbed(tmp_path, far_system(str(one.ssh.config), one.own, one.theirs))
     finally:
         subprocess.run(["ip", "addr", "flush", "dev", one.own], check=True)
     with pytest.raises(TargetUnavailable, match="this machine has no interface ptnone"):
-        ground(tmp_path, far_system(str(one.ssh.config), "ptnone", one.theirs))
+        testbed(tmp_path, far_system(str(one.ssh.config), "ptnone", one.theirs))
     with pytest.raises(TargetUnavailable, match=r"ptnone is not usable: bench: .*does not exist"):
-        ground(tmp_path, far_system(str(one.ssh.config), one.own, "ptnone"))
+        testbed(tmp_path, far_system(str(one.ssh.config), one.own, "ptnone"))
     assert one.quiet() == []

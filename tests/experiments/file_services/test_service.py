@@ -61,9 +61,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def boot(tmp_path: Path, **refusals: int) -> tuple[Maker, service.OfficeInUse]:
+def boot(tmp_path: Path, **refusals: int) -> tuple[Maker, service.FileServiceInUse]:
     maker, own = Maker(refusals), behaviour("own")
-    return maker, service.Office(maker, (own, own), tmp_path).boot(1.0)
+    return maker, service.FileService(maker, (own, own), tmp_path).boot(1.0)
 
 
 def task(*links: str) -> Task:

@@ -163,10 +163,10 @@ def test_what_was_sent_again_is_what_the_servers_kernel_has_sent_again(
     bench = benches(f"{LAN}{more}\n")
     found = summarise(
         pcapng_reader.read(capture(bench.run("files.copy", document_bytes=[500_000]))),
-        *bench.ground.addresses, "smb",
+        *bench.testbed.addresses, "smb",
     )  # fmt: skip
     # The namespace has served this task alone (RFC 4022: tcpRetransSegs).
-    counters = Path(f"/proc/{bench.ground.server.session.pid}/net/snmp").read_text().splitlines()
+    counters = Path(f"/proc/{bench.testbed.server.session.pid}/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in counters if line.startswith("Tcp:"))
     kernel = int(values[names.index("RetransSegs")])
     # What was sent again and lost again never came to the client.
@@ -225,7 +225,7 @@ def test_tshark_finds_the_same_exchanges(
     except FileNotFoundError:
         pytest.skip("tshark is not installed")
     captured = pcapng_reader.read(data)
-    addresses = lan.ground.addresses
+    addresses = lan.testbed.addresses
     found = summarise(captured, *addresses, "smb")
     whole = [segment for talk in found.talks for segment in talk.segments]
     assert sum(map(int, packets)) == sum(segment.length for segment in whole)

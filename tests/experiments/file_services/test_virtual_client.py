@@ -12,7 +12,7 @@ from pentathlon.study.model import Peer, System
 from pentathlon.targets.qemu import kernels
 from tests.experiments.file_services.conftest import (
     Bench,
-    Grounds,
+    Testbeds,
     crossed_by_traffic,
     cut_in_mid_task,
     failure,
@@ -29,13 +29,13 @@ def as_client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """The client is a virtual machine, the server a namespace."""
     place = tmp_path_factory.mktemp("client")
     system = System(name="client", target="qemu", kernel=KERNEL, peer=Peer(target="netns"))
-    ground = joined(place, system)
-    yield Bench(Grounds(ground), place)
-    ground.stop()
+    testbed = joined(place, system)
+    yield Bench(Testbeds(testbed), place)
+    testbed.stop()
 
 
 def test_it_has_its_kernel_and_may_write_where_its_task_is_alone(as_client: Bench) -> None:
-    machine, ours = as_client.ground.client, as_client.scratch
+    machine, ours = as_client.testbed.client, as_client.scratch
     release = machine.perform(["uname", "-r"], 60.0)["output"].strip()
     assert release == kernels.resolve(KERNEL).release
     assert machine.perform(["touch", str(ours / "by-the-guest")], 60.0)["status"] == 0
@@ -49,7 +49,7 @@ def test_it_has_its_kernel_and_may_write_where_its_task_is_alone(as_client: Benc
 
 
 def test_it_sees_at_once_what_this_machine_changes(as_client: Bench) -> None:
-    machine, file = as_client.ground.client, as_client.scratch / "changing"
+    machine, file = as_client.testbed.client, as_client.scratch / "changing"
     for text in ("first", "second, which is longer", "3"):
         file.write_text(text)
         assert machine.perform(["cat", str(file)], 60.0)["output"] == text
@@ -76,7 +76,7 @@ def test_every_task_comes_to_a_virtual_machine(as_client: Bench, asked: str, pro
 
 
 def test_traffic_crosses_a_link_from_a_virtual_machine(as_client: Bench) -> None:
-    crossed_by_traffic(as_client.ground)
+    crossed_by_traffic(as_client.testbed)
 
 
 @pytest.mark.parametrize("version", [4, 6])
@@ -84,12 +84,12 @@ def test_the_kernels_own_generator_sends_from_a_virtual_machine(
     as_client: Bench, version: int
 ) -> None:
     """This machine's kernel may have no pktgen; Debian's have it as a module."""
-    ground = as_client.ground
+    testbed = as_client.testbed
     asked = task(
         rung=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
         ip_versions=[version], duration_s=1.0, lateness_limit_ms=10_000.0,
     )  # fmt: skip
-    events = list(run_traffic(asked, ground.client, ground.server))
+    events = list(run_traffic(asked, testbed.client, testbed.server))
     assert [event["reason"] for event in events if event["event"] == "error"] == []
     (flow,) = [flow for e in events if e["event"] == "packets" for flow in e["flows"]]
     assert flow["received"] == flow["sent"] == 200

@@ -10,7 +10,7 @@ from pentathlon.experiments.file_services.testbed import CABLE
 from pentathlon.study.model import Peer, System
 from pentathlon.targets.qemu import kernels
 from pentathlon.targets.uml import kernels as uml_kernels
-from tests.experiments.file_services.conftest import Bench, Grounds, every_task_runs, samples
+from tests.experiments.file_services.conftest import Bench, Testbeds, every_task_runs, samples
 from tests.experiments.file_services.virtual_machines import KERNEL, joined
 
 
@@ -28,17 +28,17 @@ def test_two_kernels_of_two_kinds_are_ends_of_one_link(
     else:
         peer = Peer(target="uml", kernel=guest)
         system = System(name="two", target="qemu", kernel=KERNEL, peer=peer)
-    ground = joined(tmp_path, system)
+    testbed = joined(tmp_path, system)
     try:
         said = [
             end.perform(["uname", "-r"], 60.0)["output"].strip()
-            for end in (ground.client, ground.server)
+            for end in (testbed.client, testbed.server)
         ]
         releases = [kernels.resolve(KERNEL).release, here[-1].version]
         assert said == (releases[::-1] if guest_is_client else releases)
-        every_task_runs(Bench(Grounds(ground), tmp_path), fewest=True)
+        every_task_runs(Bench(Testbeds(testbed), tmp_path), fewest=True)
     finally:
-        ground.stop()
+        testbed.stop()
 
 
 @pytest.mark.parametrize("link", [CABLE, None])
@@ -46,12 +46,12 @@ def test_two_virtual_machines_are_ends_of_a_cable_and_of_a_link(
     tmp_path: Path, link: str | None
 ) -> None:
     system = System(name="two", target="qemu", kernel=KERNEL, peer=Peer(kernel=KERNEL))
-    ground = joined(tmp_path, system, link)
+    testbed = joined(tmp_path, system, link)
     try:
-        assert ground.client.apart and ground.server.apart
-        found = samples(Bench(Grounds(ground), tmp_path).run("files.copy", protocols=["http1.1"]))
+        assert testbed.client.apart and testbed.server.apart
+        found = samples(Bench(Testbeds(testbed), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
         if link is None:
-            every_task_runs(Bench(Grounds(ground), tmp_path), fewest=True)
+            every_task_runs(Bench(Testbeds(testbed), tmp_path), fewest=True)
     finally:
-        ground.stop()
+        testbed.stop()

@@ -16,7 +16,7 @@ from pentathlon.protocol import agent
 from pentathlon.study.model import Peer, System
 from tests.experiments.file_services.conftest import (
     Bench,
-    Grounds,
+    Testbeds,
     after,
     cut_in_mid_task,
     every_task_runs,
@@ -32,9 +32,9 @@ def as_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """The server is a virtual machine, the client a namespace."""
     place = tmp_path_factory.mktemp("server")
     system = System(name="server", target="netns", peer=Peer(target="qemu", kernel=KERNEL))
-    ground = joined(place, system)
-    yield Bench(Grounds(ground), place)
-    ground.stop()
+    testbed = joined(place, system)
+    yield Bench(Testbeds(testbed), place)
+    testbed.stop()
 
 
 @pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])
@@ -53,8 +53,8 @@ def test_a_portal_speaks_http_3_from_a_virtual_machine(as_server: Bench) -> None
 def test_a_server_that_is_killed_in_a_virtual_machine_costs_one_sentence(
     as_server: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "limit_s", lambda ground, held: 8.0)
-    with after(as_server, 200_000, lambda: as_server.ground.server.finish_job("nginx")):
+    monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
+    with after(as_server, 200_000, lambda: as_server.testbed.server.finish_job("nginx")):
         events = as_server.run("files.copy", protocols=["http1.1"], document_bytes=[2_000_000])
     assert failure(events).startswith("the server nginx ended in mid-task; ")
 
@@ -68,7 +68,7 @@ def test_after_a_virtual_machine_was_killed_the_next_case_has_a_new_one(
     target = make_target(system, agent.locate(), tmp_path)
     said = goes_on_after(
         target, tmp_path, monkeypatch,
-        lambda ground: os.kill(ground.server.session.pid, signal.SIGKILL),
+        lambda testbed: os.kill(testbed.server.session.pid, signal.SIGKILL),
     )  # fmt: skip
     lost = r'the server was lost in mid-task \(system "server".*signal 9.*\); [0-9,]+ of 2,000,000 '
     assert re.match(lost, said), said

@@ -8,7 +8,7 @@ import pytest
 
 from pentathlon.exchange import pcapng_reader
 from pentathlon.experiments.file_services.capture.summary import summarise
-from pentathlon.experiments.file_services.testbed import Ground
+from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.study.model import System
 from pentathlon.targets.qemu import kernels, shares
@@ -44,7 +44,7 @@ def no_machines() -> str | None:
     return "the kernel lacks modules" if kernels.lacks(kernel, kernels.PARTS) else None
 
 
-def joined(place: Path, system: System, link: str | None = None) -> Ground:
+def joined(place: Path, system: System, link: str | None = None) -> Testbed:
     """Both ends, with an emulated link where no other is named."""
     if reason := no_machines():
         pytest.skip(reason)
@@ -60,7 +60,7 @@ def copied(bench: Bench, protocol: str) -> None:
     assert 100_000 < found["wire_bytes"] < 150_000
     # The machine is behind the link: nothing is nearer than its 50 ms.
     assert found["link_round_trip"] >= 50
-    talks = summarise(pcapng_reader.read(capture(events)), *bench.ground.addresses, "smb").talks
+    talks = summarise(pcapng_reader.read(capture(events)), *bench.testbed.addresses, "smb").talks
     assert talks and all(talk.segments for talk in talks)
     # Whole packets crossed the link, none longer than its MTU.
     lengths = [frame.length for frame in pcapng_reader.read(capture(events)).frames]

@@ -85,6 +85,6 @@ def test_a_generator_that_broke_is_not_taken_for_one_that_lacks_something(
 
 def test_what_the_study_names_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = probed(monkeypatch)
-    rung = fastest_backend.Rung(task("forwarding.sweep", **SWEEP | {"rung": "packet"}))
+    rung = fastest_backend.FastestBackend(task("forwarding.sweep", **SWEEP | {"rung": "packet"}))
     assert list(rung.settle(None, None)) == []  # type: ignore[arg-type]
     assert (tried, rung.task.parameters["rung"]) == ([], "packet")

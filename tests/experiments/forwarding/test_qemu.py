@@ -21,7 +21,7 @@ KERNEL = "6.1-cloud"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
     if os.geteuid() != 0:
         pytest.skip("making the bed's links needs root")
     try:
@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
     hosts.stop([found.forwarder, found.generator])
 
 
-def test_packets_come_back_from_the_virtual_machine(made: testbed.Bed) -> None:
+def test_packets_come_back_from_the_virtual_machine(made: testbed.Testbed) -> None:
     assert (made.incoming, made.outgoing) == QemuTarget.devices
     flow = flow_of(made, 1000, 128)
     assert flow.sent >= 495

@@ -68,13 +68,13 @@ def target(machine: int, tmp_path_factory: pytest.TempPathFactory) -> SshTarget:
 
 
 @pytest.fixture(scope="module")
-def made(target: SshTarget) -> Iterator[testbed.Bed]:
+def made(target: SshTarget) -> Iterator[testbed.Testbed]:
     found = machine_bed(target, None, OWN, THEIRS)(20)
     yield found
     hosts.stop([found.forwarder, found.generator])
 
 
-def test_packets_go_through_the_other_machine(made: testbed.Bed, machine: int) -> None:
+def test_packets_go_through_the_other_machine(made: testbed.Testbed, machine: int) -> None:
     def count() -> int:
         text = Path(f"/proc/{machine}/net/snmp").read_text()
         names, numbers = (line.split() for line in text.splitlines() if line.startswith("Ip:"))
@@ -87,7 +87,7 @@ def test_packets_go_through_the_other_machine(made: testbed.Bed, machine: int) -
     assert not {name for _, name in socket.if_nameindex()} & set(OWN)
 
 
-def test_a_sweep_yields_what_the_other_machine_tells(made: testbed.Bed) -> None:
+def test_a_sweep_yields_what_the_other_machine_tells(made: testbed.Testbed) -> None:
     events = list(run_sweep(task("forwarding.sweep", **SWEEP), made))
     errors = [event["reason"] for event in events if event["event"] == "error"]
     if errors and all("missed its schedule" in reason for reason in errors):

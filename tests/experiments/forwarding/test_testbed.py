@@ -39,7 +39,7 @@ def task(workload: str, **parameters: Any) -> Task:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
     if os.geteuid() != 0:
         pytest.skip("making the bed's links needs root")
     try:
@@ -53,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
     hosts.stop([found.forwarder, found.generator])
 
 
-def flow_of(host: testbed.Bed, packet_rate: float, frame_bytes: int) -> Flow:
+def flow_of(host: testbed.Testbed, packet_rate: float, frame_bytes: int) -> Flow:
     """A flow that kept its schedule: on a machine that does other work too, not the first one."""
     work = task("forwarding.sweep", **SWEEP)
     for _ in range(8):
@@ -64,14 +64,14 @@ def flow_of(host: testbed.Bed, packet_rate: float, frame_bytes: int) -> Flow:
     pytest.skip("the machine is too busy for a generator of 1000 packets/s")
 
 
-def forwarded(host: testbed.Bed) -> int:
+def forwarded(host: testbed.Testbed) -> int:
     """IPv4 packets that the forwarder has forwarded (RFC 4293, ipForwDatagrams)."""
     text = Path(f"/proc/{host.forwarder.session.pid}/net/snmp").read_text()
     names, numbers = [line.split() for line in text.splitlines() if line.startswith("Ip:")]
     return int(numbers[names.index("ForwDatagrams")])
 
 
-def test_every_packet_goes_through_the_forwarder(made: testbed.Bed) -> None:
+def test_every_packet_goes_through_the_forwarder(made: testbed.Testbed) -> None:
     began = time.monotonic()
     before = forwarded(made)
     flow = flow_of(made, 1000, 64)
@@ -83,7 +83,7 @@ def test_every_packet_goes_through_the_forwarder(made: testbed.Bed) -> None:
     assert flow.trips.minimum > 0
 
 
-def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: testbed.Bed) -> None:
+def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: testbed.Testbed) -> None:
     work = task("forwarding.sweep", **SWEEP | {"competitor": ["none", "cpu.simplex"]})
     for _ in range(8):
         events = list(run_sweep(work, made))
@@ -112,12 +112,12 @@ def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: testbed.Bed) 
     assert ("none", "competitor_speed") not in found
 
 
-def tune(made: testbed.Bed, **values: int) -> None:
+def tune(made: testbed.Testbed, **values: int) -> None:
     made.tune(**{"budget": 0, "routes": 0, "firewall_rules": 0, "ip_version": 4, **values})
 
 
 @pytest.mark.parametrize(("version", "table"), [(4, "route"), (6, "ipv6_route")])
-def test_routes_come_and_go(made: testbed.Bed, version: int, table: str) -> None:
+def test_routes_come_and_go(made: testbed.Testbed, version: int, table: str) -> None:
     if version in made.refused:
         pytest.skip(made.refused[version])
 
@@ -131,7 +131,7 @@ def test_routes_come_and_go(made: testbed.Bed, version: int, table: str) -> None
         assert count() == before + routes
 
 
-def test_rules_are_in_force_and_then_gone(made: testbed.Bed) -> None:
+def test_rules_are_in_force_and_then_gone(made: testbed.Testbed) -> None:
     if shutil.which("nft") is None:
         pytest.skip("no nft: apt install nftables")
 
@@ -146,7 +146,7 @@ def test_rules_are_in_force_and_then_gone(made: testbed.Bed) -> None:
         assert flow_of(made, 500, 64).forwarded > 0
 
 
-def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: testbed.Bed) -> None:
+def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: testbed.Testbed) -> None:
     with pytest.raises(testbed.Unsupported, match="whole kernel"):
         tune(made, budget=64)
     tune(made)
@@ -154,7 +154,7 @@ def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: testb
     assert flow_of(made, 500, 64).forwarded > 0
 
 
-def test_version_6_is_forwarded_too(made: testbed.Bed) -> None:
+def test_version_6_is_forwarded_too(made: testbed.Testbed) -> None:
     if 6 in made.refused:
         pytest.skip(made.refused[6])
     work = task("forwarding.sweep", **SWEEP | {"ip_versions": [4, 6], "frame_bytes": [64, 84]})
@@ -175,7 +175,7 @@ def test_version_6_is_forwarded_too(made: testbed.Bed) -> None:
     assert found[6, "throughput"] > 0
 
 
-def test_frames_made_in_the_kernel_go_through_the_forwarder(made: testbed.Bed) -> None:
+def test_frames_made_in_the_kernel_go_through_the_forwarder(made: testbed.Testbed) -> None:
     made.steer("own", live=True)
     try:
         for _ in range(8):
@@ -196,7 +196,7 @@ def test_frames_made_in_the_kernel_go_through_the_forwarder(made: testbed.Bed) -
     assert flow.forwarded > 0 and flow.trips is not None and flow.trips.minimum > 0
 
 
-def test_steering_is_what_the_kernel_says(made: testbed.Bed) -> None:
+def test_steering_is_what_the_kernel_says(made: testbed.Testbed) -> None:
     for how in ("threaded", "inline", "own"):
         try:
             made.steer(how)
@@ -210,7 +210,7 @@ def test_steering_is_what_the_kernel_says(made: testbed.Bed) -> None:
         assert flow.forwarded > 0
 
 
-def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Bed) -> None:
+def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Testbed) -> None:
     competitor = background_load.Competitor("cpu.simplex", copies=2, nice=5, scheduler="batch")
     assert competitor.label == "cpu.simplex x2 nice 5 batch"
     with background_load.competing(made, competitor, 0.5) as competition:
@@ -221,7 +221,7 @@ def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Bed) ->
     assert [text for path in children if (text := path.read_text().strip())] == []
 
 
-def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Bed) -> None:
+def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testbed) -> None:
     work = task(
         "forwarding.sweep",
         **SWEEP | {"loads": "automatic", "soaker": "none", "duration_s": 0.2, "lead_s": 0.1},
@@ -245,7 +245,7 @@ def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Bed) 
         assert rate == pytest.approx(knee["value"] * share / 100)
 
 
-def test_a_search_ends_with_an_interval_or_says_why_not(made: testbed.Bed) -> None:
+def test_a_search_ends_with_an_interval_or_says_why_not(made: testbed.Testbed) -> None:
     work = task(
         "forwarding.ndr",
         **SWEEP | {

@@ -23,7 +23,7 @@ LOADS = [0.2, 0.5]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
     if os.geteuid() != 0:
         pytest.skip("making the bed's links needs root")
     found = kernels.available()
@@ -43,7 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Bed]:
     hosts.stop([host.forwarder, host.generator])
 
 
-def test_packets_come_back_from_the_guest(made: testbed.Bed) -> None:
+def test_packets_come_back_from_the_guest(made: testbed.Testbed) -> None:
     assert (made.incoming, made.outgoing) == ("vec0", "vec1")
     flow = flow_of(made, 500, 128)
     assert flow.sent >= 240
@@ -52,7 +52,7 @@ def test_packets_come_back_from_the_guest(made: testbed.Bed) -> None:
     assert flow.trips.minimum > 0
 
 
-def test_the_sweep_of_the_example_yields_its_indicators(made: testbed.Bed) -> None:
+def test_the_sweep_of_the_example_yields_its_indicators(made: testbed.Testbed) -> None:
     work = task(
         "forwarding.sweep", **SWEEP | {"offered_kpps": LOADS, "competitor": ["none", "cpu.simplex"]}
     )
@@ -78,7 +78,7 @@ def test_the_sweep_of_the_example_yields_its_indicators(made: testbed.Bed) -> No
             assert found[competitor, load, "round_trip"] > 0
 
 
-def test_nothing_comes_back_past_the_guest(made: testbed.Bed) -> None:
+def test_nothing_comes_back_past_the_guest(made: testbed.Testbed) -> None:
     """With forwarding off in the guest every packet is lost: no other way leads back."""
     made.forwarder.tell({"do": "forward", "on": False}, "forwarding")
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pentathlon.evaluate import evaluate
+from pentathlon.protocol.events import read
 from pentathlon.report.html import jitters, page
 from pentathlon.report.html.payload import short
 from tests.fakes.synthetic import Item, Maker, same
@@ -24,7 +25,11 @@ def result():
 def event(size: int, points, phase: str = "measure", flows: int = 1):
     flow = {"name": "first", "jitter": points}
     more = [{"name": f"flow {n}", "jitter": points} for n in range(1, flows)]
-    return {"case": {"size_bytes": size}, "phase": phase, "flows": [flow, *more]}
+    document = {
+        "event": "packets", "index": 0, "workload": "network.traffic", "iteration": 0, "t_ns": 1,
+        "case": {"size_bytes": size}, "phase": phase, "flows": [flow, *more], "hosts": [{}, {}],
+    }  # fmt: skip
+    return read(document).event
 
 
 def panels(result, trials):

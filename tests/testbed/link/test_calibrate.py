@@ -16,7 +16,7 @@ from pentathlon.protocol import agent
 from pentathlon.study.link_profile import Profile, Way, parse_profile
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed.link.calibrate import LinkRefused, calibrate, exchange
-from pentathlon.testbed.link.testbed import LinkBed, Side, open_link
+from pentathlon.testbed.link.testbed import LinkTestbed, Side, open_link
 from pentathlon.testbed.link.use import difference
 
 FAST = "[both]\nrate_kbit = 20000\ndelay_ms = 5\nqueue_bytes = 65536\n"
@@ -37,12 +37,12 @@ def link(text: str) -> Profile:
 
 
 @pytest.fixture
-def bed(tmp_path: Path) -> Iterator[LinkBed]:
+def bed(tmp_path: Path) -> Iterator[LinkTestbed]:
     with open_link(agent.locate(), link(FAST), state_dir=tmp_path) as made:
         yield made
 
 
-def came(bed: LinkBed, count: int = 5, size: int = 64, version: int = 4) -> list[int]:
+def came(bed: LinkTestbed, count: int = 5, size: int = 64, version: int = 4) -> list[int]:
     """Sequences of the probes that came to the server, of `count` from the client."""
     sends: dict[Side, dict[str, Any]] = {
         "client": {"count": count, "size_bytes": size, "period_ns": 5_000_000}
@@ -50,7 +50,7 @@ def came(bed: LinkBed, count: int = 5, size: int = 64, version: int = 4) -> list
     return [row[0] for row in exchange(bed, sends, version)["server"]["came"]]
 
 
-def test_a_link_that_keeps_to_its_profile_passes_with_its_figures(bed: LinkBed) -> None:
+def test_a_link_that_keeps_to_its_profile_passes_with_its_figures(bed: LinkTestbed) -> None:
     # A machine that does much else may need more attempts; none may pass that is wrong.
     found = calibrate(bed, attempts=10).as_dict()
     assert found["attempts"][-1] == []
@@ -94,7 +94,7 @@ def test_losses_are_those_asked_for_and_copies_change_no_figure(tmp_path: Path) 
         assert loss["lost"] == loss["lost_on_purpose"] > 0
 
 
-def test_a_cut_link_carries_nothing_until_it_is_mended(bed: LinkBed) -> None:
+def test_a_cut_link_carries_nothing_until_it_is_mended(bed: LinkTestbed) -> None:
     assert came(bed, 2) == [0, 1]
     bed.cut()
     assert came(bed, 2) == []
@@ -116,7 +116,7 @@ def test_ipv6_passes_and_the_mtu_is_that_of_the_profile(tmp_path: Path) -> None:
         assert bed.statistics()["up"]["frames_in"] - before >= 120
 
 
-def test_hosts_hand_over_whole_packets_with_checksums(bed: LinkBed) -> None:
+def test_hosts_hand_over_whole_packets_with_checksums(bed: LinkTestbed) -> None:
     # Segmentation or checksums left to the device would show as drops, or as unchecked frames.
     length = 300_000
     script = (
@@ -151,7 +151,7 @@ def test_an_unlimited_link_has_no_rate_to_measure(tmp_path: Path) -> None:
     assert "rate" not in found.ways["up"]
 
 
-def test_differences_leave_nothing_of_what_was_before(bed: LinkBed) -> None:
+def test_differences_leave_nothing_of_what_was_before(bed: LinkTestbed) -> None:
     came(bed, 40)
     before = bed.statistics()
     came(bed, 5)

@@ -227,7 +227,7 @@ def test_its_end_is_told_in_words_and_a_device_that_goes_ends_it(device: Open, r
 
 
 @pytest.fixture
-def office() -> Iterator[tuple[str, str]]:
+def file_service() -> Iterator[tuple[str, str]]:
     """Two hosts, each at the other end of a cable; the names of the near ends."""
     for name in (NEAR, FAR):
         subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
@@ -268,10 +268,10 @@ def inside(name: str, *command: str) -> list[str]:
 
 
 def test_two_hosts_speak_and_their_interfaces_are_afterwards_as_before(
-    office: tuple[str, str], run: Run
+    file_service: tuple[str, str], run: Run
 ) -> None:
     before = states()
-    command = run("mtu_bytes = 1300\n" + PROFILE, *office, "--json")
+    command = run("mtu_bytes = 1300\n" + PROFILE, *file_service, "--json")
     assert len(command.wait_until_open()) == 3
     near, beyond = states()[0], states()[2]
     assert (near["mtu"], near["disable_ipv6"], near["arp_ignore"]) == (1300, 1, 8)
@@ -317,10 +317,10 @@ def test_two_hosts_speak_and_their_interfaces_are_afterwards_as_before(
 
 
 def test_a_command_that_was_killed_leaves_nothing_changed(
-    office: tuple[str, str], run: Run, tmp_path: Path
+    file_service: tuple[str, str], run: Run, tmp_path: Path
 ) -> None:
     before = states()
-    command = run(PROFILE, *office)
+    command = run(PROFILE, *file_service)
     command.wait_until_open()
     changed = states()
     assert [one["gro"] for one in changed[:2]] == [0, 0] and changed != before

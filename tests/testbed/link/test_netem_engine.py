@@ -16,7 +16,7 @@ from pentathlon.targets.netns.target import probe
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.link.calibrate import LinkRefused, calibrate, exchange
 from pentathlon.testbed.link.netem_engine import lacking
-from pentathlon.testbed.link.testbed import LinkBed, open_link
+from pentathlon.testbed.link.testbed import LinkTestbed, open_link
 from pentathlon.testbed.link.use import difference
 
 FAST = "[both]\nrate_kbit = 5000\ndelay_ms = 10\nqueue_bytes = 65536\n"
@@ -33,7 +33,7 @@ def namespaces() -> None:
 
 
 @contextmanager
-def guest_link(text: str, state: Path) -> Iterator[LinkBed]:
+def guest_link(text: str, state: Path) -> Iterator[LinkTestbed]:
     """A link by netem of a guest."""
     try:
         made = open_link(
@@ -45,7 +45,7 @@ def guest_link(text: str, state: Path) -> Iterator[LinkBed]:
         yield made
 
 
-def came(bed: LinkBed, count: int) -> list[int]:
+def came(bed: LinkTestbed, count: int) -> list[int]:
     """Sequences of the probes that came to the server, of `count` from the client."""
     sent = {"count": count, "size_bytes": 64, "period_ns": 5_000_000}
     return [row[0] for row in exchange(bed, {"client": sent})["server"]["came"]]

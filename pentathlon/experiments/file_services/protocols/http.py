@@ -80,7 +80,7 @@ class Http(Family):
         """What curl is told: one process, whose requests go over one connection."""
         curl = setup.client.programs.need("curl", "curl")
         name = setup.held.names[0]
-        site = f"http://{setup.ground.addresses[1]}:{PORT}"
+        site = f"http://{setup.testbed.addresses[1]}:{PORT}"
         get = ["--output", str(setup.into / name), f"{site}/{name}"]
         steps = [get]
         if setup.asked.task == "portal":
@@ -108,7 +108,7 @@ def _versions(setup: Setup, curl: str) -> tuple[list[str], list[str]]:
     """Options that choose the version of HTTP: for the first request, and for the others."""
     if setup.asked.protocol == "http1.1":
         return ["--http1.1"], ["--http1.1"]
-    told = setup.ground.client.perform([curl, "--version"], 10.0)["output"]
+    told = setup.testbed.client.perform([curl, "--version"], 10.0)["output"]
     version = re.match(r"curl ([0-9]{1,9})\.([0-9]{1,9})", told)
     if version is None or "HTTP2" not in told:
         raise Refused("the client's curl speaks no HTTP/2")
@@ -118,7 +118,7 @@ def _versions(setup: Setup, curl: str) -> tuple[list[str], list[str]]:
 
 def _allowed(setup: Setup, buffer: int) -> None:
     """Refuse a buffer that setsockopt(2) would cut without a word (socket(7), SO_SNDBUF)."""
-    told = setup.ground.server.perform(["cat", "/proc/sys/net/core/wmem_max"], 10.0)["output"]
+    told = setup.testbed.server.perform(["cat", "/proc/sys/net/core/wmem_max"], 10.0)["output"]
     most = told.strip()
     if most.isascii() and most.isdigit() and len(most) < LONGEST_NUMBER and buffer > int(most):
         raise Refused(

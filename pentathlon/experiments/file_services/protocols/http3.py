@@ -73,7 +73,7 @@ class Http3(Family):
         name, asked = setup.held.names[0], setup.asked
         window = asked.client.receive_buffer[2] if asked.client.receive_buffer else 0
         certificate = setup.client.own / PUBLIC
-        own = [setup.ground.addresses[1], PORT, name, setup.into / name, certificate, window]
+        own = [setup.testbed.addresses[1], PORT, name, setup.into / name, certificate, window]
         before = ["OPTIONS /", "PROPFIND /"] if asked.task == "portal" else []
         python = setup.client.programs.python(MODULE, INSTALL)
         program = str(setup.client.program(CLIENT))

@@ -85,7 +85,7 @@ class Nfs(Family):
         asked = setup.asked
         name = PROFILE if asked.task == "roaming" else setup.held.names[0]
         words = [
-            asked.task, f"nfs://{setup.ground.addresses[1]}{EXPORT}?version=4&nfsport={PORT}",
+            asked.task, f"nfs://{setup.testbed.addresses[1]}{EXPORT}?version=4&nfsport={PORT}",
             name, str(setup.into), str(asked.server.read_bytes or READ_BYTES),
             str(asked.outstanding or OUTSTANDING),
         ]  # fmt: skip

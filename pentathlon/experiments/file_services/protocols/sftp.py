@@ -55,7 +55,7 @@ class Sftp(Family):
         sshd = server.programs.need("sshd", SERVER_PACKAGE)
         server.write("authorized_keys", _key(client, "key"))
         kind, key = _key(server, "host_key").split()[:2]
-        address = setup.ground.addresses[1]
+        address = setup.testbed.addresses[1]
         client.write("known_hosts", f"[{address}]:{PORT} {kind} {key}\n")
         file, log = server.write("sshd.conf", configuration(server.own, setup.shared)), "log"
         own = [sshd, "-D", "-f", str(file), "-E", str(server.own / log)]
@@ -81,7 +81,7 @@ class Sftp(Family):
         tree = setup.asked.task == "roaming"
         name = PROFILE if tree else setup.held.names[0]
         batch = f'lcd "{setup.into}"\nget {"-r " if tree else ""}"{name}"\n'
-        server = f"{setup.server.programs.user}@{setup.ground.addresses[1]}"
+        server = f"{setup.server.programs.user}@{setup.testbed.addresses[1]}"
         return Call([*command, server], input=batch)
 
 

@@ -64,7 +64,7 @@ class Smb(Family):
         dialect = samba.DIALECTS[service.generation]
         place = setup.client
         file = _configuration(place, dialect)
-        address, login = setup.ground.addresses[1], service.login
+        address, login = setup.testbed.addresses[1], service.login
         if setup.asked.task == "open":
             name = setup.held.names[0]
             return Call(
@@ -94,7 +94,7 @@ def _patience_s(setup: Setup) -> int:
 
     Samba's own 20 s end a copy whose window holds more than the link carries in that time.
     """
-    rate = setup.ground.rate_bit_s
+    rate = setup.testbed.rate_bit_s
     behind = 0.0 if rate is None else 2 * 8 * setup.held.total / rate
     return math.ceil(LEAST_PATIENCE_S + behind)
 
