@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import typer
@@ -14,6 +14,7 @@ import typer
 from pentathlon.cli import packets
 from pentathlon.cli.exits import Exit
 from pentathlon.cli.main import app
+from pentathlon.protocol.events import Packets, read
 from pentathlon.store.journal import JOURNAL
 from pentathlon.store.packets import KeptTrial
 from pentathlon.store.query import load_result
@@ -63,7 +64,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
 
 @pytest.mark.parametrize("words", [one for ways in READS.values() for one in ways])
 def test_it_is_said_first(shop: Shop, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    trial = KeptTrial(1, Path("none"), "a", 0, 0, {"case": {}, "flows": [FLOW]})
+    event = {
+        "event": "packets", "index": 0, "workload": "network.traffic", "case": {},
+        "phase": "measure", "iteration": 0, "flows": [FLOW], "hosts": [{}, {}], "t_ns": 1,
+    }  # fmt: skip
+    trial = KeptTrial(1, Path("none"), "a", 0, 0, cast(Packets, read(event).event))
     monkeypatch.setattr(packets, "kept_trials", lambda _: [trial])
     done = shop.call(*words.split())
     assert done.code in (Exit.OK, Exit.UNFINISHED), done.err

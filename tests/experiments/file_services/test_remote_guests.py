@@ -102,8 +102,8 @@ CRASH = """
 import sys
 from pathlib import Path
 from pentathlon.study.model import Peer, System
-from tests.experiments.file_services.remote import far_system, ground
-made = ground(Path(sys.argv[1]), far_system(*sys.argv[2:]))
+from tests.experiments.file_services.remote import far_system, testbed
+made = testbed(Path(sys.argv[1]), far_system(*sys.argv[2:]))
 made.behave("client", {"net/ipv4/tcp_timestamps": "0"})
 print("ready", flush=True)
 sys.stdin.read()
