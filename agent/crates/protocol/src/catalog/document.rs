@@ -56,6 +56,7 @@ pub struct Listed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "IndicatorRole")]
 pub enum Role {
     /// How fast the work was.
     Performance,
