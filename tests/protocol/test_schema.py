@@ -154,19 +154,21 @@ def test_the_documentation_lists_the_events(schema: Described) -> None:
 
 def test_the_documentation_lists_the_commands_and_their_fields(schema: Described) -> None:
     commands = tagged(schema, "Command", "do")
-    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", section("Endpoint"), re.M))
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*)\|", section("Endpoint"), re.M))
+    del rows["do"]  # the heading
     beside = section("Work beside the trials of an endpoint")
     examples = set(re.findall(r'"do": "(\w+)"', beside))
     assert set(rows) | examples == set(commands)
     for name, cell in rows.items():
         fields = set(commands[name]["properties"]) - {"do"}
-        assert fields == fields & set(re.findall(r"`(\w+)`", cell)), name
+        assert fields <= set(re.findall(r"`(\w+)`", cell)), name
 
 
 def test_the_documentation_lists_the_works_and_their_fields(schema: Described) -> None:
     works = tagged(schema, "Work", "work")
     text = section("Work beside the trials of an endpoint")
     rows = dict(re.findall(r"^\| `(\w+)` (?:\(([^|]*?)\) )?\|", text, re.M))
+    del rows["work"]  # the heading
     assert set(rows) == set(works)
     for name, cell in rows.items():
         fields = set(works[name]["properties"]) - {"work"}

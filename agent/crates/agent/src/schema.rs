@@ -83,6 +83,7 @@ mod tests {
     }
 
     fn commands() -> Vec<Value> {
+        #[cfg(target_os = "linux")]
         let way = json!({
             "rate_bps": 1e6, "burst_bytes": 0, "overhead_bytes": -4, "delay_ns": 5,
             "jitter": {"model": "normal", "mean": 1, "sd": 2}, "keep_order": true,
@@ -90,6 +91,7 @@ mod tests {
             "reorder": 0, "duplicate": 0, "mtu_bytes": 1500,
             "queue": {"bytes": 9, "frames": 9, "codel": {"target_ns": 5, "interval_ns": 9}},
         });
+        #[cfg(target_os = "linux")]
         let plain = json!({"queue": {}, "mtu_bytes": 1500, "jitter": {"quantiles": [1, 2]}});
         let placement = json!({"cpus": [0]});
         let works = [

@@ -38,7 +38,7 @@ pub enum Command {
     /// Cuts or mends an emulated link, or asks for its statistics; answered by `line`.
     Order {
         job: String,
-        #[cfg_attr(not(target_os = "linux"), schemars(with = "String"))]
+        #[cfg_attr(not(target_os = "linux"), schemars(with = "serde_json::Value"))]
         order: Order,
     },
     /// Ends such work; answered by `stopped` with what it yielded.
