@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pentathlon.procedure.records import AgentEvent, from_json, to_json
-from pentathlon.protocol import agent, events
+from pentathlon.protocol import events
 from pentathlon.protocol.events import AGENT_KINDS, TYPES, Unknown, WrongEvent, read
 
 RUST = Path(__file__).parent.parent.parent / "agent" / "crates" / "protocol" / "src" / "event.rs"
@@ -98,39 +97,6 @@ def test_the_types_are_those_of_the_agents_sources() -> None:
     sources["log"]["place"] = True
     sources["news"] = {}
     assert len(differences(sources)) == 4
-
-
-def test_the_types_are_those_of_the_agents_schema() -> None:
-    try:
-        file = agent.locate()
-    except agent.AgentError as error:
-        pytest.skip(str(error))
-    done = subprocess.run([file, "schema"], capture_output=True, check=False)
-    if done.returncode:
-        pytest.skip("this agent has no verb `schema`")
-    schema = json.loads(done.stdout)
-    # Wherever it stands in the document: an object whose property `event` is one word.
-    sent: dict[str, dict[str, bool]] = {}
-    pending: list[Any] = [schema]
-    while pending:
-        one = pending.pop()
-        pending += one if isinstance(one, list) else one.values() if isinstance(one, dict) else ()
-        of = one.get("properties") if isinstance(one, dict) else None
-        name = of.get("event", {}).get("const") if isinstance(of, dict) else None
-        if name in AGENT_KINDS:
-            assert isinstance(of, dict)
-            needed = set(one.get("required", []))
-            keys = set(of) - {"event", "t_ns"}
-            sent[name] = {key: key in needed for key in keys}
-    if not sent:
-        pytest.skip("the verb `schema` does not describe the events")
-    wrong = [
-        f"{name}.{field}"
-        for name, members in sent.items()
-        for field, required in own(name).items()
-        if required and field not in members
-    ]
-    assert wrong == []
 
 
 def test_a_record_keeps_what_no_type_knows() -> None:

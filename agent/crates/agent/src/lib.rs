@@ -7,3 +7,4 @@
 pub mod endpoint;
 #[cfg(test)]
 mod hostile;
+pub mod schema;

@@ -1,7 +1,7 @@
 //! The command line of `pentathlon-agent`.
 
 use lexopt::prelude::*;
-use pentathlon_agent::endpoint;
+use pentathlon_agent::{endpoint, schema};
 use pentathlon_harness::clock;
 use pentathlon_harness::{EXIT_STATUS, EXIT_VERB};
 use pentathlon_packets::join::join;
@@ -19,6 +19,7 @@ Usage: pentathlon-agent VERB
 
 Verbs:
   catalog     print what can be measured, as one JSON document
+  schema      print what requests, events, commands and the catalog hold, as one JSON Schema
   inventory   print what this system is made of, as one JSON document
   run         read one request (JSON) from standard input, write events as JSON lines
   endpoint    be one host of a test between hosts: commands in, events and records out
@@ -102,6 +103,7 @@ fn verb() -> Result<u8, String> {
             "clock": clock::calibrate(),
             "system": inventory::collect(&std::env::temp_dir()),
         })),
+        Some("schema") => document(&schema::document()),
         Some("run") => Ok(session::serve() as u8),
         Some("join") => {
             let mut request = String::new();

@@ -1,8 +1,7 @@
 //! The way out of the agent: events as lines.
 
 use super::clock::monotonic_ns;
-use pentathlon_protocol::Event;
-use serde::Serialize;
+use pentathlon_protocol::{Event, Line};
 use std::io::Write;
 
 /// Writes events as lines. Lines are held back until `flush`, so that writing (and whoever reads)
@@ -30,12 +29,6 @@ impl<W: Write> Emitter<W> {
 
     /// Queues one event.
     pub fn push(&mut self, event: &Event) {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            #[serde(flatten)]
-            event: &'a Event,
-            t_ns: u64,
-        }
         let line = Line {
             event,
             t_ns: self.now_ns(),

@@ -1,7 +1,7 @@
 //! What every workload is to the program that runs it.
 
 use super::measure::{Context, Failure};
-use pentathlon_protocol::catalog;
+use pentathlon_protocol::catalog::{self, Entry, Role};
 use serde_json::{json, Value};
 
 /// A measured program with parameters.
@@ -107,20 +107,30 @@ impl<T: BetweenHosts> Workload for T {
 /// A workload's entry, in which `zero_allowed` marks the indicators that may be zero, and the role
 /// `context` those that say what the work took or how well it is known, and not how fast it was.
 pub fn entry(workload: &dyn Workload) -> Value {
-    let mut entry = json!(workload.describe());
-    entry["hosts"] = json!(workload.hosts());
-    entry["histograms"] = json!(workload.histograms());
-    entry["timeout_s"] = json!(workload.timeout_s());
-    for indicator in entry["indicators"].as_array_mut().into_iter().flatten() {
-        if workload
-            .may_be_zero()
-            .iter()
-            .any(|id| indicator["id"] == *id)
-        {
-            indicator["zero_allowed"] = json!(true);
-        }
-        let context = workload.context().iter().any(|id| indicator["id"] == *id);
-        indicator["role"] = json!(if context { "context" } else { "performance" });
-    }
-    entry
+    let described = workload.describe();
+    let listed = |indicator: catalog::Indicator| catalog::Listed {
+        zero_allowed: workload.may_be_zero().contains(&indicator.id),
+        role: if workload.context().contains(&indicator.id) {
+            Role::Context
+        } else {
+            Role::Performance
+        },
+        indicator,
+    };
+    json!(Entry {
+        id: described.id,
+        area: described.area,
+        title: described.title,
+        summary: described.summary,
+        source: described.source,
+        parameters: described.parameters,
+        factors: described.factors,
+        indicators: described.indicators.into_iter().map(listed).collect(),
+        checksum: described.checksum,
+        semantics: described.semantics,
+        test_only: described.test_only,
+        hosts: workload.hosts(),
+        histograms: workload.histograms(),
+        timeout_s: workload.timeout_s(),
+    })
 }

@@ -12,6 +12,7 @@ use pentathlon_os::packet::FrameSocket;
 use pentathlon_os::ring::{Frame, Ring};
 use pentathlon_os::time::{monotonic_ns, realtime_ns, thread_cpu_ns};
 use pentathlon_os::{interface, mmsg, namespace, timer_slack, wait};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::io;
@@ -34,8 +35,9 @@ const AWAKE_NS: u64 = 500_000_000;
 const OLDEST_NS: u64 = 1_000_000_000;
 
 /// The line that is asked for.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "LineRequest")]
 pub struct Request {
     /// Names of the two interfaces.
     pub interfaces: [String; 2],
@@ -54,7 +56,7 @@ pub struct Request {
 }
 
 /// What a line that is in use can be told or asked.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     Cut,

@@ -6,6 +6,7 @@
 
 use pentathlon_os::time::{monotonic_ns, realtime_ns};
 use pentathlon_os::{socket, stamp, timer_slack, wait};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::io;
@@ -25,8 +26,9 @@ const SPIN_NS: u64 = 100_000;
 const IDLE_NS: u64 = 10_000_000;
 const BUFFER: usize = 32 << 20;
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ProbeRequest")]
 pub struct Request {
     pub local: SocketAddr,
     pub peer: SocketAddr,
@@ -37,8 +39,9 @@ pub struct Request {
 }
 
 /// Probes at a fixed period.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ProbeSend")]
 pub struct Send {
     pub count: u64,
     /// Bytes of payload.

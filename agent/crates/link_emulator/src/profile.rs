@@ -1,10 +1,11 @@
 //! What a line is to be, per direction, as the experimenter sends it.
 
 use pentathlon_packets::model::Model;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One direction of a line.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
     /// Bits per second; without it, frames take no time on the line.
@@ -40,7 +41,7 @@ pub struct Way {
 }
 
 /// What is added to the propagation delay of each frame, in ms.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Jitter {
     /// Drawn from a distribution; `trace` gives its values in their order.
@@ -50,7 +51,7 @@ pub enum Jitter {
 }
 
 /// How frames are lost on the line.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Loss {
     #[default]
@@ -68,7 +69,7 @@ pub enum Loss {
 }
 
 /// The queue before the line. The frame that is on the line is not in it.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
     #[serde(default)]
@@ -80,8 +81,9 @@ pub struct Queue {
 }
 
 /// The two parameters of CoDel (RFC 8289, section 4.3 and 4.4).
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "CodelTarget")]
 pub struct Target {
     pub target_ns: u64,
     pub interval_ns: u64,

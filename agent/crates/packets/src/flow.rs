@@ -2,10 +2,11 @@
 
 use super::model::{Gap, Model};
 use super::packet::{COMPACT, COMPACT_FLOWS, COMPACT_SEQUENCES, HEADER, LONGEST};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     Udp,
@@ -44,7 +45,7 @@ impl Protocol {
 }
 
 /// How packets are handed to the system; each measures another layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TransmitBackend {
     /// One send(2) a packet.
@@ -65,7 +66,7 @@ pub enum TransmitBackend {
 }
 
 /// How the receiver takes packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reader {
     /// One recv(2) a packet.
@@ -82,7 +83,7 @@ pub enum Reader {
 }
 
 /// What the receiver does with a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     #[default]
@@ -91,7 +92,7 @@ pub enum Role {
     Echo,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiveFlow {
     pub flow: u32,
@@ -133,7 +134,7 @@ impl ReceiveFlow {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendFlow {
     pub flow: u32,

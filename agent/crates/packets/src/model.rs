@@ -6,6 +6,7 @@
 
 use rand_distr::{Cauchy, Distribution, Exp, Gamma, Normal, Pareto, Poisson, Uniform, Weibull};
 use rand_pcg::Pcg64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Sizes and shares of the simple Internet mix: 40, 576 and 1500 byte IP packets as 7 : 4 : 1
@@ -23,7 +24,7 @@ const MOST_PERIODS: u32 = 1_000_000;
 const SHORTEST_HOLD_S: f64 = 1e-3;
 
 /// A distribution of numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Model {
     Constant {
@@ -74,7 +75,7 @@ fn one() -> f64 {
 }
 
 /// The time between two packets.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gap {
     /// Seconds, or with `rate` packets per second, of which the gap is the inverse. A constant

@@ -1,9 +1,11 @@
 //! What a binary is: recorded with every result, because two builds are not comparable.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Identity of the agent that produced a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Build {
     pub version: &'static str,
     /// Hash over sources, manifest, lock file, compiler and target (16 hex digits).

@@ -1,9 +1,11 @@
 //! What the agent says of its clock.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was found out about the clock before anything was timed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Calibration {
     pub source: Source,
     /// Smallest step seen between two different readings, in ns.
@@ -18,7 +20,7 @@ pub struct Calibration {
     pub notes: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Source {
     #[serde(rename = "tsc")]
     Tsc,
@@ -28,7 +30,8 @@ pub enum Source {
 }
 
 /// The time stamp counter, measured against the monotonic clock.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Tsc {
     /// CPUID 80000007h EDX[8]: the counter runs at one rate in all power states.
     pub invariant: bool,

@@ -1,10 +1,12 @@
 //! The counters that are read beside each sample.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How much one sample's batch moved each counter; the names are those of the protocol.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Delta {
     /// CPU time in user mode of this process and of the children it has waited for, in ns.
     /// Linux measures the sum with the scheduler's clock and splits it into user and system by
@@ -49,7 +51,8 @@ pub const COUNTERS: [&str; 11] = [
 ];
 
 /// Which counters this system keeps.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Support {
     pub supported: Vec<&'static str>,
     /// Counter to reason.

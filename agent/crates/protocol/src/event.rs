@@ -4,11 +4,13 @@ use super::build::Build;
 use super::catalog::Direction;
 use super::clock::Calibration;
 use super::counters::{Delta, Support};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The value of one factor of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CaseValue {
     Integer(u64),
@@ -28,8 +30,10 @@ impl From<&str> for CaseValue {
 }
 
 /// The factors that tell one indicator of a workload from another, in the catalog's order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Case(pub Vec<(&'static str, CaseValue)>);
+#[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
+pub struct Case(
+    #[schemars(with = "BTreeMap<String, CaseValue>")] pub Vec<(&'static str, CaseValue)>,
+);
 
 impl Case {
     pub fn new() -> Self {
@@ -49,7 +53,7 @@ impl Serialize for Case {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Batch sizing and asked-for warm-up: reported, never averaged in.
@@ -57,7 +61,7 @@ pub enum Phase {
     Measure,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorKind {
     /// The system cannot do it: no permission, no such call, no such counter.
@@ -72,7 +76,8 @@ pub enum ErrorKind {
 }
 
 /// One raw value: one timed batch of one indicator.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Sample {
     pub workload: &'static str,
     pub index: usize,
@@ -93,7 +98,8 @@ pub struct Sample {
 }
 
 /// The raw values of one round, counted in buckets.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct HistogramSample {
     pub workload: &'static str,
     pub index: usize,
@@ -117,7 +123,8 @@ pub struct HistogramSample {
 }
 
 /// What a session opens with: who measures, with which clock, on what.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Opening {
     pub session: String,
     pub agent: Build,
@@ -129,7 +136,7 @@ pub struct Opening {
     pub telemetry: Support,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
     Inventory(Box<Opening>),
@@ -138,6 +145,7 @@ pub enum Event {
         index: usize,
         count: usize,
         process: u32,
+        #[schemars(extend("enum" = ["start", "case", "end"]))]
         state: &'static str,
         case: Option<Case>,
     },
@@ -148,6 +156,7 @@ pub enum Event {
         index: usize,
         #[serde(rename = "do")]
         action: &'static str,
+        #[schemars(extend("enum" = ["start", "waiting", "end"]))]
         state: &'static str,
         outcome: Option<&'static str>,
         reason: Option<String>,
@@ -185,4 +194,14 @@ pub enum Event {
         samples: u64,
         errors: u64,
     },
+}
+
+/// An event as it is written: one line.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Event", deny_unknown_fields)]
+pub struct Line<'a> {
+    #[serde(flatten)]
+    pub event: &'a Event,
+    /// Nanoseconds since the agent started, on the system's monotonic clock.
+    pub t_ns: u64,
 }

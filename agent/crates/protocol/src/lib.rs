@@ -11,7 +11,7 @@ mod request;
 pub use build::Build;
 pub use clock::{Calibration, Source, Tsc};
 pub use counters::{Delta, Support, COUNTERS};
-pub use event::{Case, CaseValue, ErrorKind, Event, HistogramSample, Opening, Phase, Sample};
+pub use event::{Case, CaseValue, ErrorKind, Event, HistogramSample, Line, Opening, Phase, Sample};
 pub use prepare::{IdleTask, Limits, Step};
 pub use request::{Placement, Request, Task};
 

@@ -1,9 +1,10 @@
 //! What a request asks to be done on the system before anything is measured.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One step of a request, in the order of the request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Step {
     /// Lists the installed software and says whether the system learns from use.
@@ -37,7 +38,7 @@ impl Step {
 }
 
 /// A task that a system keeps for idle moments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleTask {
     /// Write what waits for the disk, sync(2).
@@ -51,7 +52,7 @@ pub enum IdleTask {
 }
 
 /// What counts as quiet. Every limit is inclusive.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The system has to be up for so long before quiet is looked for, s.

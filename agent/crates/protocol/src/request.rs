@@ -1,11 +1,12 @@
 //! What the experimenter asks for: one JSON document on standard input.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// One session on the system under test: several workloads, in the order given.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     pub protocol: u32,
@@ -30,7 +31,7 @@ pub struct Request {
 }
 
 /// Where and with which priority the workloads run. What is absent is left as it is.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
     /// CPUs that the workloads may run on (`sched_setaffinity(2)`).
@@ -48,7 +49,7 @@ pub struct Placement {
 }
 
 /// One workload with its parameters and repetitions.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     pub id: String,

@@ -9,10 +9,10 @@ use serde_json::{json, Value};
 /// theirs, as one document.
 pub fn document(own: &[&'static dyn Workload], beside: Vec<Value>) -> Value {
     let own = own.iter().map(|workload| entry(*workload));
-    json!({
-        "protocol": VERSION,
-        "catalog_version": catalog::VERSION,
-        "agent": build::this(),
-        "workloads": own.chain(beside).collect::<Vec<_>>(),
+    json!(catalog::Document {
+        protocol: VERSION,
+        catalog_version: catalog::VERSION,
+        agent: build::this(),
+        workloads: own.chain(beside).collect(),
     })
 }

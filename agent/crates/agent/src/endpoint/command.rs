@@ -4,11 +4,12 @@ use super::jobs::{Order, Work};
 use super::program::Program;
 use super::router::Tuning;
 use pentathlon_packets::flow::{ReceiveFlow, SendFlow};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Command {
     /// Opens the sockets of a trial's receivers; answered by `ready` with their ports.
@@ -35,7 +36,11 @@ pub enum Command {
     /// Starts work in the background under a name; answered by `started`.
     Start { job: String, what: Work },
     /// Cuts or mends an emulated link, or asks for its statistics; answered by `line`.
-    Order { job: String, order: Order },
+    Order {
+        job: String,
+        #[cfg_attr(not(target_os = "linux"), schemars(with = "serde_json::Value"))]
+        order: Order,
+    },
     /// Ends such work; answered by `stopped` with what it yielded.
     Stop { job: String },
     /// Captures every frame of an interface from now on; answered by `capturing`.
@@ -50,7 +55,7 @@ pub enum Command {
     Quit {},
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Listen {
     pub trial: String,
@@ -60,7 +65,7 @@ pub struct Listen {
     pub flows: Vec<ReceiveFlow>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Send {
     pub trial: String,
@@ -75,7 +80,7 @@ pub struct Send {
     pub quiet_ms: u64,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
     pub address: IpAddr,
@@ -83,7 +88,7 @@ pub struct Exchange {
 }
 
 /// The random number of a session: 16 hex digits.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Session(pub u64);
 
@@ -98,7 +103,7 @@ impl TryFrom<String> for Session {
 }
 
 /// An address with the length of its prefix.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub struct Network {

@@ -17,7 +17,7 @@ mod router;
 mod trial;
 
 use captures::Captures;
-use command::Command;
+pub use command::Command;
 use jobs::Jobs;
 use pentathlon_harness::clock::calibrate;
 use pentathlon_harness::Scratch;

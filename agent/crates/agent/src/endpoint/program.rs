@@ -2,6 +2,7 @@
 
 use pentathlon_harness::clock::monotonic_ns;
 use pentathlon_os::process::{has_ended, own_group, Group};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ const TAIL_BYTES: usize = 16 << 10;
 const LOOK: Duration = Duration::from_millis(2);
 
 /// What is to run.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     /// The program and its arguments.

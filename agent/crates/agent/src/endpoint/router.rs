@@ -2,11 +2,12 @@
 //! set. Everything is put back when the endpoint ends.
 
 use super::trial::Refusal;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::net::IpAddr;
 
 /// What the host's forwarding depends on; what is left out stays as it is.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub struct Tuning {
@@ -19,7 +20,7 @@ pub struct Tuning {
 }
 
 /// Who polls an interface: a thread of its own, or the soft interrupt.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub struct Polling {
@@ -28,7 +29,7 @@ pub struct Polling {
 }
 
 /// Routes that lead nowhere that is used, so that the table is as long as was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub struct RouteTable {
@@ -37,7 +38,7 @@ pub struct RouteTable {
 }
 
 /// Rules on forwarded packets of one version of the protocol, none of which matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub struct Firewall {

@@ -4,7 +4,7 @@ use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Output, Stdio};
 
-fn agent(verb: &str) -> Command {
+pub fn agent(verb: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pentathlon-agent"));
     command
         .arg(verb)
@@ -25,7 +25,7 @@ fn start(request: &str) -> Child {
     child
 }
 
-fn events_of(request: &Value) -> Vec<Value> {
+pub fn events_of(request: &Value) -> Vec<Value> {
     let mut child = start(&format!("{request}\n"));
     let output = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let events = output

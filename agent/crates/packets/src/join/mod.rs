@@ -13,14 +13,16 @@ use arrivals::Arrivals;
 use blocks::Block;
 use departures::Departures;
 use pentathlon_os::disk::map::{boundary, Map};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spread::{Delays, Spread};
 use std::fs::File;
 use std::path::PathBuf;
 
 /// What is asked for.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JoinRequest")]
 pub struct Request {
     /// Files of records, which nobody may change in the meantime.
     sent: PathBuf,
@@ -36,7 +38,7 @@ pub struct Request {
 }
 
 /// Receiver's timer minus sender's timer, as a line over the sender's time.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
     origin_ns: i64,

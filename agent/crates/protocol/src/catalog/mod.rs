@@ -1,24 +1,28 @@
 //! The catalog: what can be measured, in which unit, which direction is better, with which
 //! parameters, after which document. The agent owns it; nothing repeats it.
 
+mod document;
 mod parameters;
 
+pub use document::{Document, Entry, Listed, Role};
 pub use parameters::Parameters;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Raised whenever the meaning of an indicator or of a default changes.
 pub const VERSION: u32 = 4;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     Higher,
     Lower,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Type {
     #[serde(rename = "integer")]
     Integer,
@@ -35,7 +39,8 @@ pub enum Type {
 }
 
 /// A parameter of a workload, with its default.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Parameter {
     pub name: &'static str,
     #[serde(rename = "type")]
@@ -70,7 +75,8 @@ pub fn parameter(
 }
 
 /// A factor that distinguishes the cases of a workload, and how to draw it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Factor {
     pub name: &'static str,
     pub title: &'static str,
@@ -100,7 +106,7 @@ impl Factor {
     }
 }
 
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Indicator {
     pub id: &'static str,
     pub title: &'static str,
@@ -125,7 +131,8 @@ impl Indicator {
 }
 
 /// A distribution that a workload reports as histograms, and which indicators are derived from it.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Histogram {
     pub id: &'static str,
     pub title: &'static str,
@@ -134,6 +141,7 @@ pub struct Histogram {
     pub direction: Direction,
     /// Indicator of the workload, and the share of the values that do not exceed its value.
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub quantiles: &'static [(&'static str, f64)],
 }
 
@@ -145,7 +153,8 @@ fn as_map<S: serde::Serializer>(
 }
 
 /// How the same work differs between systems.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Semantics {
     pub linux: &'static str,
     pub windows: &'static str,

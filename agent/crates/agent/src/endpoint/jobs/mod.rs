@@ -16,6 +16,7 @@ use super::program::{self, Program};
 pub use line::Order;
 use pentathlon_packets::Timer;
 use pentathlon_protocol::{Calibration, Placement};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{json, Value};
 use std::collections::HashMap;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// A piece of work in the background.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "work", rename_all = "lowercase")]
 pub enum Work {
     /// Counts units of computation that the CPUs have room for.
@@ -54,8 +55,10 @@ pub enum Work {
         placement: Placement,
     },
     /// Carries frames between two interfaces as a link would.
+    #[cfg_attr(not(target_os = "linux"), schemars(with = "Value"))]
     Emulate(Box<line::Line>),
     /// Sends probes and writes down those that come.
+    #[cfg_attr(not(target_os = "linux"), schemars(with = "Value"))]
     Probe(line::Probes),
 }
 
