@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 from hdrh.histogram import HdrHistogram
 
-from pentathlon.exchange import pcapng_writer
+from pentathlon.exchange import pcapng
+from pentathlon.exchange.packet_headers import Packet, frame
 from pentathlon.safeio.escaping import csv_field
 
 DIGITS = 3
@@ -30,6 +31,8 @@ def pcapng_blocks(
 ) -> Iterator[bytes]:
     """The packets as both ends saw them, in the order of time.
 
+    Two interfaces: 0 is the sender, 1 the receiver, both on the sender's timer.
+
     Args:
         flows: of the `packets` event.
     """
@@ -37,10 +40,11 @@ def pcapng_blocks(
         (packet for flow in flows for packet in _packets(table, flow)),
         key=lambda packet: packet.time_ns,
     )
-    return pcapng_writer.write(packets, comment)
+    frames = ((int(packet.received), frame(packet)) for packet in packets)
+    return pcapng.write(pcapng.RAW_IP, ("sender", "receiver"), frames, comment)
 
 
-def _packets(table: pl.DataFrame, flow: dict[str, Any]) -> Iterator[pcapng_writer.Packet]:
+def _packets(table: pl.DataFrame, flow: dict[str, Any]) -> Iterator[Packet]:
     own = table.filter(pl.col("flow") == flow["flow"])
     # Arrivals are known on the sender's timer only by way of the clocks.
     columns = ("sequence", "copy", "length", "intended_ns", "sent_ns", "refused", "delay_ns")
@@ -57,9 +61,9 @@ def _packets(table: pl.DataFrame, flow: dict[str, Any]) -> Iterator[pcapng_write
             "length": length,
         }
         if copy == 0 and not refused:
-            yield pcapng_writer.Packet(time_ns=sent, received=False, **same)
+            yield Packet(time_ns=sent, received=False, **same)
         if delay is not None:
-            yield pcapng_writer.Packet(time_ns=max(0, round(sent + delay)), received=True, **same)
+            yield Packet(time_ns=max(0, round(sent + delay)), received=True, **same)
 
 
 def histograms(table: pl.DataFrame) -> dict[str, HdrHistogram]:

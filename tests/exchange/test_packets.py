@@ -17,7 +17,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from pentathlon.exchange import packets as export
-from pentathlon.exchange import pcapng_writer
+from pentathlon.exchange.packet_headers import Packet, frame
 from pentathlon.packets import clocks, join
 from pentathlon.packets import table as packets
 from pentathlon.packets.records import Packets
@@ -107,14 +107,14 @@ def test_wireshark_reads_the_capture(tmp_path: Path, version: int, protocol: str
 
 
 def test_a_short_packet_is_made_again_with_its_compact_header() -> None:
-    packet = pcapng_writer.Packet(
+    packet = Packet(
         time_ns=9, received=False, protocol="udp", source="198.18.0.1", target="198.18.0.2",
         port=5000, flow=77, sequence=0x0102030405, intended_ns=0xBA9876543210, late_ns=0x10,
         length=18,
     )  # fmt: skip
-    made, whole = pcapng_writer.frame(packet)
-    assert len(made) == whole == 20 + 8 + 18
+    made = frame(packet)
+    assert len(made.data) == made.length == 20 + 8 + 18
     # As agent/crates/packets/src/packet.rs has it, of session 0.
-    ours = made[28:]
+    ours = made.data[28:]
     assert ours[:17] == bytes.fromhex("000000 0102030405 004d ba9876543220 80")
     assert functools.reduce(operator.xor, ours) == 0xA5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from pentathlon.exchange.pcapng_reader import CaptureError, read
+from pentathlon.exchange.pcapng import CaptureError, read
 from pentathlon.exchange.strace import StraceError
 from pentathlon.exchange.strace_import import import_strace
 from pentathlon.experiments.file_services.capture import http2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pentathlon.exchange.pcapng_reader import read
+from pentathlon.exchange.pcapng import read
 from pentathlon.experiments.file_services.capture.summary import summarise
 from tests.experiments.file_services.packets import CLIENT, SERVER
 from tests.hostile.captures import TALKS, capture, captures, recordings

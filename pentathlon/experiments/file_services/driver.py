@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from pentathlon.exchange.pcapng_reader import CaptureError
+from pentathlon.exchange.pcapng import CaptureError
 from pentathlon.experiments.file_services import content, trial
 from pentathlon.experiments.file_services.behaviours import OWN, Behaviour
 from pentathlon.experiments.file_services.content import Content

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pentathlon.exchange import pcapng_reader
+from pentathlon.exchange import pcapng
 from pentathlon.experiments.file_services import client_errors, protocols
 from pentathlon.experiments.file_services.capture.summary import Summary, summarise
 from pentathlon.experiments.file_services.content import Content
@@ -102,7 +102,7 @@ def run(setup: Setup) -> Done:
         captured = tap.captured(trial)
         # Nobody looks at the files before: that would be work beside what is measured.
         _check(done, setup, family, service)
-        found = summarise(pcapng_reader.read(captured), *testbed.addresses, family.name)
+        found = summarise(pcapng.read(captured), *testbed.addresses, family.name)
         return Done(found, float(done["elapsed_ns"]) / 1e9, captured, setup.held, service.name)
     finally:
         service.server.stop()

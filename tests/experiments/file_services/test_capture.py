@@ -7,7 +7,7 @@ from heapq import heappush
 
 import pytest
 
-from pentathlon.exchange.pcapng_reader import CaptureError, read
+from pentathlon.exchange.pcapng import CaptureError, read
 from pentathlon.experiments.file_services.capture import http, http2, smb
 from pentathlon.experiments.file_services.capture.exchanges import Exchange, turns
 from pentathlon.experiments.file_services.capture.rounds import round_trips, shortest_ns

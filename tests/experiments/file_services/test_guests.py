@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.exchange import pcapng_reader
+from pentathlon.exchange import pcapng
 from pentathlon.experiments.file_services import trial
 from pentathlon.experiments.file_services.capture.summary import summarise
 from pentathlon.experiments.file_services.testbed import CABLE, Testbed
@@ -82,7 +82,7 @@ def test_a_copy_between_two_kernels_has_its_bytes(bench: Bench, protocol: str) -
     else:
         assert found["link_round_trip"] >= 50
     assert any(event["event"] == "link" and "link" in event for event in events)
-    talks = summarise(pcapng_reader.read(capture(events)), *bench.testbed.addresses, "smb").talks
+    talks = summarise(pcapng.read(capture(events)), *bench.testbed.addresses, "smb").talks
     assert bool(talks) != (protocol == "http3") and all(talk.segments for talk in talks)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import struct
+from contextlib import nullcontext
 
 import pytest
 
 from pentathlon.experiments.file_services.capture import http, http2, nfs
 from pentathlon.experiments.file_services.capture.exchanges import Exchange
-from pentathlon.experiments.file_services.capture.hpack import HpackError
 from pentathlon.experiments.file_services.capture.segments import segments
 from pentathlon.experiments.file_services.capture.streams import Conversation, conversations
 from tests.experiments.file_services.packets import ACK, CLIENT, FIN, SERVER, Line
@@ -78,10 +78,77 @@ def test_headers_of_http_2_are_padded_go_on_and_wait_for_their_data() -> None:
     assert [one.data for one in found] == [False, True]
 
 
-def test_padding_beyond_the_headers_is_refused() -> None:
-    asked = http2.PREFACE + frame(1, 4 | 8, 1, b"\x09\x82")
-    with pytest.raises(HpackError, match="padded beyond"):
+def asks(*blocks: bytes) -> Conversation:
+    """A client that sends these header blocks, each of a request of its own."""
+    frames = (frame(1, 5, 2 * number + 1, block) for number, block in enumerate(blocks))
+    return talk(http2.PREFACE + b"".join(frames), b"")
+
+
+@pytest.mark.parametrize(
+    ("kind", "flags", "number", "body", "reason"),
+    [
+        (1, 4 | 8, 1, b"\x09\x82", "Padding is too long"),
+        (1, 4 | 8 | 32, 1, b"\x02" + bytes(5) + b"\x82", "Padding is too long"),
+        (1, 4 | 8, 1, b"", "Invalid Padding data"),
+        (1, 4 | 32, 1, bytes(4), "Invalid Priority data"),
+        (0, 0, 0, b"data", "Stream ID must be non-zero for DataFrame"),
+    ],
+)
+def test_a_damaged_frame_of_http_2_is_refused_with_its_place(
+    kind: int, flags: int, number: int, body: bytes, reason: str
+) -> None:
+    asked = http2.PREFACE + frame(1, 5, 1, b"\x82") + frame(kind, flags, number, body)
+    with pytest.raises(http2.Http2Error, match=f"at byte 34 of its stream .*: {reason}$"):
         http.exchanges(talk(asked, b""))
+
+
+def test_a_frame_of_http_2_that_is_not_whole_ends_the_messages() -> None:
+    whole = frame(1, 5, 1, b"\x88")
+    for torn in (whole[:8], whole[:9]):
+        asked = http2.PREFACE + frame(1, 5, 1, b"\x82") + frame(1, 5, 3, b"\x82")
+        assert names(http.exchanges(talk(asked, whole + torn))) == [("GET", None)]
+
+
+@pytest.mark.parametrize(
+    "block", [b"\x7f", b"\x41\x8c\xf1\xe3", b"\x7f" + b"\xff" * 6 + b"\x01", b"\x80", b"\xbe"]
+)
+def test_what_is_no_header_of_http_2_is_refused(block: bytes) -> None:
+    with pytest.raises(http2.Http2Error, match=r"at byte 24 of .* no header block of RFC 7541$"):
+        http.exchanges(asks(block))
+
+
+def test_what_is_not_utf_8_in_a_header_of_http_2_is_read() -> None:
+    other = b"\x00\x01x\x01\xff"
+    asked = http2.PREFACE + frame(1, 5, 1, other + literal(b"GET"))
+    assert names(http.exchanges(talk(asked, frame(1, 5, 1, b"\x88")))) == [("GET", None)]
+
+
+REMEMBER: bytes = b"\x40\x01a\x7f\xa1\x1e" + b"x" * 4000
+"""A header of 4001 bytes that enters the table (RFC 7541, section 6.2.1), as its newest, 62."""
+
+
+def test_a_few_bytes_of_headers_cannot_unpack_to_many() -> None:
+    fifteen = literal(b"GET") + b"\xbe" * 15
+    asked = http2.PREFACE + frame(1, 5, 1, REMEMBER) + frame(1, 5, 3, fifteen)
+    assert names(http.exchanges(talk(asked, frame(1, 5, 3, b"\x88")))) == [("GET", None)]
+    with pytest.raises(http2.Http2Error, match="unpack to more than 65536 bytes"):
+        http.exchanges(asks(REMEMBER, fifteen + b"\xbe" * 2))
+
+
+def test_the_table_of_headers_grows_as_browsers_allow_and_no_further() -> None:
+    grown = b"\x3f\xe1\xff\x03"  # 65536: 31, and 65505 in seven bits each.
+    found = http.exchanges(talk(http2.PREFACE + frame(1, 5, 1, grown + b"\x82"), b""))
+    assert found == []
+    with pytest.raises(http2.Http2Error, match="no header block"):
+        http.exchanges(asks(b"\x3f\xe2\xff\x03\x82"))
+
+
+def test_headers_that_are_read_are_not_read_again_with_what_follows() -> None:
+    entered = frame(1, 4, 1, literal(b"GET") + b"\x40\x01a\x01b") + frame(9, 4, 1, b"")
+    for newest, refused in ((b"\xbe", False), (b"\xbf", True)):
+        asked = http2.PREFACE + entered + frame(1, 5, 3, newest)
+        with pytest.raises(http2.Http2Error) if refused else nullcontext():
+            http.exchanges(talk(asked, b""))
 
 
 def opaque(data: bytes) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.exchange import pcapng_reader
+from pentathlon.exchange import pcapng
 from pentathlon.experiments.file_services import content, open_smb, trial
 from pentathlon.experiments.file_services.behaviours import behaviour
 from pentathlon.experiments.file_services.capture.exchanges import Exchange
@@ -54,9 +54,7 @@ def ran(bench: Bench, workload: str, protocol: str, **more: Any) -> list[Event]:
 
 
 def exchanges(bench: Bench, events: list[Event], family: str) -> list[Exchange]:
-    found = summarise(
-        pcapng_reader.read(capture(events)), *bench.testbed.addresses, family
-    ).exchanges
+    found = summarise(pcapng.read(capture(events)), *bench.testbed.addresses, family).exchanges
     assert found and [one.failed for one in found if one.failed] == []
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.exchange import pcapng_reader
+from pentathlon.exchange import pcapng
 from pentathlon.experiments.file_services import open_smb, trial
 from pentathlon.experiments.file_services.capture.smb import SMB1_COMMANDS, SMB2_COMMANDS
 from pentathlon.experiments.file_services.capture.summary import summarise
@@ -162,7 +162,7 @@ def test_what_was_sent_again_is_what_the_servers_kernel_has_sent_again(
 ) -> None:
     bench = benches(f"{LAN}{more}\n")
     found = summarise(
-        pcapng_reader.read(capture(bench.run("files.copy", document_bytes=[500_000]))),
+        pcapng.read(capture(bench.run("files.copy", document_bytes=[500_000]))),
         *bench.testbed.addresses, "smb",
     )  # fmt: skip
     # The namespace has served this task alone (RFC 4022: tcpRetransSegs).
@@ -224,7 +224,7 @@ def test_tshark_finds_the_same_exchanges(
         packets = tshark(file, "-Y", "tcp", "-T", "fields", "-e", "frame.len")
     except FileNotFoundError:
         pytest.skip("tshark is not installed")
-    captured = pcapng_reader.read(data)
+    captured = pcapng.read(data)
     addresses = lan.testbed.addresses
     found = summarise(captured, *addresses, "smb")
     whole = [segment for talk in found.talks for segment in talk.segments]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.exchange import pcapng_reader
+from pentathlon.exchange import pcapng
 from pentathlon.protocol import agent
 from pentathlon.store.query import load_result
 from pentathlon.study.catalog import parse_catalog
@@ -157,6 +157,6 @@ def test_a_study_goes_on_past_a_task_that_cannot_be_done_and_after_a_kill(
     ]
     whole = [out / name for name in kept if name]
     assert len(set(whole)) == len(whole) >= 3 and None in kept
-    assert all(pcapng_reader.read(path.read_bytes()).frames for path in whole)
+    assert all(pcapng.read(path.read_bytes()).frames for path in whole)
     # Files of the trials are gone, those of the killed run too.
     assert not [path.name for path in state.rglob("files-*")]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.exchange import pcapng_reader
+from pentathlon.exchange import pcapng
 from pentathlon.experiments.file_services.capture.summary import summarise
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.machine.errors import TargetUnavailable
@@ -60,8 +60,8 @@ def copied(bench: Bench, protocol: str) -> None:
     assert 100_000 < found["wire_bytes"] < 150_000
     # The machine is behind the link: nothing is nearer than its 50 ms.
     assert found["link_round_trip"] >= 50
-    talks = summarise(pcapng_reader.read(capture(events)), *bench.testbed.addresses, "smb").talks
+    talks = summarise(pcapng.read(capture(events)), *bench.testbed.addresses, "smb").talks
     assert talks and all(talk.segments for talk in talks)
     # Whole packets crossed the link, none longer than its MTU.
-    lengths = [frame.length for frame in pcapng_reader.read(capture(events)).frames]
+    lengths = [frame.length for frame in pcapng.read(capture(events)).frames]
     assert 1400 < max(lengths) <= 1514

@@ -6,12 +6,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from pentathlon.experiments.file_services.capture.hpack import HpackError, Unpacker
+from hpack import Decoder, HPACKError, OversizedHeaderListError
+from hyperframe.exceptions import HyperframeError, InvalidPaddingError
+from hyperframe.frame import ContinuationFrame, DataFrame, Frame, HeadersFrame
+
+from pentathlon.exchange.pcapng import CaptureError
 from pentathlon.experiments.file_services.capture.streams import Stream
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, CONTINUATION = 0, 1, 9
-END_STREAM, END_HEADERS, PADDED, PRIORITY = 1, 4, 8, 32
+FRAME_HEADER: Final = 9
+"""Bytes (section 4.1)."""
+PRIORITY: Final = 5
+"""Bytes that the flag of this name adds to HEADERS (section 6.2)."""
+MOST_HEADERS: Final = 1 << 16
+"""Bytes of a message's headers, unpacked, and of the table of recent ones, each header with 32
+more (RFC 7541, section 4.1). Browsers allow as much; one byte can name all that a table holds."""
+
+
+class Http2Error(CaptureError):
+    """A frame or its headers cannot be read; one sentence."""
 
 
 @dataclass(frozen=True)
@@ -43,45 +56,70 @@ def parts(stream: Stream, up: bool) -> Iterator[Part]:
     """Every whole message, in the order in which they end.
 
     Raises:
-        HpackError: the headers cannot be read.
+        Http2Error: a frame or its headers cannot be read.
     """
-    data, unpacker = stream.data, Unpacker()
+    data, decoder = memoryview(stream.data), Decoder(MOST_HEADERS)
+    decoder.max_allowed_table_size = MOST_HEADERS
+    wanted = b":method" if up else b":status"
     at = len(PREFACE) if up else 0
     begun: dict[int, _Open] = {}
-    block = b""
-    while at + 9 <= len(data):
-        length = int.from_bytes(data[at : at + 3], "big")
-        kind, flags = data[at + 3], data[at + 4]
-        number = int.from_bytes(data[at + 5 : at + 9], "big") & 0x7FFFFFFF
-        end = at + 9 + length
-        if end > len(data):
-            return
-        if kind in {DATA, HEADERS}:
+    block = bytearray()
+    while at + FRAME_HEADER <= len(data):
+        try:
+            frame, length = Frame.parse_frame_header(data[at : at + FRAME_HEADER])
+            end = at + FRAME_HEADER + length
+            if end > len(data):
+                return
+            if isinstance(frame, HeadersFrame | ContinuationFrame):
+                frame.parse_body(data[at + FRAME_HEADER : end])
+            if isinstance(frame, HeadersFrame):
+                _check_padding(frame)
+        except HyperframeError as error:
+            reason = str(error).rstrip(".")
+            raise Http2Error(
+                f"the frame of HTTP/2 at byte {at} of its stream cannot be read: {reason}"
+            ) from error
+        number = frame.stream_id
+        if isinstance(frame, DataFrame | HeadersFrame):
             message = begun.setdefault(number, _Open("", at))
-            message.ends = bool(flags & END_STREAM)
-        if kind == HEADERS:
-            block = _bare(bytes(data[at + 9 : end]), flags)
-        elif kind == CONTINUATION:
-            block += data[at + 9 : end]
-        over = kind == DATA
-        if kind in {HEADERS, CONTINUATION} and flags & END_HEADERS and number in begun:
-            over = True
-            # Trailers name neither, and an interim answer (1xx) is followed by the final one.
-            told = dict(unpacker.unpack(block)).get(":method" if up else ":status")
-            begun[number].name = told or begun[number].name
+            message.ends = "END_STREAM" in frame.flags
+        over = isinstance(frame, DataFrame)
+        if isinstance(frame, HeadersFrame | ContinuationFrame):
+            if isinstance(frame, HeadersFrame):
+                block.clear()
+            block += frame.data
+            if "END_HEADERS" in frame.flags and number in begun:
+                over = True
+                # Trailers name neither, and an interim answer (1xx) is followed by the final one.
+                told = _headers(decoder, bytes(block), at).get(wanted, b"")
+                begun[number].name = told.decode("latin-1") or begun[number].name
+                block.clear()
         if over and begun[number].ends:
             message = begun.pop(number)
             yield Part(message.name, number, message.first, end - 1)
         at = end
 
 
-def _bare(body: bytes, flags: int) -> bytes:
-    """A block of headers without padding and priority (section 6.2)."""
-    start = cut = 0
-    if flags & PADDED:
-        start, cut = 1, body[0] if body else 0
-    if flags & PRIORITY:
-        start += 5
-    if start + cut > len(body):
-        raise HpackError("the headers of HTTP/2 are padded beyond their end")
-    return body[start : len(body) - cut]
+def _check_padding(frame: HeadersFrame) -> None:
+    """Compare the padding with what the priority leaves of the frame, as hyperframe does not.
+
+    Raises:
+        InvalidPaddingError: it is longer.
+    """
+    if "PRIORITY" in frame.flags and frame.pad_length > frame.body_len - PRIORITY:
+        raise InvalidPaddingError("Padding is too long.")
+
+
+def _headers(decoder: Decoder, block: bytes, at: int) -> dict[bytes, bytes]:
+    """The headers of a message, of which the frame at this byte of the stream is the last.
+
+    Raises:
+        Http2Error: they are damaged, or longer than `MOST_HEADERS`.
+    """
+    where = f"the headers of HTTP/2 that end in the frame at byte {at} of their stream"
+    try:
+        return dict(decoder.decode(block, raw=True))
+    except OversizedHeaderListError as error:
+        raise Http2Error(f"{where} unpack to more than {MOST_HEADERS} bytes") from error
+    except HPACKError as error:
+        raise Http2Error(f"{where} are no header block of RFC 7541") from error

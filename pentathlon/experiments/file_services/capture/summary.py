@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from pentathlon.exchange.pcapng_reader import Capture, CaptureError
+from pentathlon.exchange.pcapng import Capture, CaptureError
 from pentathlon.experiments.file_services.capture import http, nfs, smb
 from pentathlon.experiments.file_services.capture.exchanges import Exchange, mean_response_ns, turns
 from pentathlon.experiments.file_services.capture.rounds import round_trips, shortest_ns

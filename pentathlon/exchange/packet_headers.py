@@ -1,24 +1,20 @@
-"""Writes packets as a pcapng file (draft-ietf-opsawg-pcapng), from records of both ends.
+"""The headers of a packet, made again from the records of both ends.
 
-Two interfaces: 0 is the sender, 1 the receiver, both on the sender's timer. What the records hold
-is exact: time, length, ports of the receiver, sequence. The rest of each packet is made again from
-them: an IP and a UDP or TCP header, and the header that every packet of ours begins with. The
-session's id and the sender's port are not written down and stand as zero, checksums of UDP and TCP
-too; the payload after the header is left out, as a short snapshot length does.
+What the records hold is exact: time, length, ports of the receiver, sequence. The rest of each
+packet is made again from them: an IP and a UDP or TCP header, and the header that every packet of
+ours begins with. The session's id and the sender's port are not written down and stand as zero,
+checksums of UDP and TCP too; the payload after the header is left out, as a short snapshot length
+does.
 """
 
 from __future__ import annotations
 
 import ipaddress
 import struct
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
 
+from pentathlon.exchange.pcapng import Frame
 from pentathlon.study import distributions
-
-LINKTYPE_RAW: Final = 101
-"""Packets begin with the IP header."""
 
 UDP, TCP, ICMP, ICMP6, SCTP, DCCP = 17, 6, 1, 58, 132, 33
 
@@ -48,34 +44,8 @@ class Packet:
     length: int
 
 
-def write(packets: Iterable[Packet], comment: str) -> Iterator[bytes]:
-    """The file's bytes, block by block. Packets are taken in their order.
-
-    Args:
-        comment: stands in the file's section header.
-    """
-    yield _block(
-        0x0A0D0D0A,
-        struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1) + _option(1, comment.encode()) + _END,
-    )
-    for name in (b"sender", b"receiver"):
-        options = _option(2, name) + _option(9, b"\x09") + _END
-        yield _block(1, struct.pack("<HHI", LINKTYPE_RAW, 0, 0) + options)
-    for packet in packets:
-        bytes_kept, whole = frame(packet)
-        head = struct.pack(
-            "<IIIII",
-            int(packet.received),
-            (packet.time_ns >> 32) & 0xFFFFFFFF,
-            packet.time_ns & 0xFFFFFFFF,
-            len(bytes_kept),
-            whole,
-        )
-        yield _block(6, head + _padded(bytes_kept))
-
-
-def frame(packet: Packet) -> tuple[bytes, int]:
-    """The packet from its IP header to the end of our header, and the length of all of it."""
+def frame(packet: Packet) -> Frame:
+    """The packet from its IP header to the end of our header, with the length of all of it."""
     ours = _header(packet)
     number, transport = _transport(packet)
     behind = len(transport) + packet.length
@@ -86,7 +56,7 @@ def frame(packet: Packet) -> tuple[bytes, int]:
     else:
         network = struct.pack(">IHBB", 6 << 28, min(behind, 0xFFFF), number, 64)
         network += source.packed + target.packed
-    return network + transport + ours, len(network) + behind
+    return Frame(packet.time_ns, network + transport + ours, len(network) + behind)
 
 
 def _header(packet: Packet) -> bytes:
@@ -147,19 +117,3 @@ def _ipv4(protocol: int, length: int, source: bytes, target: bytes) -> bytes:
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return header(~total & 0xFFFF)
-
-
-_END = struct.pack("<HH", 0, 0)
-
-
-def _option(code: int, value: bytes) -> bytes:
-    return struct.pack("<HH", code, len(value)) + _padded(value)
-
-
-def _padded(value: bytes) -> bytes:
-    return value + bytes(-len(value) % 4)
-
-
-def _block(kind: int, body: bytes) -> bytes:
-    total = struct.pack("<I", len(body) + 12)
-    return struct.pack("<I", kind) + total + body + total
