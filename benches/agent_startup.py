@@ -37,7 +37,7 @@ def first_event_ms(program: Path) -> float:
     start = time.perf_counter()
     with subprocess.Popen([program, "run"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
         assert run.stdin is not None and run.stdout is not None
-        run.stdin.write(b'{"protocol":1,"workloads":[]}\n')
+        run.stdin.write(b'{"protocol":2,"workloads":[]}\n')
         run.stdin.flush()
         run.stdout.readline()
         elapsed = (time.perf_counter() - start) * 1e3
@@ -48,7 +48,7 @@ def first_event_ms(program: Path) -> float:
 def resident_mib(program: Path, workload: str) -> dict[str, float]:
     """The largest resident sets while a workload runs, in MiB."""
     request = {
-        "protocol": 1,
+        "protocol": 2,
         "inventory": True,
         "workloads": [{"id": workload, "iterations": 40, "sample_ms": 5}],
     }

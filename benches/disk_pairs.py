@@ -47,11 +47,11 @@ class Twin:
 
 @dataclass(frozen=True)
 class Pair:
-    """A workload with one indicator, and what measures the same."""
+    """A workload with one metric, and what measures the same."""
 
     name: str
     workload: str
-    indicator: str
+    metric: str
     parameters: dict[str, Any]
     others: dict[str, Fio | Sysbench | Twin]
     rows: tuple[tuple[str, str, str], ...]

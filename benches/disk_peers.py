@@ -61,13 +61,13 @@ def ours(program: Path, pair: Pair, place: Place, directory: Path) -> Figures:
     value = statistics.median(
         float(event["value"])
         for event in measured
-        if event["event"] == "sample" and event["indicator"] == pair.indicator
+        if event["event"] == "sample" and event["metric"] == pair.metric
     )
     counts: Counter[int] = Counter()
     for event in measured:
         if event["event"] == "histogram":
             counts.update(dict(event["buckets"]))
-    figures = {"rate": 1e3 / value if pair.indicator == "time" else value}
+    figures = {"rate": 1e3 / value if pair.metric == "time" else value}
     return figures | (quantiles(counts) if pair.quantiles else {})
 
 

@@ -167,7 +167,7 @@ def ours(
     """The best rate, in millions a second."""
     asked = {"api": "gl", "width": size[0], "height": size[1]} | parameters
     found = turns.samples(program, workload, asked, tries=5, sample_ms=300)
-    return max(float(event["value"]) for event in found if event["indicator"] == "rate")
+    return max(float(event["value"]) for event in found if event["metric"] == "rate")
 
 
 def twin(program: str, files: list[Path], size: tuple[int, int], *peer: str) -> float:

@@ -56,7 +56,7 @@ class Pair:
     sizes: tuple[int, ...] = SIZES
     best: bool = False
     """Whether the peer reports its best repetition instead of the median."""
-    indicator: str | None = None
+    metric: str | None = None
     """Which one, where the workload has several."""
     everywhere: bool = False
     """Whether both run on every CPU instead of the one given."""
@@ -229,7 +229,7 @@ def pairs() -> Iterator[Pair]:
                 "twin's loop is the C compiler's",
                 theirs=twin(operation, width, number_),
                 sizes=BLOCKS,
-                indicator=operation,
+                metric=operation,
                 everywhere=threads == "all",
             )
             yield same
@@ -252,7 +252,7 @@ def pairs() -> Iterator[Pair]:
             "block shared by all threads (--memory-scope=global); ours: 512 bits, a block for each",
             theirs=sysbench(operation, count),
             sizes=(16 << 20,),
-            indicator=operation,
+            metric=operation,
             everywhere=True,
         )
         yield everywhere
@@ -366,18 +366,18 @@ def latencies() -> Iterator[Pair]:
         theirs=chase("HUGE=1"),
         definition="the same with huge pages, whose places in the caches are not drawn",
     )
-    for indicator, width in (("read", 64), ("write", 64), ("latency", 8)):
+    for metric, width in (("read", 64), ("write", 64), ("latency", 8)):
         yield Pair(
-            name=f"levels, {indicator}",
+            name=f"levels, {metric}",
             program=TWIN,
             package="twins/memory.c, which needs a C compiler",
             workload="memory.levels",
             parameters={"threads": ["one"], "levels": ["L1", "L2", "L3"]},
-            unit="ns" if indicator == "latency" else "MB/s",
+            unit="ns" if metric == "latency" else "MB/s",
             definition="both: the size that the workload chose for the level; all lines in one "
             "random order, or 512 bits at a time",
-            theirs=twin("chase" if indicator == "latency" else indicator, width, 1),
-            indicator=indicator,
+            theirs=twin("chase" if metric == "latency" else metric, width, 1),
+            metric=metric,
             levels=True,
             rounds=5,
         )

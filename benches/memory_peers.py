@@ -52,7 +52,7 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
         if (
             event["event"] == "sample"
             and event["phase"] == "measure"
-            and pair.indicator in (None, event["indicator"])
+            and pair.metric in (None, event["metric"])
         ):
             size = chosen if pair.levels else event["case"]["block_bytes"]
             samples.setdefault(size, []).append(event["value"])

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from pentathlon.packets import by_agent, clocks, join, metrics, records
+from pentathlon.packets import by_agent, clocks, flow_metrics, join, records
 from pentathlon.protocol import agent
 
 GAP_NS = 1000
@@ -170,7 +170,7 @@ def note_order(
         answers.last_delay = int(values[-1])
 
 
-def wrong(found: metrics.FlowMetrics, answers: Planted) -> list[str]:
+def wrong(found: flow_metrics.FlowMetrics, answers: Planted) -> list[str]:
     """What differs from what was planted: counts exactly, times by 1 ns (arrivals are whole ns)."""
     assert answers.delays is not None
     assert answers.late is not None
@@ -195,7 +195,7 @@ def wrong(found: metrics.FlowMetrics, answers: Planted) -> list[str]:
         "lateness p99": (found.lateness_p99, ranked(answers.late, 0.99)),
         **{
             f"delay {name}": (found.delay.quantiles.get(name), ranked(answers.delays, share))
-            for name, share in metrics.QUANTILES.items()
+            for name, share in flow_metrics.QUANTILES.items()
         },
     }
     return [
@@ -221,13 +221,13 @@ def mapped(path: Path) -> Iterator[mmap.mmap]:
         yield mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def by_arrays(sent: Path, received: Path) -> metrics.FlowMetrics:
+def by_arrays(sent: Path, received: Path) -> flow_metrics.FlowMetrics:
     with mapped(sent) as first, mapped(received) as second:
         both = join.join(records.Records(first), records.Records(second))
-        return metrics.flow_metrics(both, LINE)
+        return flow_metrics.compute(both, LINE)
 
 
-def by_the_agent(sent: Path, received: Path) -> metrics.FlowMetrics:
+def by_the_agent(sent: Path, received: Path) -> flow_metrics.FlowMetrics:
     return by_agent.flow_metrics(agent.locate(), sent, received, LINE)
 
 
@@ -269,7 +269,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="how often each takes its turn")
     parser.add_argument("--folder", type=Path, help="where the files go (temporary by default)")
     asked = parser.parse_args()
-    found: dict[str, metrics.FlowMetrics] = {}
+    found: dict[str, flow_metrics.FlowMetrics] = {}
     taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)

@@ -83,7 +83,7 @@ def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path
 def private_kib(program: Path) -> int:
     """Private memory of the process that measures process.fork_wait, in KiB."""
     task = {"id": "process.fork_wait", "iterations": 100, "sample_ms": 20}
-    request = {"protocol": 1, "workloads": [task]}
+    request = {"protocol": 2, "workloads": [task]}
     largest = 0
     with subprocess.Popen(
         [program, "run"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
@@ -135,7 +135,7 @@ def smallest_program(program: Path) -> bytes:
     """Takes the program that process.fork_exec starts from its scratch directory as it runs."""
     with tempfile.TemporaryDirectory() as folder:
         request = {
-            "protocol": 1,
+            "protocol": 2,
             "scratch": folder,
             "workloads": [{"id": "process.fork_exec", "iterations": 1000, "sample_ms": 50}],
         }

@@ -40,7 +40,7 @@ def inside(directory: Path) -> None:
     maker = synthetic.Maker()
     maker.chosen = maker.chosen[: -(-SAMPLES // (3 * maker.blocks * (maker.warmup + 5)))]
     result = maker.make()
-    print(f"{result.samples().height:,} samples of {len(maker.chosen)} indicators, 3 systems")
+    print(f"{result.samples().height:,} samples of {len(maker.chosen)} metrics, 3 systems")
     print(f"{'load the libraries':22}{loading:8.2f} s")
     start = time.perf_counter()
     evaluation = evaluate(result)

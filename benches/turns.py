@@ -148,7 +148,7 @@ def events(
     }
     if warmup is not None:
         task["warmup"] = warmup
-    request: dict[str, Any] = {"protocol": 1, "workloads": [task]}
+    request: dict[str, Any] = {"protocol": 2, "workloads": [task]}
     if place is not None:
         request["placement"] = place.placement()
     if scratch is not None:

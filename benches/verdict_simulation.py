@@ -3,8 +3,8 @@
     python benches/verdict_simulation.py [STUDIES]
 
 Prints a table: in how many of the simulated studies of one system under two names any of 200
-indicators is called different or equivalent to less than it is, with Clopper-Pearson bounds
-(Clopper and Pearson 1934), and how often a planted slowdown of one indicator is called slower.
+metrics is called different or equivalent to less than it is, with Clopper-Pearson bounds
+(Clopper and Pearson 1934), and how often a planted slowdown of one metric is called slower.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def false_alarms(studies: int, console: Console) -> None:
                 f"{low:.2%} to {high:.2%}",
                 ", ".join(f"{word.value} {count / total:.2%}" for word, count in seen.items()),
             )
-    console.print("One system under two names, 200 indicators, 5 blocks, δ = 1 %", style="bold")
+    console.print("One system under two names, 200 metrics, 5 blocks, δ = 1 %", style="bold")
     console.print(table)
 
 
 def power(studies: int, console: Console) -> None:
-    """A slowdown of one indicator, alone in its workload."""
+    """A slowdown of one metric, alone in its workload."""
     table = Table("slowdown", "SD", "blocks", "called slower", "95 % bounds", "by at least δ")
     for slowdown in (1.0, 2.0, 5.0):
         for boot_sd in (0.002, 0.005, 0.01, 0.02):
@@ -81,7 +81,7 @@ def power(studies: int, console: Console) -> None:
                     f"{low:.1%} to {high:.1%}",
                     f"{words[Verdict.SLOWER_BY_DELTA] / studies:.1%}",
                 )
-    console.print("A slowdown planted in one of 200 indicators", style="bold")
+    console.print("A slowdown planted in one of 200 metrics", style="bold")
     console.print(table)
 
 

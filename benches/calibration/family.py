@@ -1,4 +1,4 @@
-"""Studies of several indicators with looks: the chance that anything at all is falsely claimed.
+"""Studies of several metrics with looks: the chance that anything at all is falsely claimed.
 
 Every trial is a whole study: at each look the rows are tested together, by Holm's procedure where
 they are declared and by that of Benjamini and Hochberg where they are exploratory, at the overall

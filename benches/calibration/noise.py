@@ -1,6 +1,6 @@
 """Noise of simulated studies: what differs from boot to boot and from iteration to iteration.
 
-All values are logarithms of the time of one indicator. A boot's mean is the logarithm of the
+All values are logarithms of the time of one metric. A boot's mean is the logarithm of the
 arithmetic mean of its iterations, as the evaluation takes it.
 """
 

@@ -158,7 +158,7 @@ def _why_empty(found: Across) -> str:
     empty = [name for name, keys in sides if not keys]
     if empty:
         return f"the {empty[0]} has no counted sample"
-    return "the two results have no indicator with the same case in common"
+    return "the two results have no metric with the same case in common"
 
 
 def _table(found: Across, console: Console, full: bool) -> None:
@@ -168,7 +168,7 @@ def _table(found: Across, console: Console, full: bool) -> None:
     if not rows:
         return
     table = Table(box=None, pad_edge=False, header_style="bold dim")
-    table.add_column("indicator", overflow="fold", min_width=16)
+    table.add_column("metric", overflow="fold", min_width=16)
     alike = found.baseline == found.system
     for name, which in ((found.baseline, "first"), (found.system, "second")):
         table.add_column(f"{name}, {which}" if alike else name, justify="right", no_wrap=True)

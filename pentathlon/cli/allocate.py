@@ -43,10 +43,10 @@ class Pilot:
 
 @dataclass(frozen=True)
 class Advice:
-    """What is recommended for one workload: the most that any of its indicators needs."""
+    """What is recommended for one workload: the most that any of its metrics needs."""
 
     workload: str
-    indicator: str
+    metric: str
     """The one that needs most blocks."""
     own: Allocation
     seconds: float

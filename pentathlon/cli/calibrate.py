@@ -138,7 +138,7 @@ def _show(made: Calibration) -> None:
         pad_edge=False,
         header_style="dim",
     )
-    table.add_column("indicator", overflow="fold")
+    table.add_column("metric", overflow="fold")
     for name in ("difference %", "interval", "floor %"):
         table.add_column(name, justify="right")
     ordered = sorted(made.floors, key=lambda one: -one.floor_percent)
@@ -155,7 +155,7 @@ def _show(made: Calibration) -> None:
         out.print(f"and {len(ordered) - LARGEST} more, down to {smallest:.2f} %", style="dim")
     middle = ordered[len(ordered) // 2].floor_percent
     out.print(
-        f"\nHalf of {count_text(len(ordered), 'indicator')} have a floor of {middle:.2f} % or less."
+        f"\nHalf of {count_text(len(ordered), 'metric')} have a floor of {middle:.2f} % or less."
     )
     told = "none" if not made.called else str(made.called)
     out.print(
@@ -164,7 +164,7 @@ def _show(made: Calibration) -> None:
     )
     if made.trials:
         out.print(
-            f"False alarms of single indicators in groups of 5 blocks: {made.alarms} of "
+            f"False alarms of single metrics in groups of 5 blocks: {made.alarms} of "
             f"{made.trials} ({made.alarm_rate:.1%}; 95 % bounds {made.alarm_low:.1%} to "
             f"{made.alarm_high:.1%}; stated {1 - made.confidence:.0%})."
         )

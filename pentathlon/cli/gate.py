@@ -148,7 +148,7 @@ def _judge(
     entries += _failures(found, only)
     if not entries:
         what = f" that --only {' --only '.join(only)} chooses" if only else ""
-        raise InputError(f"{found.path} has no indicator{what}")
+        raise InputError(f"{found.path} has no metric{what}")
     return gates.gate(
         entries,
         label,
@@ -159,7 +159,7 @@ def _judge(
 
 
 def _post_hoc(found: Result) -> tuple[PostHoc, ...]:
-    """What the options chose; that a gate looks at every indicator alike is its own rule."""
+    """What the options chose; that a gate looks at every metric alike is its own rule."""
     from pentathlon.evaluate.posthoc import find_post_hoc  # noqa: PLC0415  loads SciPy
 
     return tuple(one for one in find_post_hoc(found) if one.what != "declared")
@@ -195,7 +195,7 @@ def _failed(name: str, system: str, words: str) -> Entry:
 
 
 def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
-    """The result with another δ and with the chosen indicators alone, which are its family."""
+    """The result with another δ and with the chosen metrics alone, which are its family."""
     from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
     evaluation = found.study.evaluation.model_copy(
@@ -230,7 +230,7 @@ def _show(judged: Gate) -> None:
     order = list(Outcome)
     bad.sort(key=lambda row: (order.index(row.outcome), row.percent or 0.0))
     table = Table(box=None, pad_edge=False, header_style="bold dim")
-    for name in ("outcome", "system", "indicator", "speed %", "interval", "why"):
+    for name in ("outcome", "system", "metric", "speed %", "interval", "why"):
         table.add_column(name, justify="right" if name in {"speed %", "interval"} else "left",
                          overflow="fold")  # fmt: skip
     for row in bad[:MOST_ROWS]:

@@ -87,7 +87,7 @@ def _document(line: Timeline, cut: Mapping[str, str]) -> dict[str, object]:
         "results": [{"path": p.label, "started": p.started, "build": p.build} for p in line.points],
         "left_out": [{"path": label, "reason": reason} for label, reason in line.left_out],
         "unassessed": line.unassessed,
-        "indicators": [
+        "metrics": [
             {
                 "key": one.key,
                 "speed_log": one.speeds.tolist(),
@@ -120,15 +120,13 @@ def _show(line: Timeline) -> None:
         out.print(f"  not assessed: {line.unassessed}", markup=False)
         return
     if not changing:
-        out.print(f"  no change of level in {count_text(len(line.courses), 'indicator')}")
+        out.print(f"  no change of level in {count_text(len(line.courses), 'metric')}")
         return
-    out.print(
-        f"  changes of level in {len(changing)} of {count_text(len(line.courses), 'indicator')}"
-    )
+    out.print(f"  changes of level in {len(changing)} of {count_text(len(line.courses), 'metric')}")
     table = Table(box=None, pad_edge=False, header_style="bold dim")
     for name, right in (
         ("since", False),
-        ("indicator", False),
+        ("metric", False),
         ("speed %", True),
         ("interval", True),
         ("beside it", False),

@@ -10,7 +10,7 @@ import typer
 
 from pentathlon.cli.exits import InputError
 from pentathlon.store.query import Result
-from pentathlon.study.catalog import indicator_key
+from pentathlon.study.catalog import metric_key
 from pentathlon.study.check import check_judgement
 from pentathlon.study.problems import did_you_mean
 
@@ -131,19 +131,19 @@ def _weights(texts: Sequence[str]) -> dict[str, float]:
 
 
 def _only(result: Result, patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Which indicators the patterns choose; each of them must name what was asked for."""
+    """Which metrics the patterns choose; each of them must name what was asked for."""
     from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
     workloads = {step.workload for steps in result.plan.steps.values() for step in steps}
     asked = {
-        indicator_key(one.id, indicator.id, "")
+        metric_key(one.id, metric.id, "")
         for one in result.catalog.workloads
         if one.id in workloads
-        for indicator in one.indicators
+        for metric in one.metrics
     }
     keys = asked | set(result.samples()["key"].unique())
     for pattern in patterns:
         if not any(matches(key, [pattern]) for key in keys):
-            text = f'--only "{pattern}" chooses no indicator of {result.path}'
+            text = f'--only "{pattern}" chooses no metric of {result.path}'
             raise InputError(text + did_you_mean(pattern, sorted(asked | workloads)))
     return lambda key: matches(key, patterns)

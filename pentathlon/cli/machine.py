@@ -25,7 +25,7 @@ from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
 from pentathlon.study.problems import did_you_mean
 
-CATALOG_HELP = """Show the workloads, or one workload with its parameters and indicators.
+CATALOG_HELP = """Show the workloads, or one workload with its parameters and metrics.
 
 Examples:
 
@@ -85,10 +85,10 @@ def catalog(
             _workload(chosen)
         else:
             table = Table(box=None, pad_edge=False, header_style="dim")
-            for name in ("workload", "title", "indicators", "source"):
+            for name in ("workload", "title", "metrics", "source"):
                 table.add_column(name, overflow="fold")
             for one in known.workloads:
-                units = ", ".join(f"{i.id} ({i.unit})" for i in one.indicators)
+                units = ", ".join(f"{i.id} ({i.unit})" for i in one.metrics)
                 mark = " (tests only)" if one.test_only else ""
                 table.add_row(*map(Text, (one.id + mark, one.title, units, one.source)))
             out.print(table)
@@ -112,10 +112,10 @@ def _workload(one: Workload) -> None:
     if one.parameters:
         out.print()
         out.print(table)
-    table = Table(title="Indicators", title_justify="left", box=None, pad_edge=False)
+    table = Table(title="Metrics", title_justify="left", box=None, pad_edge=False)
     for name in ("name", "unit", "better", "meaning"):
         table.add_column(name, header_style="dim")
-    for i in one.indicators:
+    for i in one.metrics:
         table.add_row(*map(Text, (i.id, i.unit, i.direction, i.title)))
     out.print()
     out.print(table)

@@ -79,7 +79,7 @@ COMMANDS = {
         "gate",
     ),
     "catalog": Entry(
-        "Show the workloads, or one workload with its parameters and indicators.",
+        "Show the workloads, or one workload with its parameters and metrics.",
         "pentathlon.cli.machine",
         "catalog",
         "CATALOG_HELP",

@@ -12,6 +12,7 @@ from pentathlon.machine import restore, undo_journal
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.finding import Finding
 from pentathlon.protocol import agent
+from pentathlon.study.catalog import PROTOCOL
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Install, Log
 from pentathlon.targets.plain import PlainSystem
@@ -116,7 +117,7 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
             return Finding("target", system.name, True, f"kernel {told} (not booted)")
         with target.boot(BOOT_S) as session:
             request = {
-                "protocol": 1,
+                "protocol": PROTOCOL,
                 "session": "d0c",
                 "seed": 1,
                 "inventory": False,

@@ -1,4 +1,4 @@
-"""Cases of an indicator: their order in tables and their text for people."""
+"""Cases of a metric: their order in tables and their text for people."""
 
 from __future__ import annotations
 

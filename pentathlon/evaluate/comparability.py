@@ -82,7 +82,7 @@ def parameter_caution(workload: str, system: SystemFacts, reference: SystemFacts
 def checksum_objection(system: frozenset[str], reference: frozenset[str]) -> str | None:
     """Why the checksums rule a comparison out, or None.
 
-    A checksum does not depend on the batch, so one indicator and case has one on every system.
+    A checksum does not depend on the batch, so one metric and case has one on every system.
     """
     for side in (reference, system):
         if len(side) > 1:

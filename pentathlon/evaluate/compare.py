@@ -43,7 +43,7 @@ class Pair:
     reference: Series | None
     declared: bool = True
     zero_allowed: bool = False
-    """Zero is a value of this indicator; a block with one has no ratio."""
+    """Zero is a value of this metric; a block with one has no ratio."""
     kind: Wording = SPEED
     """How its differences are told; that of context makes its log-ratio the raw one."""
 

@@ -13,12 +13,12 @@ from pentathlon.evaluate.model import BootMean, Summary
 
 @dataclass(frozen=True)
 class Series:
-    """One indicator and case on one system."""
+    """One metric and case on one system."""
 
     key: str
     system: str
     workload: str
-    indicator: str
+    metric: str
     case_json: str
     unit: str
     direction: str
@@ -55,7 +55,7 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
         used.group_by("key", "system")
         .agg(
             pl.col("workload").first(),
-            pl.col("indicator").first(),
+            pl.col("metric").first(),
             pl.col("case_json").first(),
             pl.col("unit").min(),
             pl.col("direction").min(),
@@ -102,7 +102,7 @@ def _series(row: dict[str, object]) -> Series:
         key=str(row["key"]),
         system=summary.system,
         workload=str(row["workload"]),
-        indicator=str(row["indicator"]),
+        metric=str(row["metric"]),
         case_json=str(row["case_json"] or ""),
         unit=str(row["unit"]),
         direction=str(row["direction"]),

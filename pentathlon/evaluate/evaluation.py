@@ -255,7 +255,7 @@ def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
     return sorted(
         first,
         key=lambda key: (
-            titles.place(first[key].workload, first[key].indicator),
+            titles.place(first[key].workload, first[key].metric),
             order(case_of(first[key].case_json)),
             key,
         ),
@@ -270,7 +270,7 @@ def _pairs(
         own, other = everything.get((key, system)), everything.get((key, study.reference))
         known = own or other
         if known is not None:
-            name = (known.workload, known.indicator)
+            name = (known.workload, known.metric)
             role = titles.role(*name)
             pairs.append(
                 Pair(
@@ -303,21 +303,21 @@ def _row(
     present = [everything[key, one.name] for one in systems if (key, one.name) in everything]
     one = present[0]
     case = case_of(one.case_json)
-    role = titles.role(one.workload, one.indicator)
+    role = titles.role(one.workload, one.metric)
     return Row(
         key=key,
         area=titles.area(one.workload),
         workload=one.workload,
-        indicator=one.indicator,
+        metric=one.metric,
         case=case,
         workload_title=titles.workload(one.workload),
-        title=titles.title(one.workload, one.indicator),
+        title=titles.title(one.workload, one.metric),
         case_text=case_text(case),
         unit=one.unit,
         direction=one.direction,
         role=role,
         summaries=tuple(measured.summary for measured in present),
-        declared=study.evaluation.declares(one.workload, one.indicator, context=role == CONTEXT),
+        declared=study.evaluation.declares(one.workload, one.metric, context=role == CONTEXT),
         comparisons=tuple(own[key] for own in compared.values() if key in own),
     )
 

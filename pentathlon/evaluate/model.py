@@ -1,7 +1,7 @@
 """The evaluation as data: what the reports print and what the JSON export holds.
 
 Frozen, in full precision, without a clock: one result directory always gives the same evaluation.
-Percentages are of the reference; ratios are ratios of speed, so + is better for every indicator.
+Percentages are of the reference; ratios are ratios of speed, so + is better for every metric.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class SystemFacts(Frozen):
 
 
 class BootMean(Frozen):
-    """The arithmetic mean of one indicator's samples in one boot: the published repetition."""
+    """The arithmetic mean of one metric's samples in one boot: the published repetition."""
 
     block: int
     value: float
@@ -109,7 +109,7 @@ class BootMean(Frozen):
 
 
 class Summary(Frozen):
-    """One indicator on one system, in the unit of the indicator (martinovic2012, formula (3))."""
+    """One metric on one system, in the unit of the metric (martinovic2012, formula (3))."""
 
     system: str
     samples: int
@@ -189,11 +189,11 @@ class Effect(Frozen):
 
 
 class Comparison(Frozen):
-    """One indicator of one system against the reference."""
+    """One metric of one system against the reference."""
 
     system: str
     difference_percent: float | None
-    """Diff% of martinovic2012, formula (4): raw, in the indicator's own direction."""
+    """Diff% of martinovic2012, formula (4): raw, in the metric's own direction."""
     effect: Effect | None
     verdict: Verdict
     words: str
@@ -204,12 +204,12 @@ class Comparison(Frozen):
 
 
 class Row(Frozen):
-    """One indicator: identity, every system, every comparison."""
+    """One metric: identity, every system, every comparison."""
 
     key: str
     area: str
     workload: str
-    indicator: str
+    metric: str
     case: dict[str, Scalar]
     workload_title: str
     title: str
@@ -273,7 +273,7 @@ class Scaling(Frozen):
 
     system: str
     workload: str
-    indicator: str
+    metric: str
     case_text: str
     unit: str
     points: tuple[tuple[float, float], ...]
@@ -321,7 +321,7 @@ class Identical(Frozen):
 
 
 class Starved(Frozen):
-    """Samples of one indicator that got less than a whole CPU, though they waited for nothing."""
+    """Samples of one metric that got less than a whole CPU, though they waited for nothing."""
 
     system: str
     key: str
@@ -387,7 +387,7 @@ class Evaluation(Frozen):
     identical: tuple[Identical, ...] = ()
     """Systems that were to differ and did not."""
     starved: tuple[Starved, ...] = ()
-    """Indicators for which something else took CPU time, by system."""
+    """Metrics for which something else took CPU time, by system."""
 
     @property
     def with_itself(self) -> bool:

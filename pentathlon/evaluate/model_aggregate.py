@@ -117,11 +117,11 @@ class Dominance(Frozen):
 
 
 class Absolute(Frozen):
-    """Formula (2) of martinovic2012 over the cases of one indicator, with equal weights."""
+    """Formula (2) of martinovic2012 over the cases of one metric, with equal weights."""
 
     title: str
     workload: str
-    indicator: str
+    metric: str
     cases: int
     unit: str
     values: dict[str, float]

@@ -34,7 +34,7 @@ class CurveLevels(Frozen):
 
     system: str
     workload: str
-    indicator: str
+    metric: str
     case_text: str
     unit: str
     """Unit of the cost: ns per access, or ns per byte for bandwidth."""

@@ -20,7 +20,7 @@ class Excluded(Frozen):
 
 
 class Steady(Frozen):
-    """How the processes of one indicator on one system went on in time."""
+    """How the processes of one metric on one system went on in time."""
 
     key: str
     system: str
@@ -37,13 +37,13 @@ class Steady(Frozen):
 
 
 class Cold(Frozen):
-    """The first sample of every process: cold performance, as an indicator of its own."""
+    """The first sample of every process: cold performance, as a metric of its own."""
 
     key: str
     system: str
     boots: int
     mean: float
-    """Mean over the boots, in the unit of the indicator."""
+    """Mean over the boots, in the unit of the metric."""
     slower_percent: float | None
     """How much slower than the boot's counted samples, geometric mean over the boots."""
     percent: float | None
@@ -73,7 +73,7 @@ class Mode(Frozen):
 
 
 class ReadSource(Frozen):
-    """Who answered the measured reads of one indicator on one system."""
+    """Who answered the measured reads of one metric on one system."""
 
     key: str
     system: str

@@ -48,12 +48,12 @@ def _found(result: ResultLike) -> Iterator[PostHoc]:
         )
     if now.declared != before.declared:
         used, was = _patterns(now.declared), _patterns(before.declared)
-        yield _changed("declared", "the declared indicators", used, was)
+        yield _changed("declared", "the declared metrics", used, was)
     if dict(study.weights) != dict(planned.weights):
         yield _changed("weights", "the weights", _weights(study.weights), _weights(planned.weights))
     chosen, every = getattr(result, "chosen", (0, 0))
     if chosen != every:
-        used, was = f"{chosen} of {every} indicators", "all"
+        used, was = f"{chosen} of {every} metrics", "all"
         text = f"only {used} {'is' if chosen == 1 else 'are'} judged (planned: {was})"
         yield PostHoc(what="only", used=used, planned=was, words=text)
 

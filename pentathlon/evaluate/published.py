@@ -24,7 +24,7 @@ def mean(repetitions: Values) -> float:
 def difference_percent(value: float, reference: float) -> float:
     """Diff% = (value − reference) / reference × 100 (martinovic2012, formula (4)).
 
-    Raw difference in the indicator's own direction: +5 means a higher number, not a better one.
+    Raw difference in the metric's own direction: +5 means a higher number, not a better one.
     NaN where the reference is 0.
     """
     if reference == 0:

@@ -11,11 +11,11 @@ AREAS = (
 """Order of areas in reports; others follow by name."""
 
 PLAIN = {"time", "throughput", "bandwidth"}
-"""Indicators that need no name of their own beside the workload's."""
+"""Metrics that need no name of their own beside the workload's."""
 
 
 class Titles:
-    """Titles, areas, order and nature of workloads and indicators."""
+    """Titles, areas, order and nature of workloads and metrics."""
 
     def __init__(self, catalog: Catalog | None) -> None:
         self._workloads: dict[str, Workload] = (
@@ -36,38 +36,38 @@ class Titles:
         name = workload.partition(".")[2].replace("_", " ") or workload
         return name[:1].upper() + name[1:]
 
-    def title(self, workload: str, indicator: str) -> str:
-        """The indicator's title; the workload's own where it has a single indicator."""
+    def title(self, workload: str, metric: str) -> str:
+        """The metric's title; the workload's own where it has a single metric."""
         known = self._workloads.get(workload)
-        if known is not None and len(known.indicators) > 1:
-            for one in known.indicators:
-                if one.id == indicator:
+        if known is not None and len(known.metrics) > 1:
+            for one in known.metrics:
+                if one.id == metric:
                     return one.title
         name = self.workload(workload)
-        return name if known is not None or indicator in PLAIN else f"{name} {indicator}"
+        return name if known is not None or metric in PLAIN else f"{name} {metric}"
 
-    def zero_allowed(self, workload: str, indicator: str) -> bool:
-        """Whether the catalog says that the indicator may rightly be zero."""
+    def zero_allowed(self, workload: str, metric: str) -> bool:
+        """Whether the catalog says that the metric may rightly be zero."""
         known = self._workloads.get(workload)
-        indicators = [] if known is None else known.indicators
-        return any(one.id == indicator and one.zero_allowed for one in indicators)
+        metrics = [] if known is None else known.metrics
+        return any(one.id == metric and one.zero_allowed for one in metrics)
 
-    def role(self, workload: str, indicator: str) -> str:
-        """The indicator's role in the catalog; performance where the catalog is not known."""
+    def role(self, workload: str, metric: str) -> str:
+        """The metric's role in the catalog; performance where the catalog is not known."""
         known = self._workloads.get(workload)
-        indicators = [] if known is None else known.indicators
-        return next((one.role for one in indicators if one.id == indicator), PERFORMANCE)
+        metrics = [] if known is None else known.metrics
+        return next((one.role for one in metrics if one.id == metric), PERFORMANCE)
 
-    def place(self, workload: str, indicator: str) -> tuple[int, str, int, str, int, str]:
-        """Sort key: area, then the catalog's order of workloads and indicators, then the ids."""
+    def place(self, workload: str, metric: str) -> tuple[int, str, int, str, int, str]:
+        """Sort key: area, then the catalog's order of workloads and metrics, then the ids."""
         area = self.area(workload)
         known = self._workloads.get(workload)
-        names = [] if known is None else [one.id for one in known.indicators]
+        names = [] if known is None else [one.id for one in known.metrics]
         return (
             AREAS.index(area) if area in AREAS else len(AREAS),
             area,
             self._places.get(workload, len(self._places)),
             workload,
-            names.index(indicator) if indicator in names else len(names),
-            indicator,
+            names.index(metric) if metric in names else len(names),
+            metric,
         )

@@ -10,7 +10,7 @@ from pentathlon.evaluate.wording import SPEED, Wording
 
 
 class Verdict(StrEnum):
-    """One word for one comparison of one indicator; the values are those of the JSON export."""
+    """One word for one comparison of one metric; the values are those of the JSON export."""
 
     FASTER_BY_DELTA = "faster-by-delta"
     """Shown to be faster, and by more than δ."""

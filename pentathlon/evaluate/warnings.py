@@ -31,19 +31,19 @@ def _starved(evaluation: Evaluation) -> Iterator[str]:
         blocks = sorted({block for one in own for block in one.blocks})
         yield (
             f"{system.name} got less than {LEAST_PERCENT:.0f} % of a CPU for {len(own)} of {rows} "
-            f"{'indicator' if rows == 1 else 'indicators'} {blocks_words(blocks)}, at worst "
+            f"{'metric' if rows == 1 else 'metrics'} {blocks_words(blocks)}, at worst "
             f"{share_text(worst.lowest_percent)} % for {worst.key}: something else ran where it "
             "was measured. Measure again on a quiet machine."
         )
 
 
 def starved_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """(system, words) for each indicator concerned; cases with the same blocks share a line."""
+    """(system, words) for each metric concerned; cases with the same blocks share a line."""
     rows = {row.key: row for row in evaluation.rows}
     groups: dict[tuple[str, str, tuple[int, ...]], list[Starved]] = {}
     for one in evaluation.starved:
         if (row := rows.get(one.key)) is not None:
-            name = f"{row.workload}.{row.indicator}"
+            name = f"{row.workload}.{row.metric}"
             groups.setdefault((one.system, name, one.blocks), []).append(one)
     found = []
     for (system, name, blocks), members in groups.items():

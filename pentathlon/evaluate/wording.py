@@ -1,4 +1,4 @@
-"""What "more" of an indicator is called: faster, better, or plainly more of something.
+"""What "more" of a metric is called: faster, better, or plainly more of something.
 
 A time or a rate has a speed, so a ratio of two of them is told as "12 % faster". A share, such as
 loss, has no speed: it is better or worse. Context (what the work took of the system, how well a
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 PERFORMANCE = "performance"
 CONTEXT = "context"
-"""Roles of an indicator in the catalog."""
+"""Roles of a metric in the catalog."""
 
 SHARES = frozenset({"%", "percentage points"})
 COUNTS = frozenset({"1", "1/s"})
@@ -46,7 +46,7 @@ _OTHER = Wording("higher", "lower", score=False)
 
 
 def wording(role: str, unit: str) -> Wording:
-    """The words for an indicator, by its role in the catalog and its unit."""
+    """The words for a metric, by its role in the catalog and its unit."""
     if role == CONTEXT:
         return _COUNT if unit in COUNTS else _SIZE if unit in SIZES else _OTHER
     return QUALITY if unit in SHARES else SPEED

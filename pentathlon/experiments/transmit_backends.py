@@ -21,10 +21,10 @@ MUTE = ("pktgen",)
 
 _JITTERS = frozenset({"jitter", "ditg_jitter"})
 MERGED = _JITTERS | {"ipdv", "pdv_p999"}
-"""Indicators of the times between packets, which those that were merged do not have."""
+"""Metrics of the times between packets, which those that were merged do not have."""
 
 _DELAYS = ("delay", "kernel_", "send_", "receive_")
-"""How the names of indicators begin for which one has to know when each packet left."""
+"""How the names of metrics begin for which one has to know when each packet left."""
 
 
 def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
@@ -37,15 +37,15 @@ def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**case, "rung": rung} for rung in FASTEST_FIRST]
 
 
-def is_meaningless(indicator: str, rung: str) -> bool:
-    """Whether the rung does not yield the indicator.
+def is_meaningless(metric: str, rung: str) -> bool:
+    """Whether the rung does not yield the metric.
 
     Packets that are cut from one piece leave together, and of the kernel's own generator nobody
     knows when each packet left.
     """
     if rung == "pktgen":
-        return indicator in MERGED or indicator.startswith(_DELAYS)
-    return rung == "gso" and indicator in _JITTERS
+        return metric in MERGED or metric.startswith(_DELAYS)
+    return rung == "gso" and metric in _JITTERS
 
 
 def receiving(rung: str, receiver: str) -> dict[str, Any]:

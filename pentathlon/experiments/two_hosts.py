@@ -350,7 +350,7 @@ class PairSession(Session):
             entry = self._catalog().workload(description["id"])
             task = Task(
                 place, len(tasks), request["session"], request["seed"], description,
-                {one.id: one for one in entry.indicators} if entry else {},
+                {one.id: one for one in entry.metrics} if entry else {},
             )  # fmt: skip
             for event in self._drive(experiment, task):
                 samples += event["event"] == "sample"

@@ -27,7 +27,7 @@ class Value(Part):
     source: str
     """The study's name, or "yours"."""
     system: str
-    indicator: str
+    metric: str
     value: float | None
     """None for words, and where there is no value."""
     unit: str
@@ -53,7 +53,7 @@ class Comparison(Part):
     direction: str = ""
     """"higher", "lower", or "" where neither is better."""
     group: str = ""
-    """Group of the indicator (martinovic2012, section 5.2): "v", "t", "W_G" or ""."""
+    """Group of the metric (martinovic2012, section 5.2): "v", "t", "W_G" or ""."""
     note: str = ""
 
 
@@ -140,7 +140,7 @@ def beside(
     if not rows:
         where = f"; of {study.id}, these do: {', '.join(others)}" if others else ""
         raise PublishedError(
-            f"{table.printed_as} of {study.id} has no row that corresponds to an indicator"
+            f"{table.printed_as} of {study.id} has no row that corresponds to a metric"
             f" of a workload{where}"
         )
     return Beside(
@@ -161,7 +161,7 @@ def _compare(study: Study, one: Mapped) -> Comparison:
         Value(
             source=study.id,
             system=cell.system,
-            indicator=one.label,
+            metric=one.label,
             value=cell.value,
             unit=one.unit,
             difference_percent=None
@@ -176,7 +176,7 @@ def _compare(study: Study, one: Mapped) -> Comparison:
         Value(
             source=OWN,
             system=own.system,
-            indicator=own.name,
+            metric=own.name,
             value=own.value,
             unit=one.unit,
             difference_percent=own.difference_percent,
@@ -250,7 +250,7 @@ def beside_grid(found: Beside) -> Grid:
 
 
 def _line(one: Comparison, value: Value, first: bool) -> tuple[GridCell, ...]:
-    label = one.label if first else (value.indicator if value.source == OWN else "")
+    label = one.label if first else (value.metric if value.source == OWN else "")
     difference = value.difference_percent
     return (
         GridCell(label),

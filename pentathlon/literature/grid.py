@@ -98,7 +98,7 @@ def _of(row: Row, name: str) -> str:
 def _label_title(table: Table) -> str:
     if table.kind == "inventory":
         return "Component"
-    return "Performance indicators" if table.kind == "results" else "Subject"
+    return "Performance metrics" if table.kind == "results" else "Subject"
 
 
 def _heading(column: Column, table: Table) -> str:

@@ -53,7 +53,7 @@ class Section(Part):
 
 
 class Group(Part):
-    """A group of indicators: the beginning of its symbols, and what they measure."""
+    """A group of metrics: the beginning of its symbols, and what they measure."""
 
     prefix: str
     quantity: Literal["rate", "time"]
@@ -116,7 +116,7 @@ class StudyFile(Part):
     definitions: Id | None = None
     """The table that declares the symbols."""
     group: tuple[Group, ...] = ()
-    """The groups of indicators that the paper defines."""
+    """The groups of metrics that the paper defines."""
     figures: int = 0
     """Number of figures, which are numbered from 1."""
     citations: int = 0

@@ -1,6 +1,6 @@
 """The metrics of a flow of many packets, by the agent: it goes through both ends' files once.
 
-`metrics.flow_metrics` says the same, from arrays that pass through memory several times.
+`flow_metrics.compute` says the same, from arrays that pass through memory several times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pentathlon.packets.clocks import ClockDifference
-from pentathlon.packets.metrics import QUANTILES, Delay, FlowMetrics, rate, throughput
+from pentathlon.packets.flow_metrics import QUANTILES, Delay, FlowMetrics, rate, throughput
 from pentathlon.packets.records import RecordsError
 
 LATE_SHARES = [0.99]
@@ -21,7 +21,7 @@ LATE_SHARES = [0.99]
 def flow_metrics(
     agent: Path, sent: Path, received: Path, clocks: ClockDifference | None
 ) -> FlowMetrics:
-    """As `metrics.flow_metrics`, from the files of both ends, which nobody may change meanwhile.
+    """As `flow_metrics.compute`, from the files of both ends, which nobody may change meanwhile.
 
     Raises:
         RecordsError: a file is torn or damaged.

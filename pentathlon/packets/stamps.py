@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pentathlon.packets import metrics
+from pentathlon.packets import flow_metrics
 from pentathlon.packets.clocks import ClockDifference
 from pentathlon.packets.join import Joined
 from pentathlon.packets.records import Integers, Packets
@@ -64,7 +64,7 @@ def with_columns(table: pl.DataFrame, found: Stamps | None) -> pl.DataFrame:
 
 
 def values(both: Joined, found: Stamps, clocks: ClockDifference | None) -> dict[str, float]:
-    """Indicators in ms; what is unknown is left out."""
+    """Metrics in ms; what is unknown is left out."""
     arrived = both.arrived
     arrival = np.where(arrived, both.arrival_ns[np.where(arrived, both.first_arrival, 0)], 0) \
         if arrived.any() else np.zeros(len(arrived), np.int64)  # fmt: skip
@@ -80,7 +80,7 @@ def values(both: Joined, found: Stamps, clocks: ClockDifference | None) -> dict[
         )
     told: dict[str, float] = {}
     for name, nanoseconds in series.items():
-        spread = metrics.delays(nanoseconds * 1e-9)
+        spread = flow_metrics.delays(nanoseconds * 1e-9)
         if spread is not None:
             told[name] = spread.mean * 1e3
             told |= {

@@ -45,11 +45,11 @@ class _Expected:
         self.processes = step.processes
         self.iterations = {"measure": step.iterations, "warmup": step.warmup + SIZING}
         derived = {name for one in entry.histograms for name in one.quantiles}
-        self.indicators = {
-            one.id: (one.unit, one.direction) for one in entry.indicators if one.id not in derived
+        self.metrics = {
+            one.id: (one.unit, one.direction) for one in entry.metrics if one.id not in derived
         }
         self.histograms = {one.id: (one.unit, one.direction) for one in entry.histograms}
-        self.all = [*(one.id for one in entry.indicators), *self.histograms]
+        self.all = [*(one.id for one in entry.metrics), *self.histograms]
         self.factors = {one.name for one in entry.factors}
 
 
@@ -107,7 +107,7 @@ class Admission:
         match event:
             case events.Sample():
                 step = self._running(event.index, event.workload)
-                self._measured(event, step, step.indicators)
+                self._measured(event, step, step.metrics)
             case events.Histogram():
                 step = self._running(event.index, event.workload)
                 self._measured(event, step, step.histograms)
@@ -177,9 +177,9 @@ class Admission:
         self, event: events.Measured, step: _Expected, known: Mapping[str, tuple[str, str]]
     ) -> None:
         """What a sample and a histogram have in common."""
-        entry = known.get(event.indicator)
+        entry = known.get(event.metric)
         if entry is None:
-            raise _Wrong(f"{step.id} has no indicator {said(event.indicator)}")
+            raise _Wrong(f"{step.id} has no metric {said(event.metric)}")
         unit, direction = entry
         if event.unit != unit:
             raise _Wrong(f'unit is {said(event.unit)}, the catalog has "{unit}"')
@@ -190,10 +190,10 @@ class Admission:
         case = self._case(event.case, step)
         if not step.two_hosts:
             self._same_case(event.case)
-        place = (event.indicator, case, event.phase, event.process, event.iteration)
+        place = (event.metric, case, event.phase, event.process, event.iteration)
         if place in self._seen:
             raise _Wrong(
-                f"iteration {event.iteration} of {step.id}.{event.indicator} ({event.phase}) "
+                f"iteration {event.iteration} of {step.id}.{event.metric} ({event.phase}) "
                 "comes twice"
             )
         self._seen.add(place)
@@ -203,8 +203,8 @@ class Admission:
         self._own(value.workload, step)
         self._case(value.case, step)
         for read in value.reads:
-            if read.indicator not in step.all:
-                raise _Wrong(f"a read of {step.id} is of {said(read.indicator)}")
+            if read.metric not in step.all:
+                raise _Wrong(f"a read of {step.id} is of {said(read.metric)}")
 
     def _error(self, event: events.Error) -> None:
         if event.index is None:

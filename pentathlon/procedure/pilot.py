@@ -189,7 +189,7 @@ def estimate_step(
             weight *= of.get(case.get(name), 1.0)
         with_files = any(isinstance(one.event, events.Files) for one in part)
         batches = [one for one in part if _is_batch(one.event)]
-        # What one trial between two hosts yields is of one time, which every indicator tells.
+        # What one trial between two hosts yields is of one time, which every metric tells.
         each_s: dict[int, float] = {}
         for place, event in enumerate(e for e, _ in batches if isinstance(e, events.Measured)):
             which = event.iteration if with_files else place

@@ -76,6 +76,6 @@ def _least_s(profile: Profile, trips: float, moved_bytes: float) -> float:
     return trips * profile.round_trip_ms / 1e3 + moved_bytes * 8 / (1e3 * _rate_kbit(profile))
 
 
-def _median(events: Sequence[AnyEvent], indicator: str) -> float:
-    values = [e.value for e in events if isinstance(e, Sample) and e.indicator == indicator]
+def _median(events: Sequence[AnyEvent], metric: str) -> float:
+    values = [e.value for e in events if isinstance(e, Sample) and e.metric == metric]
     return statistics.median(values) if values else 0.0

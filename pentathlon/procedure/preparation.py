@@ -20,7 +20,7 @@ from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, JsonObject
-from pentathlon.study.catalog import Catalog
+from pentathlon.study.catalog import PROTOCOL, Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
 from pentathlon.targets.contract import Session, Target
@@ -181,7 +181,7 @@ class Preparer:
         session_id = secrets.token_hex(8)
         admission = Admission(steps, self.catalog, session_id, [str(one["do"]) for one in prepare])
         request = {
-            "protocol": 1,
+            "protocol": PROTOCOL,
             "session": session_id,
             "seed": self.plan.study.seed,
             "inventory": False,

@@ -26,7 +26,7 @@ from pentathlon.procedure.records import (
 )
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.protocol.events import Inventory, JsonObject
-from pentathlon.study.catalog import Catalog
+from pentathlon.study.catalog import PROTOCOL, Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
 from pentathlon.targets.contract import Session, Target
@@ -219,7 +219,7 @@ def make_request(
     """
     before = {"prepare": [step.task() for step in prepare]} if prepare else {}
     return {
-        "protocol": 1,
+        "protocol": PROTOCOL,
         "session": session_id,
         "seed": plan.study.seed,
         "inventory": True,

@@ -22,12 +22,12 @@ HUGE = 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """Differences of one direction in one curve or one single indicator."""
+    """Differences of one direction in one curve or one single metric."""
 
     area: str
     title: str
     place: str
-    """Which cases, such as "3 of 17 sizes"; "" for a single indicator."""
+    """Which cases, such as "3 of 17 sizes"; "" for a single metric."""
     size: str
     """How much, such as "12 % faster"."""
     interval: str
@@ -130,7 +130,7 @@ def _headline(
     *,
     kind: Wording,
 ) -> str:
-    rows = "the one indicator" if judged == 1 else f"{judged} indicators"
+    rows = "the one metric" if judged == 1 else f"{judged} metrics"
     faster = sorted(effect for effect in effects if effect > 0)
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)
     if not effects and unusable * 2 > judged:
@@ -151,11 +151,11 @@ def _headline(
 
 
 def _share(count: int, judged: int) -> str:
-    return "the one indicator was" if judged == 1 else f"{count} of {judged} indicators were"
+    return "the one metric was" if judged == 1 else f"{count} of {judged} metrics were"
 
 
 def _together(rows: int) -> str:
-    return "for the one indicator" if rows == 1 else f"for all {rows} indicators together"
+    return "for the one metric" if rows == 1 else f"for all {rows} metrics together"
 
 
 def _spread(effects: Sequence[float]) -> str:
@@ -194,7 +194,7 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         )
     if pair.exploratory_selected:
         parts.append(
-            f"Of the {pair.exploratory_rows} exploratory indicators {pair.exploratory_selected} "
+            f"Of the {pair.exploratory_rows} exploratory metrics {pair.exploratory_selected} "
             f"differ; {error} of such findings are false on average."
         )
     if pair.calibrated:
@@ -232,13 +232,13 @@ def _findings(rows: Iterable[Row], system: str) -> list[Finding]:
     groups: dict[tuple[str, str, str, int], list[tuple[Row, Comparison]]] = {}
     sizes: Counter[tuple[str, str, str]] = Counter()
     for row, comparison in compared(rows, system):
-        curve = (row.workload, row.indicator, _curve(row))
+        curve = (row.workload, row.metric, _curve(row))
         sizes[curve] += 1
         if comparison.verdict.is_difference:
             groups.setdefault((*curve, comparison.verdict.sign), []).append((row, comparison))
     found = [
-        _finding(members, sign, sizes[workload, indicator, curve], curve)
-        for (workload, indicator, curve, sign), members in groups.items()
+        _finding(members, sign, sizes[workload, metric, curve], curve)
+        for (workload, metric, curve, sign), members in groups.items()
     ]
     return sorted(found, key=lambda finding: (-finding.strength, finding.title, finding.place))
 

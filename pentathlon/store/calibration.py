@@ -44,7 +44,7 @@ class _Checked(BaseModel):
 
 
 class _Floor(_Checked):
-    """One indicator."""
+    """One metric."""
 
     key: _Text
     floor_percent: Annotated[float, Field(ge=0)]

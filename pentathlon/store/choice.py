@@ -1,4 +1,4 @@
-"""Some indicators of a result: which rows of every table concern them."""
+"""Some metrics of a result: which rows of every table concern them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from pentathlon.study.catalog import Catalog, indicator_key
+from pentathlon.study.catalog import Catalog, metric_key
 
 BY_INDICATOR = ("samples", "answers")
-"""Tables whose rows belong to one indicator; those of the others belong to a workload's case."""
+"""Tables whose rows belong to one metric; those of the others belong to a workload's case."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Indicators that are looked at.
+    """Metrics that are looked at.
 
     Attributes:
-        chosen: whether the indicator of a key (`schema.SAMPLES`) is one of them.
-        workloads: those with at least one chosen indicator that was measured.
-        catalog: of the run; it names the indicators of a workload that was not measured.
+        chosen: whether the metric of a key (`schema.SAMPLES`) is one of them.
+        workloads: those with at least one chosen metric that was measured.
+        catalog: of the run; it names the metrics of a workload that was not measured.
     """
 
     chosen: Callable[[str], bool]
@@ -28,7 +28,7 @@ class Choice:
     catalog: Catalog
 
     def narrow(self, name: str, table: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a table that concern the chosen indicators, or a system as a whole."""
+        """The rows of a table that concern the chosen metrics, or a system as a whole."""
         if name in BY_INDICATOR:
             keys = [key for key in table["key"].unique() if self.chosen(key)]
             return table.filter(pl.col("key").is_in(keys))
@@ -46,7 +46,7 @@ class Choice:
             return True
         found = self.catalog.workload(workload)
         return found is not None and any(
-            self.chosen(indicator_key(workload, one.id, text))
-            for one in found.indicators
+            self.chosen(metric_key(workload, one.id, text))
+            for one in found.metrics
             for text in {"", case or ""}
         )

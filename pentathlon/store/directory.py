@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pentathlon.procedure.records import RunStart
+from pentathlon.store import older
 from pentathlon.store.files import DRAFT, read_bytes, write_whole
 from pentathlon.store.journal import (
     JOURNAL,
@@ -138,7 +139,7 @@ def read_catalog(directory: Path) -> Catalog:
                 f"{path} is not the catalog that {JOURNAL} was begun with: it was changed or is "
                 "damaged; put the original back"
             )
-        return parse_catalog(json.loads(data))
+        return parse_catalog(older.catalog(json.loads(data)))
     except (OSError, ValueError, TypeError, LookupError, RecursionError, CatalogError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
 

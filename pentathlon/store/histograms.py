@@ -35,10 +35,10 @@ def quantile(event: events.Histogram, share: float) -> float:
 
 
 def derived(event: events.Histogram, entry: Histogram) -> Iterator[tuple[str, float]]:
-    """Each indicator that is derived from a histogram, and its value.
+    """Each metric that is derived from a histogram, and its value.
 
     Args:
         entry: the histogram in the catalog.
     """
-    for indicator, share in entry.quantiles.items():
-        yield indicator, quantile(event, share)
+    for metric, share in entry.quantiles.items():
+        yield metric, quantile(event, share)

@@ -35,6 +35,7 @@ from pentathlon.procedure.records import (
 )
 from pentathlon.protocol.events import Progress
 from pentathlon.safeio.checksum import SealError, parsed, sealed, unsealed
+from pentathlon.store import older
 from pentathlon.store.files import open_regular
 
 JOURNAL = "journal.jsonl"
@@ -44,7 +45,10 @@ SYNC_S = 0.2
 LOCK_WAIT_S = 0.3
 CHUNK = 1 << 16
 FORMAT = 2
-"""Of the journal, in the records that begin or go on with a run; 1, or none, has no checksums."""
+"""Of the journal, in the records that begin or go on with a run; 1, or none, has no checksums, and
+what 2 and 1 call otherwise stands in `older`."""
+CHECKSUMS_SINCE = 2
+STARTS = ("run-start", "resume")
 LONGEST_LINE = 32 << 20
 """Bytes of a record; the longest event of the agent has half of it (`target.lines`)."""
 
@@ -243,7 +247,7 @@ def read_journal(directory: Path) -> Iterator[Record]:
     with journal:
         left = whole_length(journal)
         journal.seek(0)
-        checked = False
+        form = 1
         for number in count(1):
             line = journal.readline(LONGEST_LINE + 1)
             # What a run appends while this reads, and a torn end, lie beyond.
@@ -251,7 +255,7 @@ def read_journal(directory: Path) -> Iterator[Record]:
             if left < 0 or not line:
                 return
             try:
-                record, checked = _record(line, checked)
+                record, form = _record(line, form)
             except SealError as error:
                 raise StoreError(f"{path}:{number}: this line is damaged; {error}") from error
             except ValueError as error:
@@ -259,11 +263,11 @@ def read_journal(directory: Path) -> Iterator[Record]:
             yield record
 
 
-def _record(line: bytes, checked: bool) -> tuple[Record, bool]:
-    """The record of a line, and whether every later line must have a checksum.
+def _record(line: bytes, form: int) -> tuple[Record, int]:
+    """The record of a line, and the format of the lines from it on.
 
     Args:
-        checked: this line must have one.
+        form: the format of the line, if it does not begin or go on with a run.
 
     Raises:
         SealError: the line is not what was written.
@@ -271,19 +275,24 @@ def _record(line: bytes, checked: bool) -> tuple[Record, bool]:
     """
     if len(line) > LONGEST_LINE:
         raise SealError(f"it is longer than {LONGEST_LINE} bytes")
-    document, has_one = unsealed(line)
-    record = from_json(document)
-    if isinstance(record, RunStart | Resume):
-        form = document.get("format", 1)
-        if form not in range(1, FORMAT + 1):
+    document, has_checksum = unsealed(line)
+    if document.get("record") in STARTS:
+        stated = document.get("format", 1)
+        if stated not in range(1, FORMAT + 1):
             raise ValueError(
-                f"this journal has format {form!r}, this pentathlon knows formats up to {FORMAT}; "
-                "read it with the version that wrote it"
+                f"this journal has format {stated!r}, this pentathlon knows formats up to "
+                f"{FORMAT}; read it with the version that wrote it"
             )
-        checked |= form == FORMAT
-    if checked and not has_one:
+        # A run that went on with a newer format does not go back to one without checksums.
+        form = max(form, stated)
+    if form < older.METRIC_SINCE:
+        document = older.upgraded(document)
+    record = from_json(document)
+    if has_checksum:
+        form = max(form, CHECKSUMS_SINCE)
+    elif form >= CHECKSUMS_SINCE:
         raise SealError("its checksum is missing")
-    return record, checked or has_one
+    return record, form
 
 
 def _sync_directory(directory: Path) -> None:

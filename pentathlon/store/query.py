@@ -32,7 +32,7 @@ from pentathlon.study.model import Evaluation, Study
 from pentathlon.study.plan import Plan
 
 FRESH = "tables.json"
-FRESH_FORMAT = 6
+FRESH_FORMAT = 7
 """To be raised whenever the columns of a table or the meaning of one change."""
 
 
@@ -106,7 +106,7 @@ class Result:
 
     @property
     def chosen(self) -> tuple[int, int]:
-        """How many indicators are looked at, and of how many."""
+        """How many metrics are looked at, and of how many."""
         every = self.samples()["key"].n_unique()
         return every, every
 
@@ -250,10 +250,10 @@ class Result:
         chosen: Callable[[str], bool],
         weights: Mapping[str, float] | None = None,
     ) -> Result:
-        """The same result, judged by other rules and by some of its indicators.
+        """The same result, judged by other rules and by some of its metrics.
 
         Args:
-            chosen: whether the indicator of a key (`schema.SAMPLES`) is looked at.
+            chosen: whether the metric of a key (`schema.SAMPLES`) is looked at.
             weights: of areas and workloads, instead of the study's.
         """
         update: dict[str, Any] = {"evaluation": evaluation}

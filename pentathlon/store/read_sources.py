@@ -9,7 +9,7 @@ from pentathlon.protocol.events import Served
 
 
 def tallies(value: Served, warmup: int) -> Iterator[tuple[str, dict[str, int]]]:
-    """(indicator, answer -> number of measured reads) of one event.
+    """(metric, answer -> number of measured reads) of one event.
 
     Args:
         value: the event's value.
@@ -17,6 +17,6 @@ def tallies(value: Served, warmup: int) -> Iterator[tuple[str, dict[str, int]]]:
     """
     reads: dict[str, list[str]] = {}
     for read in value.reads:
-        reads.setdefault(read.indicator, []).append(read.served)
-    for indicator, answers in reads.items():
-        yield indicator, dict(Counter(answers[warmup:]))
+        reads.setdefault(read.metric, []).append(read.served)
+    for metric, answers in reads.items():
+        yield metric, dict(Counter(answers[warmup:]))

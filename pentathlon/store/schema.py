@@ -37,7 +37,7 @@ SAMPLES: Final[dict[str, pl.DataType]] = {
     "workload_order": pl.Int32(),
     "process": pl.Int32(),
     "workload": pl.String(),
-    "indicator": pl.String(),
+    "metric": pl.String(),
     "case": pl.String(),
     "case_json": pl.String(),
     "key": pl.String(),
@@ -60,18 +60,18 @@ install         the install that was booted, "0" in a study with one
 boot            "<block>.<system>.<attempt>", the boot that the sample was taken in
 order           place of the system in its block, from 0
 workload_order  place of the step in the plan of its boot, from 0
-case            canonical text "block_bytes=1024,variant=avx512"; "" if the indicator has no case
+case            canonical text "block_bytes=1024,variant=avx512"; "" if the metric has no case
 key             "memory.read.bandwidth[block_bytes=1024,variant=avx512]"
 phase           "warmup" or "measure"
 counted         the sample belongs to a finished step: evaluation uses counted, measured samples
 t_ns, utc       time since the agent started; wall clock of the experimenter at the receipt
 
-A histogram stands here too, as one row for each indicator that is derived from it: `value` is the
+A histogram stands here too, as one row for each metric that is derived from it: `value` is the
 quantile, `batch` the number of values.
 """
 
 HISTOGRAMS: Final[dict[str, pl.DataType]] = {
-    **{name: kind for name, kind in SAMPLES.items() if name not in ("indicator", "value", "batch")},
+    **{name: kind for name, kind in SAMPLES.items() if name not in ("metric", "value", "batch")},
     "histogram": pl.String(),
     "count": pl.UInt64(),
     "lowest": pl.UInt64(),
@@ -155,7 +155,7 @@ ANSWERS: Final[dict[str, pl.DataType]] = {
     "boot": pl.String(),
     "attempt": pl.Int32(),
     "workload": pl.String(),
-    "indicator": pl.String(),
+    "metric": pl.String(),
     "case": pl.String(),
     "key": pl.String(),
     "served": pl.String(),

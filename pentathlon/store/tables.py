@@ -30,7 +30,7 @@ from pentathlon.store import links, read_sources
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.histograms import derived
 from pentathlon.store.schema import COUNTERS, TABLES
-from pentathlon.study.catalog import Catalog, case_text, indicator_key
+from pentathlon.study.catalog import Catalog, case_text, metric_key
 from pentathlon.study.plan import Plan, canonical_json
 
 DRAWN_BY = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
@@ -79,7 +79,7 @@ class TableBuilder:
     def _event(self, record: AgentEvent) -> None:
         event = record.said
         if isinstance(event, Sample):
-            self._sample(record, event, event.indicator, event.value, event.batch)
+            self._sample(record, event, event.metric, event.value, event.batch)
         elif isinstance(event, Histogram):
             self._histogram(record, event)
         elif isinstance(event, Counter) and event.name == SERVED:
@@ -107,20 +107,20 @@ class TableBuilder:
         }
 
     def _sample(
-        self, record: AgentEvent, event: Measured, indicator: str, value: float, batch: int
+        self, record: AgentEvent, event: Measured, metric: str, value: float, batch: int
     ) -> None:
-        row = self._row(record, event, indicator)
+        row = self._row(record, event, metric)
         if row is not None:
-            row["indicator"] = indicator
+            row["metric"] = metric
             row["value"] = value
             row["batch"] = batch
             self._append("samples", self._samples, row)
 
     def _histogram(self, record: AgentEvent, event: Histogram) -> None:
-        row = self._row(record, event, event.indicator)
+        row = self._row(record, event, event.metric)
         if row is None:
             return
-        row["histogram"] = event.indicator
+        row["histogram"] = event.metric
         row["count"] = event.count
         row["lowest"] = event.lowest
         row["highest"] = event.highest
@@ -128,10 +128,10 @@ class TableBuilder:
         row["bucket_upper"] = [upper for upper, _ in event.buckets]
         row["bucket_count"] = [count for _, count in event.buckets]
         self._append("histograms", self._histograms, row)
-        entry = self._histogram_entries.get((event.workload, event.indicator))
+        entry = self._histogram_entries.get((event.workload, event.metric))
         if entry is not None:
-            for indicator, value in derived(event, entry):
-                self._sample(record, event, indicator, value, event.count)
+            for metric, value in derived(event, entry):
+                self._sample(record, event, metric, value, event.count)
 
     def _answer(self, record: AgentEvent, value: Served) -> None:
         step = self.state.current_step(record)
@@ -139,7 +139,7 @@ class TableBuilder:
             return
         case, _ = self._case(value.workload, value.case)
         warmup = self.plan.steps[record.system][step].warmup
-        for indicator, tally in read_sources.tallies(value, warmup):
+        for metric, tally in read_sources.tallies(value, warmup):
             for served, reads in tally.items():
                 row = {
                     "step": step,
@@ -148,9 +148,9 @@ class TableBuilder:
                     "boot": boot_id(record.block, record.system, record.attempt),
                     "attempt": record.attempt,
                     "workload": value.workload,
-                    "indicator": indicator,
+                    "metric": metric,
                     "case": case,
-                    "key": indicator_key(value.workload, indicator, case),
+                    "key": metric_key(value.workload, metric, case),
                     "served": served,
                     "reads": reads,
                 }
@@ -195,7 +195,7 @@ class TableBuilder:
         for name, column in columns.items():
             column.append(row.get(name))
 
-    def _row(self, record: AgentEvent, event: Measured, indicator: str) -> dict[str, Any] | None:
+    def _row(self, record: AgentEvent, event: Measured, metric: str) -> dict[str, Any] | None:
         """What a sample and a histogram have in common; None if it belongs to no step."""
         step = self.state.step_of(record)
         boot = self.boots.get((record.block, record.system, record.attempt))
@@ -219,7 +219,7 @@ class TableBuilder:
             "workload": workload,
             "case": case,
             "case_json": case_json,
-            "key": indicator_key(workload, indicator, case),
+            "key": metric_key(workload, metric, case),
             "unit": event.unit,
             "direction": event.direction,
             "phase": event.phase,

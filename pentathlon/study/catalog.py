@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 LINKS = "links"
 """The parameter that names links between two hosts, of the workloads that have several."""
@@ -43,7 +43,7 @@ class Parameter(_Entry):
 
 
 class Factor(_Entry):
-    """What tells the cases of one indicator apart, in the order of the canonical key."""
+    """What tells the cases of one metric apart, in the order of the canonical key."""
 
     name: str
     title: str = ""
@@ -51,7 +51,7 @@ class Factor(_Entry):
     scale: Literal["log2", "linear", "category"] = "category"
 
 
-class Indicator(_Entry):
+class Metric(_Entry):
     """One quantity that a workload yields."""
 
     id: str
@@ -59,16 +59,16 @@ class Indicator(_Entry):
     unit: str
     direction: Literal["higher", "lower"]
     zero_allowed: bool = False
-    """Zero is a value, such as of a rate of faults; of any other indicator it is an error."""
+    """Zero is a value, such as of a rate of faults; of any other metric it is an error."""
     role: Literal["performance", "context"] = "performance"
-    """`context`: no score, but what the work took, or how well another indicator is known."""
+    """`context`: no score, but what the work took, or how well another metric is known."""
 
 
 class Histogram(_Entry):
     """A distribution that a workload sends as histograms of raw values (docs/protocol.md).
 
     Attributes:
-        quantiles: indicator of the workload -> share of the values that do not exceed its value.
+        quantiles: metric of the workload -> share of the values that do not exceed its value.
         closed_loop_interval: factor with the interval, in `unit`, at which a closed loop should
             send its requests; None for whatever is no closed loop with a schedule.
     """
@@ -96,7 +96,7 @@ class Workload(_Entry):
     source: str = ""
     parameters: list[Parameter] = []
     factors: list[Factor] = []
-    indicators: list[Indicator] = []
+    metrics: list[Metric] = []
     histograms: list[Histogram] = []
     timeout_s: float | None = None
     checksum: str = ""
@@ -173,9 +173,9 @@ def case_text(case: Mapping[str, Any] | None, factors: list[str]) -> str:
     return ",".join(f"{name}={_plain(case[name])}" for name in (*known, *rest))
 
 
-def indicator_key(workload: str, indicator: str, case: str) -> str:
+def metric_key(workload: str, metric: str, case: str) -> str:
     """The canonical key, `memory.read.bandwidth[block_bytes=1024,variant=avx512]`."""
-    return f"{workload}.{indicator}[{case}]" if case else f"{workload}.{indicator}"
+    return f"{workload}.{metric}[{case}]" if case else f"{workload}.{metric}"
 
 
 def _plain(value: Any) -> str:

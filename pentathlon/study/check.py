@@ -30,7 +30,7 @@ _WORDS = {
 }
 
 CATALOG = '"pentathlon catalog"'
-"""The command that lists workloads, and with one of them its parameters and indicators."""
+"""The command that lists workloads, and with one of them its parameters and metrics."""
 
 CABLE = "none"
 """A plain cable instead of a link."""
@@ -86,7 +86,7 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
 
 
 def check_judgement(study: Study, catalog: Catalog) -> list[Problem]:
-    """What is wrong in the weights and the declared indicators of a study that was measured."""
+    """What is wrong in the weights and the declared metrics of a study that was measured."""
     choices = [choice for suite in study.suites for choice in suite.workloads]
     used = [w for w in catalog.workloads if any(matches(choice, w) for choice in choices)]
     return [*_check_weights(study, catalog), *_check_declared(study, used)]
@@ -153,7 +153,7 @@ def _check_weights(study: Study, catalog: Catalog) -> Iterator[Problem]:
 def _check_declared(study: Study, used: list[Workload]) -> Iterator[Problem]:
     """Every pattern of `evaluation.declared` must name something that the study measures."""
     names = [w.id for w in used]
-    names += [f"{w.id}.{indicator.id}" for w in used for indicator in w.indicators]
+    names += [f"{w.id}.{metric.id}" for w in used for metric in w.metrics]
     for index, pattern in enumerate(study.evaluation.declared or ()):
         if not any(fnmatchcase(name, pattern) for name in names):
             text = f'"{pattern}" declares nothing that this study measures'

@@ -370,17 +370,17 @@ class Evaluation(Table):
             raise ValueError("the list is empty; name what is declared, or leave the key out")
         return tuple(value) if isinstance(value, list) else value
 
-    def declares(self, workload: str, indicator: str, *, context: bool = False) -> bool:
-        """Whether an indicator is one of those that the study is about.
+    def declares(self, workload: str, metric: str, *, context: bool = False) -> bool:
+        """Whether a metric is one of those that the study is about.
 
         Args:
             context: it is no score; a study is about it only where it is named itself.
         """
         if context:
-            return f"{workload}.{indicator}" in (self.declared or ())
+            return f"{workload}.{metric}" in (self.declared or ())
         if self.declared is None:
             return True
-        names = (workload, f"{workload}.{indicator}")
+        names = (workload, f"{workload}.{metric}")
         return any(fnmatchcase(name, pattern) for pattern in self.declared for name in names)
 
 

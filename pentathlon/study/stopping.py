@@ -26,7 +26,7 @@ class Stopping(Table):
     looks: tuple[int, ...] | None = None
     """`looks`: numbers of blocks after which the study may stop; the last one is the most."""
     half_width_percent: float | None = Field(default=None, gt=0, lt=100)
-    """`precision`: half width of every declared indicator's own interval, in percent."""
+    """`precision`: half width of every declared metric's own interval, in percent."""
     minimum: int | None = Field(default=None, ge=FEWEST_AT_LOOK, le=10_000)
     """`precision`: fewest blocks."""
     maximum: int | None = Field(default=None, ge=FEWEST_AT_LOOK, le=10_000)
@@ -107,7 +107,7 @@ class Stopping(Table):
             )
         if self.rule == "precision":
             return (
-                f"until every declared indicator is known to ±{self.half_width_percent:g} %, "
+                f"until every declared metric is known to ±{self.half_width_percent:g} %, "
                 f"{self.fewest} to {self.maximum} blocks"
             )
         return f"fixed, {blocks} block{'' if blocks == 1 else 's'}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pentathlon.study.catalog import CatalogError, Indicator
+from pentathlon.study.catalog import CatalogError, Metric
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Task:
         session: random hex digits of the boot; every packet carries them.
         seed: seed of every model.
         description: the entry itself.
-        indicators: what the agent's catalog says that the workload yields, by id.
+        metrics: what the agent's catalog says that the workload yields, by id.
     """
 
     place: int
@@ -28,7 +28,7 @@ class Task:
     session: str
     seed: int
     description: dict[str, Any]
-    indicators: Mapping[str, Indicator] = field(default_factory=dict)
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -54,20 +54,20 @@ class Task:
         """The `error` event; `kind` as in docs/protocol.md."""
         return self.event("error", kind=kind, reason=reason, case=case)
 
-    def sample(self, *, indicator: str, case: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    def sample(self, *, metric: str, case: dict[str, Any], **fields: Any) -> dict[str, Any]:
         """The `sample` event, in the unit and with the direction of the agent's catalog.
 
         Raises:
-            CatalogError: the catalog has no such indicator of the workload.
+            CatalogError: the catalog has no such metric of the workload.
         """
-        known = self.indicators.get(indicator)
+        known = self.metrics.get(metric)
         if known is None:
             raise CatalogError(
-                f'the agent\'s catalog has no indicator "{indicator}" of {self.id}; '
+                f'the agent\'s catalog has no metric "{metric}" of {self.id}; '
                 "use the agent and the experimenter of one release"
             )
         return self.event(
-            "sample", indicator=indicator, case=case, unit=known.unit, direction=known.direction,
+            "sample", metric=metric, case=case, unit=known.unit, direction=known.direction,
             **fields,
         )  # fmt: skip
 

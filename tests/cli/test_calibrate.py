@@ -29,7 +29,7 @@ def test_a_calibration_is_made_kept_and_held_against_later_runs(shop: Shop) -> N
     done = shop.call("calibrate", study, "--blocks", "5", "--out", "cal")
     assert done.code == 0, done.err
     assert "Noise floor of this machine (host)" in done.out
-    assert "False alarms of single indicators in groups of 5 blocks" in done.out
+    assert "False alarms of single metrics in groups of 5 blocks" in done.out
     [file] = (shop.directory / "state" / "pentathlon" / "calibration").iterdir()
     made = json.loads(file.read_text())
     assert made == json.loads((shop.directory / "cal" / "calibration-made.json").read_text())
@@ -90,7 +90,7 @@ def test_too_small_a_pilot_is_refused(shop: Shop) -> None:
 def test_a_clear_difference_stops_at_the_first_look(shop: Shop) -> None:
     done = shop.call("run", shop.write(LOOKS), "--no-pilot", "--out", "r")
     assert done.code == 0, done.err
-    assert "enough: after 4 blocks every indicator is decided; 5 blocks not needed" in done.err
+    assert "enough: after 4 blocks every metric is decided; 5 blocks not needed" in done.err
     assert "slower by at least 1 %" in done.out.replace("\N{NO-BREAK SPACE}", " ")
     shown = shop.call("results", "show", "r").out
     assert "not needed" in shown

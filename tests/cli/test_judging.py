@@ -91,7 +91,7 @@ def test_what_the_baseline_has_and_the_result_lacks_fails(shop):
         (["--against", "nobody"], '"nobody" is no system'),
         (["--system", "nobody", "--against", "before"], '"nobody" is no system'),
         ([], "has one system"),
-        (["--against", "before", "--only", "nothing.*"], "has no indicator"),
+        (["--against", "before", "--only", "nothing.*"], "has no metric"),
     ],
 )
 def test_a_wrong_gate_is_one_sentence(shop, pair, words, text):
@@ -114,7 +114,7 @@ def test_history_needs_results_and_then_finds_a_change(shop):
     done = shop.call("history", *[f"r{k}" for k in range(10)], "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
-    places = {c["at"] for one in found["indicators"] for c in one["changes"]}
+    places = {c["at"] for one in found["metrics"] for c in one["changes"]}
     assert places == {"r6"}
     shown = shop.call("history", *[f"r{k}" for k in range(10)])
     assert "2030-01-07" in shown.out

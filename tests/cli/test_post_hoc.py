@@ -16,9 +16,9 @@ THREE = STUDY.replace("[[suite]]", '[[system]]\nname = "c"\ntarget = "local"\n\n
 CHANGES = {
     "--delta": ("7", "δ is 7"),
     "--confidence": ("0.9", "the confidence is 90"),
-    "--declared": ("fake.beta", "the declared indicators are fake.beta (planned: everything)"),
+    "--declared": ("fake.beta", "the declared metrics are fake.beta (planned: everything)"),
     "--weights": ("fake.beta=3", "the weights are fake.beta 3 (planned: the same for every area)"),
-    "--only": ("fake.beta", "indicators are judged (planned: all)"),
+    "--only": ("fake.beta", "metrics are judged (planned: all)"),
 }
 
 
@@ -148,7 +148,7 @@ def test_a_gate_by_the_study_marks_nothing(shop: Shop) -> None:
         (["--weights", "fake.beta=nan"], "give NAME=NUMBER"),
         (["--weights", "fake.beta=1,fake.beta=2"], 'names "fake.beta" twice'),
         (["--weights", "nothing=1"], '"nothing" is neither an area nor a workload'),
-        (["--only", "fake.bete"], "chooses no indicator of r"),
+        (["--only", "fake.bete"], "chooses no metric of r"),
     ],
 )
 @pytest.mark.parametrize("command", ["compare", "report"])

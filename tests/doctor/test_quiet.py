@@ -255,7 +255,7 @@ def test_congestion_control_is_set_in_the_own_namespace_alone(
     except TargetUnavailable as error:
         pytest.skip(error.reason)
     assert made.settings_to_change() == []
-    asked = {"protocol": 1, "session": "x", "inventory": True, "workloads": []}
+    asked = {"protocol": 2, "session": "x", "inventory": True, "workloads": []}
     with made.boot(20) as session:
         first = next(iter(session.run(asked, 60, 60)))
     assert first["system"]["network"]["congestion_control"] == "reno"

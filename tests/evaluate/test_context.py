@@ -21,26 +21,26 @@ ITEMS = [TIME, LOST, INTERRUPTS, BUSY]
 
 
 class WithRoles:
-    """A result whose catalog says which indicators are context."""
+    """A result whose catalog says which metrics are context."""
 
     def __init__(self, result: Synthetic, *context: str):
-        indicators = [
+        metrics = [
             {
-                "id": item.indicator,
-                "title": item.indicator,
+                "id": item.metric,
+                "title": item.metric,
                 "unit": item.unit,
                 "direction": item.direction,
-                "role": "context" if item.indicator in context else "performance",
+                "role": "context" if item.metric in context else "performance",
             }
             for item in ITEMS
         ]
         workload = {"id": "network.traffic", "area": "network", "title": "Traffic"}
         self.catalog = parse_catalog(
             {
-                "protocol": 1,
+                "protocol": 2,
                 "catalog_version": 1,
                 "agent": {},
-                "workloads": [workload | {"indicators": indicators}],
+                "workloads": [workload | {"metrics": metrics}],
             }
         )
         self._result = result
@@ -59,8 +59,8 @@ def judged(*context: str, factor=half_the_interrupts):
     return evaluate(WithRoles(result, *context))
 
 
-def row(evaluation, indicator):
-    [found] = [one for one in evaluation.rows if one.indicator == indicator]
+def row(evaluation, metric):
+    [found] = [one for one in evaluation.rows if one.metric == metric]
     return found, found.comparisons[0]
 
 
@@ -83,9 +83,9 @@ def test_context_is_in_no_mean_and_in_no_answer():
     assert abs(everything.percent) < 2
     assert everything.weight == pytest.approx(1)
     [answer] = answers(with_context)
-    assert answer.headline.startswith("No difference between b and a was shown in 2 indicators")
+    assert answer.headline.startswith("No difference between b and a was shown in 2 metrics")
     assert not answer.findings
-    assert answers(without)[0].headline.startswith("b is faster than a for 1 of 4 indicators")
+    assert answers(without)[0].headline.startswith("b is faster than a for 1 of 4 metrics")
 
 
 def test_context_belongs_to_a_study_only_where_it_is_named_itself():
@@ -120,7 +120,7 @@ def test_a_share_is_better_and_not_faster():
         "better by at least 1\N{NO-BREAK SPACE}%",
     )
     [answer] = answers(evaluation)
-    assert answer.headline.startswith("b is better than a for 1 of 2 indicators")
+    assert answer.headline.startswith("b is better than a for 1 of 2 metrics")
     assert answer.findings[0].size.endswith("better")
 
 

@@ -56,7 +56,7 @@ def test_a_planted_difference_is_found_in_both_directions(factor, verdict):
         assert found.effect.adjusted_low_percent <= found.effect.low_percent
 
 
-def test_the_raw_difference_keeps_the_indicators_own_direction():
+def test_the_raw_difference_keeps_the_metrics_own_direction():
     evaluation = evaluate(two(1.25, noise=0.0))
     assert comparison(evaluation, "test.spin").difference_percent == pytest.approx(-20.0)
     assert comparison(evaluation, "memory.read").difference_percent == pytest.approx(25.0)
@@ -237,18 +237,18 @@ FAULTS = Item("memory.faults", "page_reads", {}, "1/s", "lower", 40.0, 0.004)
 
 
 class WithCatalog:
-    """A result whose catalog says which indicator may be zero."""
+    """A result whose catalog says which metric may be zero."""
 
     def __init__(self, result: Synthetic, zero_allowed: bool):
-        indicator = {"id": "page_reads", "title": "Page reads", "unit": "1/s"}
-        indicator |= {"direction": "lower", "zero_allowed": zero_allowed}
+        metric = {"id": "page_reads", "title": "Page reads", "unit": "1/s"}
+        metric |= {"direction": "lower", "zero_allowed": zero_allowed}
         workload = {"id": "memory.faults", "area": "memory", "title": "Faults"}
         self.catalog = parse_catalog(
             {
-                "protocol": 1,
+                "protocol": 2,
                 "catalog_version": 1,
                 "agent": {},
-                "workloads": [workload | {"indicators": [indicator]}],
+                "workloads": [workload | {"metrics": [metric]}],
             }
         )
         self._result = result

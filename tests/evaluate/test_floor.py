@@ -64,7 +64,7 @@ def test_the_floor_is_the_larger_end_of_the_interval(made):
 
 
 def test_false_alarms_are_counted_by_single_tests_in_groups():
-    # Ten groups of five blocks for each of three indicators; every group is a test at 5 %.
+    # Ten groups of five blocks for each of three metrics; every group is a test at 5 %.
     made = calibrate(evaluate(twin_result(blocks=50)), "t")
     assert made.trials == 30
     judged = evaluate(twin_result(blocks=50))

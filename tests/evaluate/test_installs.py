@@ -16,7 +16,7 @@ ITEMS = [
     Item("memory.read", "bandwidth", {}, "MB/s", "higher", 9000.0, 0.004, 0.002),
 ]
 INSTALL_SD = 0.01
-"""What an install fixes, in each indicator: more than twice what differs between boots."""
+"""What an install fixes, in each metric: more than twice what differs between boots."""
 
 
 def study(seed: int, installs: int, blocks: int, *, told: bool = True) -> Synthetic:

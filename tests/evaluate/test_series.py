@@ -122,7 +122,7 @@ def test_a_process_that_warms_up_is_said_beside_the_row():
     assert "on b 3 of 3 processes" in said
 
 
-def test_the_cold_sample_is_an_indicator_of_its_own():
+def test_the_cold_sample_is_an_metric_of_its_own():
     result = two(blocks=8, noise=0.3)
     cold = B & (pl.col("phase") == "warmup") & (pl.col("key") == "test.spin.time")
     planted = changed(result, pl.when(cold).then(pl.col("value") * 3.0).otherwise(pl.col("value")))

@@ -21,7 +21,7 @@ LOOKS = (10, 15, 20, 30)
 
 
 def one_row(reference: np.ndarray, system: np.ndarray, rule: Rule) -> Comparison:
-    """The evaluation's judgement of one indicator, from boot means."""
+    """The evaluation's judgement of one metric, from boot means."""
     key = "w.time"
     pair = Pair(key, "w", series("b", key, "w", system), series("a", key, "w", reference))
     return Judge(facts("b"), facts("a"), (), rule).judge([pair]).comparisons[key]

@@ -167,7 +167,7 @@ def test_a_real_recording_is_replayed_by_the_agent(tmp_path: Path) -> None:
         ["unlink", number],
     ]
     request = {
-        "protocol": 1,
+        "protocol": 2,
         "scratch": str(tmp_path / "scratch"),
         "workloads": [
             {"id": "disk.trace", "iterations": 1, "parameters": {"trace_file": str(path)}}

@@ -23,15 +23,15 @@ WORKLOAD = "echoes.count"
 def declared() -> Catalog:
     """A catalog with the workload of a made-up experiment."""
     count = {"id": "echoes", "title": "Echoes", "unit": "count", "direction": "higher"}
-    entry = {"id": WORKLOAD, "area": "echoes", "title": "Echoes", "indicators": [count], "hosts": 2}
-    return parse_catalog({"protocol": 1, "catalog_version": 1, "agent": {}, "workloads": [entry]})
+    entry = {"id": WORKLOAD, "area": "echoes", "title": "Echoes", "metrics": [count], "hosts": 2}
+    return parse_catalog({"protocol": 2, "catalog_version": 1, "agent": {}, "workloads": [entry]})
 
 
 def counting(task: Task, testbed: Any) -> Iterator[dict[str, Any]]:
     """Asks the testbed once for each trial."""
     for phase, iteration in task.phases():
         yield task.sample(
-            indicator=task.parameters["yields"], case={"of": "all"}, phase=phase,
+            metric=task.parameters["yields"], case={"of": "all"}, phase=phase,
             iteration=iteration, value=testbed.echoes(), batch=1, elapsed_ns=1, checksum="0x1",
             counters={},
         )  # fmt: skip
@@ -119,7 +119,7 @@ def test_a_system_without_the_testbed_refuses_the_experiment(
     assert [(one["kind"], one["reason"]) for one in errors] == [("unsupported", reason)]
 
 
-def test_an_indicator_that_the_catalog_lacks_is_one_sentence(
+def test_an_metric_that_the_catalog_lacks_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     register(monkeypatch, "pair")
@@ -128,7 +128,7 @@ def test_an_indicator_that_the_catalog_lacks_is_one_sentence(
     (error,) = (event for event in events if event["event"] == "error")
     assert (error["kind"], error["reason"]) == (
         "failed",
-        'the agent\'s catalog has no indicator "silence" of echoes.count; '
+        'the agent\'s catalog has no metric "silence" of echoes.count; '
         "use the agent and the experimenter of one release",
     )
     assert events[-1]["errors"] == 1

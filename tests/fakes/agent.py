@@ -83,7 +83,7 @@ def workload(name: str, **more: object) -> dict[str, object]:
             {"name": "size_bytes", "title": "size", "unit": "B", "scale": "log2"},
             {"name": "variant", "title": "variant", "unit": None, "scale": "category"},
         ],
-        "indicators": [{"id": "time", "title": "Time", "unit": "ns", "direction": "lower"}],
+        "metrics": [{"id": "time", "title": "Time", "unit": "ns", "direction": "lower"}],
         "checksum": "a constant",
         "semantics": {"linux": "", "windows": ""},
         "test_only": False,
@@ -108,7 +108,7 @@ CLOCK = {"source": "fake", "resolution_ns": 1.0, "cost_ns": 20.0, "monotonic": T
 def main() -> int:
     verb = sys.argv[1] if len(sys.argv) > 1 else ""
     if verb == "catalog":
-        document = {"protocol": 1, "catalog_version": 1, "agent": BUILD, "workloads": WORKLOADS}
+        document = {"protocol": 2, "catalog_version": 1, "agent": BUILD, "workloads": WORKLOADS}
         print(json.dumps(document))
     elif verb == "inventory":
         print(json.dumps({"agent": BUILD, "clock": CLOCK, "system": INVENTORY}))
@@ -200,7 +200,7 @@ def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: 
             emit(
                 "sample",
                 **where,
-                indicator="time",
+                metric="time",
                 case=case,
                 unit="ns",
                 direction="lower",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from pentathlon.protocol import agent
-from pentathlon.study.catalog import Catalog, Indicator, parse_catalog
+from pentathlon.study.catalog import Catalog, Metric, parse_catalog
 
 
 @cache
@@ -13,8 +13,8 @@ def catalog() -> Catalog:
     return parse_catalog(agent.catalog())
 
 
-def indicators(workload: str) -> dict[str, Indicator]:
-    """The indicators of a workload, by id."""
+def metrics(workload: str) -> dict[str, Metric]:
+    """The metrics of a workload, by id."""
     entry = catalog().workload(workload)
     assert entry is not None
-    return {one.id: one for one in entry.indicators}
+    return {one.id: one for one in entry.metrics}

@@ -45,7 +45,7 @@ def workload(name: str) -> dict[str, Any]:
             {"name": "size_bytes", "type": "list[integer]", "default": [1, 2], "minimum": 1}
         ],
         "factors": [{"name": "size_bytes", "scale": "log2"}],
-        "indicators": [{"id": "time", "title": "Time", "unit": "ns", "direction": "lower"}],
+        "metrics": [{"id": "time", "title": "Time", "unit": "ns", "direction": "lower"}],
     }
 
 
@@ -53,7 +53,7 @@ def catalog() -> Catalog:
     names = ("w.one", "w.two", "w.three")
     return parse_catalog(
         {
-            "protocol": 1,
+            "protocol": 2,
             "catalog_version": 1,
             "agent": {"version": "0", "build": "b"},
             "workloads": [workload(name) for name in names],
@@ -153,7 +153,7 @@ def sample(
         "event": "sample",
         "workload": task["id"],
         "index": index,
-        "indicator": "time",
+        "metric": "time",
         "case": {"size_bytes": size},
         "unit": "ns",
         "direction": "lower",

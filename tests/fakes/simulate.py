@@ -37,13 +37,13 @@ def facts(name: str) -> SystemFacts:
 
 
 def series(system: str, key: str, workload: str, means: np.ndarray) -> Series:
-    """One indicator on one system, from its boot means."""
+    """One metric on one system, from its boot means."""
     values = means.tolist()
     return Series(
         key=key,
         system=system,
         workload=workload,
-        indicator="time",
+        metric="time",
         case_json="",
         unit="ns",
         direction="lower",

@@ -1,6 +1,6 @@
 """A realistic result without a machine: planted truths, seeded noise, the tables of the store.
 
-The truth of every indicator is in `truth`, so that tests can plant differences and find them.
+The truth of every metric is in `truth`, so that tests can plant differences and find them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from pentathlon.store import schema
-from pentathlon.study.catalog import case_text, indicator_key
+from pentathlon.study.catalog import case_text, metric_key
 from pentathlon.study.model import Evaluation, Peer, Procedure, Study, Suite, System
 from pentathlon.study.plan import Boot, Plan, Step, order_of
 
@@ -46,10 +46,10 @@ MEMORY_NS_PER_BYTE = {"read": 1.0, "write": 1.4, "copy": 1.9}
 
 @dataclass(frozen=True)
 class Item:
-    """One indicator and case, with its true value on the reference, and how noisy it is."""
+    """One metric and case, with its true value on the reference, and how noisy it is."""
 
     workload: str
-    indicator: str
+    metric: str
     case: dict[str, Any]
     unit: str
     direction: str
@@ -63,7 +63,7 @@ class Item:
 
     @property
     def key(self) -> str:
-        return indicator_key(self.workload, self.indicator, self.case_text)
+        return metric_key(self.workload, self.metric, self.case_text)
 
 
 def step_curve(sizes: np.ndarray, capacities: Any, levels: Any, shape: float) -> np.ndarray:
@@ -75,7 +75,7 @@ def step_curve(sizes: np.ndarray, capacities: Any, levels: Any, shape: float) ->
 
 
 def items(sizes: tuple[int, ...] = SIZES) -> list[Item]:
-    """Every indicator of the spine's workloads, with plausible values of one machine."""
+    """Every metric of the spine's workloads, with plausible values of one machine."""
     found = [
         Item(f"process.{name}", "time", {}, "ns", "lower", value, 0.01, 0.01)
         for name, value in PROCESS_NS.items()
@@ -330,7 +330,7 @@ class Maker:
                     workload_order=place,
                     process=0,
                     workload=item.workload,
-                    indicator=item.indicator,
+                    metric=item.metric,
                     case=item.case_text,
                     case_json=json.dumps(item.case) if item.case else "",
                     key=item.key,
@@ -434,7 +434,7 @@ def hash_text(text: str) -> int:
 
 
 def null_items(count: int, boot_noise: float = 0.006) -> list[Item]:
-    """Indicators without any structure, for simulations of many."""
+    """Metrics without any structure, for simulations of many."""
     return [
         Item(f"null.w{place // 10}", "time", {"n": place}, "ns", "lower", 100.0, boot_noise)
         for place in range(count)

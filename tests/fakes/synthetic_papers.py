@@ -238,4 +238,4 @@ def file_tasks(boot_noise: float = 0.003) -> Iterator[Item]:
 
 
 def newer_client(item: Item) -> float:
-    return FILE_GAIN if item.indicator in {"task_time", "throughput", "round_trips"} else 1.0
+    return FILE_GAIN if item.metric in {"task_time", "throughput", "round_trips"} else 1.0

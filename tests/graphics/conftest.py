@@ -55,7 +55,7 @@ class Drawing:
             "sample_ms": 1.0,
             "timeout_s": 120.0,
         }
-        request = {"protocol": 1, "seed": 1, "inventory": False, "workloads": [task]}
+        request = {"protocol": 2, "seed": 1, "inventory": False, "workloads": [task]}
         done = subprocess.run(
             [self._program, "run"],
             input=json.dumps(request),
@@ -81,12 +81,12 @@ def reasons(events: list[dict[str, Any]]) -> list[str]:
     return [event["reason"] for event in of(events, "error")]
 
 
-def values(events: list[dict[str, Any]], indicator: str) -> list[float]:
+def values(events: list[dict[str, Any]], metric: str) -> list[float]:
     """What was measured, without what was tried before it."""
     return [
         event["value"]
         for event in of(events, "sample")
-        if event["indicator"] == indicator and event["phase"] == "measure"
+        if event["metric"] == metric and event["phase"] == "measure"
     ]
 
 

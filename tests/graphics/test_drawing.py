@@ -36,7 +36,7 @@ def test_a_scene_is_drawn_right(headless: Drawing, workload: str, api: str) -> N
     assert rate > 0
     (picture,) = of(events, "picture")
     assert (picture["width"], picture["height"]) == (320, 256)
-    assert {event["indicator"] for event in of(events, "sample")} >= {"rate", "submit"}
+    assert {event["metric"] for event in of(events, "sample")} >= {"rate", "submit"}
     assert not values(events, "dropped")
 
 

@@ -85,14 +85,14 @@ def catalog() -> Catalog:
     factors = {"factors": [{"name": "size_bytes", "scale": "log2"}]}
     return parse_catalog(
         {
-            "protocol": 1,
+            "protocol": 2,
             "catalog_version": 1,
             "agent": {"version": "0", "build": "b"},
             "workloads": [
-                {"id": "w.one", "indicators": [time], **common, **factors},
+                {"id": "w.one", "metrics": [time], **common, **factors},
                 {
                     "id": "w.two",
-                    "indicators": [p50],
+                    "metrics": [p50],
                     "histograms": [latency | {"quantiles": {"p50": 0.5}}],
                     **common,
                     **factors,
@@ -135,7 +135,7 @@ def _answer(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 picture = {"width": 1, "height": 1, "jpeg": "AAAA"}
                 yield {"event": "picture", **where, "case": case, **picture}
                 value = {"workload": task["id"], "case": case}
-                reads = [{"indicator": "time", "served": "cache"}] if task["id"] == "w.one" else []
+                reads = [{"metric": "time", "served": "cache"}] if task["id"] == "w.one" else []
                 value |= {"reads": reads}
                 yield {"event": "counter", "name": "disk.served", "value": value}
             for number in range(task["warmup"] + task["iterations"]):
@@ -155,9 +155,9 @@ def _answer(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _measured(workload: str) -> dict[str, Any]:
     if workload == "w.one":
-        return {"event": "sample", "indicator": "time", "unit": "ns", "value": 1.5, "batch": 10}
+        return {"event": "sample", "metric": "time", "unit": "ns", "value": 1.5, "batch": 10}
     return {
-        "event": "histogram", "indicator": "latency", "unit": "us", "count": 3, "lowest": 4,
+        "event": "histogram", "metric": "latency", "unit": "us", "count": 3, "lowest": 4,
         "highest": 9, "significant_digits": 3, "buckets": [[4, 1], [9, 2]],
     }  # fmt: skip
 
@@ -226,7 +226,7 @@ def _foreign(events: list[dict[str, Any]], random: Random) -> None:
     """What another request would be answered by."""
     changed = random.choice(
         [
-            {"direction": "higher"}, {"unit": "s"}, {"workload": "w.three"}, {"indicator": "p50"},
+            {"direction": "higher"}, {"unit": "s"}, {"workload": "w.three"}, {"metric": "p50"},
             {"case": {"size_bytes": 77}}, {"case": {"other": 1}}, {"case": {}}, {"index": 1},
             {"session": "f" * 16}, {"process": 1}, {"iteration": 3}, {"phase": "meacure"},
         ]

@@ -31,7 +31,7 @@ from pentathlon.testbed.link.use import difference
 from pentathlon.testbed.remote_host import FarEnd
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.conftest import PARAMETERS
-from tests.fakes.catalogs import catalog, indicators
+from tests.fakes.catalogs import catalog, metrics
 from tests.hostile.endpoints import CALLS, endpoint, forged, spoiling
 from tests.hostile.mutate import damaged
 
@@ -195,7 +195,7 @@ def test_the_records_of_one_answer_are_bounded_together() -> None:
 def task(**parameters: Any) -> Task:
     held = PARAMETERS | {"packet_rate": "constant 100", "keep": "always"} | parameters
     described = {"id": "network.traffic", "parameters": held, "warmup": 0, "iterations": 1}
-    return Task(0, 1, "0123456789abcdef", 7, described, indicators("network.traffic"))
+    return Task(0, 1, "0123456789abcdef", 7, described, metrics("network.traffic"))
 
 
 def session(ends: tuple[Endpoint, Endpoint]) -> PairSession:
@@ -222,7 +222,7 @@ def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, 
 
 def test_a_trial_as_recorded() -> None:
     found = trial((endpoint(0), endpoint(1)), kernel_times=True, soaker="idle")
-    values = {one["indicator"]: one["value"] for one in found if one["event"] == "sample"}
+    values = {one["metric"]: one["value"] for one in found if one["event"] == "sample"}
     assert values["delivered"] == 100 and 0 < values["delay"] < 100
     assert not [one for one in found if one["event"] == "error"]
 
@@ -332,7 +332,7 @@ def swept(bed: Any) -> list[dict[str, Any]]:
     described = {"id": "forwarding.sweep", "parameters": SWEEP, "warmup": 0, "iterations": 1}
     events = []
     for event in sweep.run_sweep(
-        Task(0, 1, "0" * 16, 7, described, indicators("forwarding.sweep")), bed
+        Task(0, 1, "0" * 16, 7, described, metrics("forwarding.sweep")), bed
     ):
         plain(event)
         assert event["event"] != "sample" or math.isfinite(event["value"])
@@ -342,7 +342,7 @@ def swept(bed: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.usefixtures("_at_once")
 def test_a_spoilt_forwarder_costs_its_case() -> None:
-    values = [one["indicator"] for one in swept(_bed({}, {})) if one["event"] == "sample"]
+    values = [one["metric"] for one in swept(_bed({}, {})) if one["event"] == "sample"]
     assert "throughput" in values
     [error] = [
         one

@@ -42,7 +42,7 @@ def located() -> Path:
 
 
 def request() -> dict[str, object]:
-    return {"protocol": 1, "session": "5f0c", "seed": 1, "workloads": []}
+    return {"protocol": 2, "session": "5f0c", "seed": 1, "workloads": []}
 
 
 def test_the_machine_itself_works_below_any_utf8_directory(

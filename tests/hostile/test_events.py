@@ -122,7 +122,7 @@ def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
         ("sample", {"unit": "s"}, "unit is 's', the catalog has \"ns\""),
         ("sample", {"direction": "higher"}, "direction is 'higher', the catalog has \"lower\""),
         ("sample", {"workload": "w.two"}, "workload is 'w.two', that of the step is \"w.one\""),
-        ("sample", {"indicator": "latency"}, "w.one has no indicator 'latency'"),
+        ("sample", {"metric": "latency"}, "w.one has no metric 'latency'"),
         ("sample", {"index": 1}, "it is of step 1, and the step that is going on is 0"),
         ("sample", {"index": -1}, "index is -1, expected 0 to"),
         ("sample", {"index": True}, "index is True, expected a whole number"),
@@ -276,7 +276,7 @@ def test_a_spoilt_stream_costs_its_boot(seed: int, tmp_path: Path) -> None:
     found: Counter[tuple[Any, ...]] = Counter()
     for row in counted.iter_rows(named=True):
         assert row["case"] in ("size_bytes=1", "size_bytes=2")
-        assert row["key"] == f"{row['workload']}.{row['indicator']}[{row['case']}]"
+        assert row["key"] == f"{row['workload']}.{row['metric']}[{row['case']}]"
         assert (row["key"].partition("[")[0], row["unit"], row["direction"]) in known
         assert math.isfinite(row["value"])
         names = ("boot", "key", "phase", "process", "iteration")

@@ -113,7 +113,7 @@ def test_the_block_rows_are_filled_from_the_block_set(
 ) -> None:
     one = row(compared("martinovic2012", table, own), label)
     assert one.own_rows == 1
-    assert {value.indicator.partition("[")[0] for value in mine(one)} <= {
+    assert {value.metric.partition("[")[0] for value in mine(one)} <= {
         f"memory.blocks.{name}" for name in ("read", "write", "copy", "random")
     }
 
@@ -121,7 +121,7 @@ def test_the_block_rows_are_filled_from_the_block_set(
 def test_the_game_tests_are_those_of_several_threads(own: Evaluation) -> None:
     found = compared("martinovic2012", "table-05", own)
     for label in ("v_CPU1", "v_CPU2"):
-        assert {value.indicator for value in mine(row(found, label))} == {
+        assert {value.metric for value in mine(row(found, label))} == {
             f"cpu.game.rate[test={label[2:].lower()},threads=2]"
         }
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pentathlon.packets import by_agent, clocks, join, metrics, records, series
+from pentathlon.packets import by_agent, clocks, flow_metrics, join, records, series
 from pentathlon.protocol import agent
 
 LINE = clocks.ClockDifference(0, 1e9, 1e-5, 10.0, 5)
@@ -127,7 +127,7 @@ def test_the_agent_says_the_same_of_whole_files(seed: int, tmp_path: Path) -> No
         file.write_bytes(data)
     both = join.join(*(records.Records(data) for data in ends))
     for line in (LINE, None):
-        wanted = asdict(metrics.flow_metrics(both, line))
+        wanted = asdict(flow_metrics.compute(both, line))
         found = asdict(by_agent.flow_metrics(agent.locate(), *files, line))
         # Without the clocks' difference the delays are about a second, and double's last bit shows.
         compared(found, wanted, 1e-12 if line else 1e-9)
@@ -169,7 +169,7 @@ def check(count: int, order: list[int], cuts: list[int]) -> None:
         records.Records(sent_file(count, cuts)),
         records.Records(file_of(records.RECEIVED, rows, cuts)),
     )
-    found = metrics.flow_metrics(both, LINE)
+    found = flow_metrics.compute(both, LINE)
     wanted = plainly(count, rows)
     for name in wanted.keys() - {"unsent", "mean", "median"}:
         got = getattr(found, name)

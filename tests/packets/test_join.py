@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pentathlon.packets import clocks, join, metrics, series
+from pentathlon.packets import clocks, flow_metrics, join, series
 from pentathlon.packets.records import Packets
 
 
@@ -23,9 +23,9 @@ def received(sequence: list[int] | np.ndarray, delay_ns: int = 5_000_000) -> Pac
     return packets(order, times)
 
 
-def measured(count: int, sequence: list[int] | np.ndarray) -> metrics.FlowMetrics:
+def measured(count: int, sequence: list[int] | np.ndarray) -> flow_metrics.FlowMetrics:
     same = clocks.ClockDifference(0, 0.0, 0.0, 10.0, 5)
-    return metrics.flow_metrics(join.join(sent(count), received(sequence)), same)
+    return flow_metrics.compute(join.join(sent(count), received(sequence)), same)
 
 
 def test_a_log_cut_to_60_percent_shows_40_percent_loss() -> None:

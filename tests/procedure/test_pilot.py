@@ -43,7 +43,7 @@ def progress(state: str, t_ns: float, case: dict[str, Any] | None = None) -> Mes
 
 def sample(case: dict[str, Any], elapsed_ns: float, t_ns: float, **more: Any) -> Message:
     return read(
-        {"event": "sample", "workload": "w.one", "index": 0, "indicator": "time", "case": case,
+        {"event": "sample", "workload": "w.one", "index": 0, "metric": "time", "case": case,
          "unit": "ns", "direction": "lower", "phase": "measure", "process": 0, "iteration": 0,
          "value": 1.0, "batch": 1, "elapsed_ns": elapsed_ns, "checksum": None, "counters": {},
          "t_ns": round(t_ns), **more}
@@ -256,8 +256,8 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
         fetched(case, 7 * 10**9),
     ]
     told += [
-        sample(case, 1.5e9, 7e9, indicator=indicator, value=value)
-        for indicator, value in (("round_trips", 10.0), ("wire_bytes", 125_000.0))
+        sample(case, 1.5e9, 7e9, metric=metric, value=value)
+        for metric, value in (("round_trips", 10.0), ("wire_bytes", 125_000.0))
     ]
     seconds, _ = estimate_step(given_, told, weights)
     assert thin(given_.model_copy(update={"parameters": whole | {"document_bytes": [1 << 20]}}),
@@ -267,7 +267,7 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
     assert seconds == pytest.approx(3 * 5 + (8 + 2) * 0.5 + 3 * (8 * 1.5 + slow + fast))
 
 
-def test_indicators_of_one_trial_between_hosts_are_one_time() -> None:
+def test_metrics_of_one_trial_between_hosts_are_one_time() -> None:
     case = {"link": "a"}
     told = [fetched(case, 2 * 10**9)]
     told += [sample(case, 2e9, 2e9) for _ in range(13)]

@@ -28,7 +28,7 @@ LENIENT = {
 """What the agent always sends and may be absent: hosts of a pair say less, and so do journals."""
 
 SAMPLE: dict[str, Any] = {
-    "event": "sample", "workload": "w", "index": 0, "indicator": "time", "case": {"size": 1},
+    "event": "sample", "workload": "w", "index": 0, "metric": "time", "case": {"size": 1},
     "unit": "ns", "direction": "lower", "phase": "measure", "process": 0, "iteration": 3,
     "value": 2, "batch": 10, "elapsed_ns": 15, "checksum": "0x1", "counters": {"cycles": None},
     "t_ns": 5,

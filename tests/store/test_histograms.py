@@ -53,7 +53,7 @@ def counted(values: list[int]) -> dict[str, Any]:
 def histogram(values: list[int], **more: Any) -> events.Histogram:
     """The event of a round with these values."""
     event, _ = events.read(
-        {"event": "histogram", "workload": "w", "index": 0, "indicator": "latency", "case": {},
+        {"event": "histogram", "workload": "w", "index": 0, "metric": "latency", "case": {},
          "unit": "ns", "direction": "lower", "phase": "measure", "process": 0, "iteration": 0,
          **counted(values), "elapsed_ns": 1, "checksum": None, "counters": {}, "t_ns": 1, **more}
     )  # fmt: skip
@@ -98,7 +98,7 @@ def catalog() -> Catalog:
     """The scripted catalog, whose workloads send a histogram and no sample."""
     document = scripted.catalog().model_dump(mode="json")
     for workload in document["workloads"]:
-        workload["indicators"] = [
+        workload["metrics"] = [
             {"id": name, "title": name, "unit": "ns", "direction": "lower"} for name in QUANTILES
         ]
         workload["histograms"] = [
@@ -122,7 +122,7 @@ def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
             event = scripted.sample(task, index, 0, 1, number)
             del event["value"], event["batch"]
             values = [generator.randrange(1, 100_000) for _ in range(1000)]
-            yield {**event, "event": "histogram", "indicator": "latency", **counted(values)}
+            yield {**event, "event": "histogram", "metric": "latency", **counted(values)}
         yield scripted.ended(task, index)
     yield {"event": "done", "samples": 0, "errors": 0}
 
@@ -165,6 +165,6 @@ def test_a_step_of_histograms_is_finished_and_stands_in_both_tables(tmp_path: Pa
     }
     assert histograms["bucket_count"].list.sum().to_list() == [1000] * rounds
     assert samples.height == rounds * len(QUANTILES) and samples["counted"].all()
-    maximum = samples.filter(pl.col("indicator") == "maximum")
+    maximum = samples.filter(pl.col("metric") == "maximum")
     assert maximum["value"].to_list() == histograms["highest"].cast(float).to_list()
     assert set(maximum["batch"]) == {1000}

@@ -1,4 +1,4 @@
-"""Warm-up reads do not count, and every indicator has its own tally."""
+"""Warm-up reads do not count, and every metric has its own tally."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ def served(**members: Any) -> Served:
 
 
 def test_reads_are_tallied_after_the_warm_up() -> None:
-    def read(indicator: str, served: str) -> dict[str, str]:
-        return {"indicator": indicator, "served": served}
+    def read(metric: str, served: str) -> dict[str, str]:
+        return {"metric": metric, "served": served}
 
     rounds = [
         *[read("read_first", "device"), read("read_again", "device")],

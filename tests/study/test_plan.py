@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from pentathlon.study.catalog import Catalog, case_text, indicator_key
+from pentathlon.study.catalog import Catalog, case_text, metric_key
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan, order_of
@@ -166,5 +166,5 @@ def test_canonical_key() -> None:
     text = case_text(case, ["block_bytes", "variant"])
     assert text == "block_bytes=1024,variant=avx512,huge=true"
     key = "memory.read.bandwidth[block_bytes=1024,variant=avx512,huge=true]"
-    assert indicator_key("memory.read", "bandwidth", text) == key
-    assert indicator_key("process.getpid", "time", "") == "process.getpid.time"
+    assert metric_key("memory.read", "bandwidth", text) == key
+    assert metric_key("process.getpid", "time", "") == "process.getpid.time"

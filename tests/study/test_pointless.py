@@ -35,7 +35,7 @@ def catalog(area: str) -> Catalog:
     found = [scripted.workload(name) | {"area": area} for name in ("w.one", "w.two")]
     return parse_catalog(
         {
-            "protocol": 1,
+            "protocol": 2,
             "catalog_version": 1,
             "agent": {"version": "0", "build": "b"},
             "workloads": found,

@@ -57,7 +57,7 @@ def request(workload: str, **fields: Any) -> dict[str, Any]:
         "processes": 1,
         "timeout_s": 60,
     }
-    base = {"protocol": 1, "session": "abc", "seed": 1, "inventory": False, "workloads": [entry]}
+    base = {"protocol": 2, "session": "abc", "seed": 1, "inventory": False, "workloads": [entry]}
     return base | fields
 
 

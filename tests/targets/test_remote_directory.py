@@ -84,10 +84,10 @@ def run(session: Session, made: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def cases(events: list[dict[str, Any]]) -> dict[str, str]:
-    """The checksum of each indicator in each case."""
+    """The checksum of each metric in each case."""
     samples = [e for e in events if e["event"] == "sample"]
     assert all(e["value"] > 0 for e in samples)
-    return {f"{e['indicator']} {e['case']}": e["checksum"] for e in samples}
+    return {f"{e['metric']} {e['case']}": e["checksum"] for e in samples}
 
 
 def place(events: list[dict[str, Any]]) -> str:

@@ -152,7 +152,7 @@ from pentathlon.experiments.systems import make_target
 config, agent, state = sys.argv[1:]
 system = System(name="a", target="ssh", ssh={"host": "bench", "config": config})
 session = make_target(system, Path(agent), Path(state)).boot(20)
-for event in session.run({"protocol": 1, "session": "x", "workloads": [
+for event in session.run({"protocol": 2, "session": "x", "workloads": [
         {"id": "test.spin", "iterations": 100000, "sample_ms": 5.0}]}, 60, 120):
     if event["event"] == "progress" and event["state"] == "case":
         os.kill(os.getpid(), signal.SIGKILL)

@@ -106,16 +106,16 @@ def asked(area: str) -> dict[str, Any]:
         for name, parameters in PARAMETERS.items()
         if name.startswith(area + ".")
     ]
-    opening = {"protocol": 1, "session": "abc", "seed": 1, "inventory": False}
+    opening = {"protocol": 2, "session": "abc", "seed": 1, "inventory": False}
     return opening | {"workloads": workloads}
 
 
 def sums(events: list[dict[str, Any]], name: str) -> dict[str, str | None]:
-    """The checksum of each indicator in each case of one workload; histograms have none."""
+    """The checksum of each metric in each case of one workload; histograms have none."""
     measured = (
         e for e in events if e["event"] in ("sample", "histogram") and e["workload"] == name
     )
-    return {f"{e['indicator']} {e['case']}": e.get("checksum") for e in measured}
+    return {f"{e['metric']} {e['case']}": e.get("checksum") for e in measured}
 
 
 def test_every_workload_has_parameters_here(real_agent: Path) -> None:

@@ -4,27 +4,27 @@ use crate::gpu::{canvas::Canvas, Gpu};
 use crate::scene::Scene;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{self, Distribution, Failure, Outcome, Reading};
-use pentathlon_protocol::catalog::{Direction, Histogram, Indicator};
+use pentathlon_protocol::catalog::{Direction, Histogram, Metric};
 use pentathlon_protocol::Case;
 
-const SUBMIT: Indicator = Indicator::new(
+const SUBMIT: Metric = Metric::new(
     "submit",
     "Time of the processor for one frame, until it is given to the driver",
     "us",
     Direction::Lower,
 );
 
-const GPU: Indicator = Indicator::new(
+const GPU: Metric = Metric::new(
     "gpu",
     "Time of the adapter for one frame, by its own timestamps",
     "us",
     Direction::Lower,
 );
 
-const FRAME_MEDIAN: Indicator =
-    Indicator::new("frame_p50", "Frame time, median", "us", Direction::Lower);
+const FRAME_MEDIAN: Metric =
+    Metric::new("frame_p50", "Frame time, median", "us", Direction::Lower);
 
-const FRAME_SLOW: Indicator = Indicator::new(
+const FRAME_SLOW: Metric = Metric::new(
     "frame_p99",
     "Frame time, 99th percentile",
     "us",
@@ -32,7 +32,7 @@ const FRAME_SLOW: Indicator = Indicator::new(
 );
 
 /// Only where frames are shown in a window.
-pub const DROPPED: Indicator = Indicator::new(
+pub const DROPPED: Metric = Metric::new(
     "dropped",
     "Frames that the window did not take",
     "%",
@@ -40,7 +40,7 @@ pub const DROPPED: Indicator = Indicator::new(
 );
 
 /// What every workload of this area reports beside its own rate.
-pub const PARTS: [Indicator; 5] = [SUBMIT, GPU, FRAME_MEDIAN, FRAME_SLOW, DROPPED];
+pub const PARTS: [Metric; 5] = [SUBMIT, GPU, FRAME_MEDIAN, FRAME_SLOW, DROPPED];
 
 /// The parts of a frame's time are no scores of their own: a driver that draws while it is called is
 /// no slower for it than one that draws afterwards.
@@ -112,9 +112,9 @@ pub fn round(
     };
     let frames = f64::from(number);
     let checksum = scene.amount();
-    let reading = |indicator, value| {
+    let reading = |metric, value| {
         Outcome::Reading(Reading {
-            indicator,
+            metric,
             case: case.clone(),
             value,
             operations: u64::from(number),

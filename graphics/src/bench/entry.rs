@@ -7,7 +7,7 @@ use crate::scene::Entry;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_harness::Workload;
 use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
+    self, Direction, Factor, Metric, Parameter, Semantics, Type,
 };
 use pentathlon_protocol::Case;
 use serde_json::json;
@@ -50,9 +50,9 @@ impl Workload for Single {
             source: entry.source,
             parameters: all,
             factors: vec![Factor::category(factor, factor)],
-            indicators: [Indicator::new(
+            metrics: [Metric::new(
                 "rate",
-                entry.indicator,
+                entry.metric,
                 entry.unit,
                 Direction::Higher,
             )]

@@ -8,7 +8,7 @@ use crate::scene::VIDEO;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::time::Duration;
@@ -46,14 +46,14 @@ impl Workload for Playback {
                 unit: Some("frames/s"),
                 scale: "linear",
             }],
-            indicators: vec![
-                Indicator {
+            metrics: vec![
+                Metric {
                     id: "dropped",
                     title: "Frames dropped",
                     unit: "%",
                     direction: Direction::Lower,
                 },
-                Indicator {
+                Metric {
                     id: "shown",
                     title: "Frames shown in time",
                     unit: "frames/s",
@@ -144,8 +144,8 @@ fn play(
         drawing.frame(gpu, canvas)?;
     }
     let frames = RUNS * period;
-    let reading = |indicator, value| Reading {
-        indicator,
+    let reading = |metric, value| Reading {
+        metric,
         case: case.clone(),
         value,
         operations: u64::from(frames),

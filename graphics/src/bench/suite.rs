@@ -8,14 +8,14 @@ use crate::scene::{Model, Viewset, VIEWSETS, WAYS};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
 pub struct Suite;
 
-fn indicator(id: &'static str, title: &'static str) -> Indicator {
-    Indicator::new(id, title, "frames/s", Direction::Higher)
+fn metric(id: &'static str, title: &'static str) -> Metric {
+    Metric::new(id, title, "frames/s", Direction::Higher)
 }
 
 /// Cases of the composite and of the rate of the total time, beside the names of the tests.
@@ -49,10 +49,10 @@ impl Workload for Suite {
                 Factor::category("viewset", "viewset"),
                 Factor::category("test", "test"),
             ],
-            indicators: [
-                indicator("composite", "Weighted geometric mean of the tests' frame rates"),
-                indicator("of_total_time", "Frames over total time (weighted harmonic mean)"),
-                indicator("rate", "Frames drawn"),
+            metrics: [
+                metric("composite", "Weighted geometric mean of the tests' frame rates"),
+                metric("of_total_time", "Frames over total time (weighted harmonic mean)"),
+                metric("rate", "Frames drawn"),
             ]
             .into_iter()
             .chain(apart::PARTS)
@@ -171,7 +171,7 @@ fn round(
         total_ns += elapsed_ns;
         amount = amount.wrapping_mul(31).wrapping_add(drawing.scene.amount());
         readings.push(Reading {
-            indicator: "rate",
+            metric: "rate",
             case: case.clone(),
             value: frames as f64 / elapsed_ns * 1e9,
             operations: frames,
@@ -183,12 +183,12 @@ fn round(
     let case = Case::new()
         .with("viewset", viewset.name)
         .with("test", COMPOSITE);
-    for (indicator, value) in [
+    for (metric, value) in [
         ("composite", geometric(&rates, &viewset.weights)),
         ("of_total_time", harmonic(&rates, &viewset.weights)),
     ] {
         readings.push(Reading {
-            indicator,
+            metric,
             case: case.clone(),
             value,
             operations: 1,

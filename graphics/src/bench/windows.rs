@@ -15,7 +15,7 @@ use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
 use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
+    self, Direction, Factor, Metric, Parameter, Semantics, Type,
 };
 use pentathlon_protocol::Case;
 use serde_json::json;
@@ -69,7 +69,7 @@ impl Workload for Windows {
                 unit: None,
                 scale: "category",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "rate",
                 title: "Windows opened, composed and closed",
                 unit: "windows/s",
@@ -157,7 +157,7 @@ fn round(
         }
     };
     Ok(vec![Reading {
-        indicator: "rate",
+        metric: "rate",
         case: case.clone(),
         value: windows as f64 / elapsed_ns * 1e9,
         operations: windows,

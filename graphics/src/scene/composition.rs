@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
               given back, without a window system.",
     source: "martinovic2012 §4.1, Tab. 7, Tab. 14 (PCMark05 transparent windows)",
     factor: ("windows", &["32"]),
-    indicator: "Windows composed",
+    metric: "Windows composed",
     unit: "windows/s",
     millions: false,
     make,

@@ -13,7 +13,7 @@ pub const ENTRY: Entry = Entry {
               memory for each frame, where they are copied onto the canvas.",
     source: "martinovic2012 §4.1, Tab. 7, Tab. 14 (PCMark05 graphics memory, 64 and 128 lines)",
     factor: ("lines", &["64", "128"]),
-    indicator: "Frames sent",
+    metric: "Frames sent",
     unit: "frames/s",
     millions: false,
     make,

@@ -76,7 +76,7 @@ pub struct Entry {
     pub source: &'static str,
     /// What tells its cases apart, and their names.
     pub factor: (&'static str, &'static [&'static str]),
-    pub indicator: &'static str,
+    pub metric: &'static str,
     pub unit: &'static str,
     /// Whether the unit counts millions.
     pub millions: bool,

@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
               moved by a fragment shader and read by a vertex shader.",
     source: "martinovic2012 §4.2, Tab. 7 (3DMark06 shader particles, SM3.0)",
     factor: ("shader", &["bounce"]),
-    indicator: "Frames drawn",
+    metric: "Frames drawn",
     unit: "frames/s",
     millions: false,
     make,

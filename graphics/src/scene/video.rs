@@ -18,7 +18,7 @@ pub const ENTRY: Entry = Entry {
               processor; its planes are sent and turned into colours on the canvas.",
     source: "martinovic2012 §4.1, Tab. 7, Tab. 14 (PCMark05 WMV video playback)",
     factor: ("clip", &["720p"]),
-    indicator: "Frames shown as fast as possible",
+    metric: "Frames shown as fast as possible",
     unit: "frames/s",
     millions: false,
     make,

@@ -218,7 +218,7 @@ def find_whole(
         floors: key -> log-ratios of the blocks of a calibration that holds for both systems.
     """
     rows = [row for row in rows if row.score and row.comparison(system) is not None]
-    places = [Place(row.key, row.area, row.workload, row.indicator) for row in rows]
+    places = [Place(row.key, row.area, row.workload, row.metric) for row in rows]
     weights = row_weights(places, stated)
     weighed, left_out = [], []
     for row in rows:
@@ -306,7 +306,7 @@ def weighted_geometric_mean(rates: Sequence[float], weights: Sequence[float]) ->
 
 
 def find_absolutes(rows: Sequence[Row], systems: Sequence[str]) -> tuple[Absolute, ...]:
-    """Formula (2) for every indicator with several cases, equal weights; times as their rates.
+    """Formula (2) for every metric with several cases, equal weights; times as their rates.
 
     Only the cases that every system measured count, so that the numbers can be compared.
     """
@@ -314,7 +314,7 @@ def find_absolutes(rows: Sequence[Row], systems: Sequence[str]) -> tuple[Absolut
     for row in rows:
         if not row.score:
             continue
-        groups.setdefault((row.workload, row.indicator), []).append(row)
+        groups.setdefault((row.workload, row.metric), []).append(row)
     found = []
     for own in groups.values():
         means = [[one.summary(name) for name in systems] for one in own]
@@ -330,7 +330,7 @@ def find_absolutes(rows: Sequence[Row], systems: Sequence[str]) -> tuple[Absolut
             Absolute(
                 title=own[0].title,
                 workload=own[0].workload,
-                indicator=own[0].indicator,
+                metric=own[0].metric,
                 cases=len(full),
                 unit=own[0].unit if higher else f"1/{own[0].unit}",
                 values={

@@ -1,7 +1,7 @@
 """The user's weights of areas and workloads, and what every row's share of them is.
 
-Within an area every workload has its weight, within a workload every indicator the same, within an
-indicator every case the same. A curve over 34 block sizes so weighs no more than a single number.
+Within an area every workload has its weight, within a workload every metric the same, within a
+metric every case the same. A curve over 34 block sizes so weighs no more than a single number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Place:
     key: str
     area: str
     workload: str
-    indicator: str
+    metric: str
 
 
 def row_weights(places: Sequence[Place], stated: Mapping[str, float]) -> dict[str, float]:
@@ -34,10 +34,10 @@ def row_weights(places: Sequence[Place], stated: Mapping[str, float]) -> dict[st
     areas = {area: stated.get(area, 1.0) for area, own in workloads.items() if sum(own.values())}
     sums = {area: sum(own.values()) for area, own in workloads.items()}
     whole = sum(areas.values())
-    indicators: dict[str, set[str]] = {}
+    metrics: dict[str, set[str]] = {}
     for one in places:
-        indicators.setdefault(one.workload, set()).add(one.indicator)
-    cases = Counter((one.workload, one.indicator) for one in places)
+        metrics.setdefault(one.workload, set()).add(one.metric)
+    cases = Counter((one.workload, one.metric) for one in places)
     found = {}
     for one in places:
         own = workloads[one.area]
@@ -47,9 +47,6 @@ def row_weights(places: Sequence[Place], stated: Mapping[str, float]) -> dict[st
         of_area = areas[one.area] / whole
         of_workload = own[one.workload] / sums[one.area]
         found[one.key] = (
-            of_area
-            * of_workload
-            / len(indicators[one.workload])
-            / cases[one.workload, one.indicator]
+            of_area * of_workload / len(metrics[one.workload]) / cases[one.workload, one.metric]
         )
     return found

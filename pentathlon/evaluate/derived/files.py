@@ -41,7 +41,7 @@ def find_file_tasks(
             groups.setdefault((row.workload, str(row.case[LINK]), rest), []).append(row)
     found = []
     for (workload, link, rest), own in groups.items():
-        known = {row.indicator: row for row in own}
+        known = {row.metric: row for row in own}
         if "task_time" not in known:
             continue
         cells = [cell for system in ends if (cell := _cell(system, known, ends[system], level))]
@@ -121,25 +121,25 @@ def _words(old: FileCell, new: FileCell, faster: Mean) -> str:
     )
 
 
-def _summary(known: Mapping[str, Row], indicator: str, system: str) -> Summary | None:
-    row = known.get(indicator)
+def _summary(known: Mapping[str, Row], metric: str, system: str) -> Summary | None:
+    row = known.get(metric)
     return None if row is None else row.summary(system)
 
 
-def _mean(known: Mapping[str, Row], indicator: str, system: str, level: float) -> Mean | None:
-    summary = _summary(known, indicator, system)
+def _mean(known: Mapping[str, Row], metric: str, system: str, level: float) -> Mean | None:
+    summary = _summary(known, metric, system)
     if summary is None:
         return None
     return mean_of(np.array([boot.value for boot in summary.boot_means]), level, least=0)
 
 
 def _ratio(
-    known: Mapping[str, Row], indicator: str, reference: str, system: str, level: float
+    known: Mapping[str, Row], metric: str, reference: str, system: str, level: float
 ) -> Mean | None:
     """The reference over the system in each block that has both."""
     sides = []
     for name in (reference, system):
-        summary = _summary(known, indicator, name)
+        summary = _summary(known, metric, name)
         if summary is None:
             return None
         sides.append({boot.block: boot.value for boot in summary.boot_means})

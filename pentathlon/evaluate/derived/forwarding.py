@@ -47,7 +47,7 @@ Boots = dict[int, dict[float, float]]
 
 @dataclass(frozen=True)
 class _Pair:
-    """One indicator without and with the competitor, for one system: the loads with both."""
+    """One metric without and with the competitor, for one system: the loads with both."""
 
     free: Boots
     busy: Boots
@@ -80,10 +80,10 @@ class _Rows:
     competitor: str
     setting: dict[str, Scalar]
 
-    def boots(self, system: str, indicator: str, competitor: str) -> Boots:
+    def boots(self, system: str, metric: str, competitor: str) -> Boots:
         found: Boots = {}
         for row in self.rows:
-            if row.indicator != indicator or row.case.get(COMPETITOR, NONE) != competitor:
+            if row.metric != metric or row.case.get(COMPETITOR, NONE) != competitor:
                 continue
             summary, load = row.summary(system), number(row.case, self.factor)
             if summary is None or load is None:
@@ -92,8 +92,8 @@ class _Rows:
                 found.setdefault(boot.block, {})[load] = boot.value
         return found
 
-    def pair(self, system: str, indicator: str) -> _Pair:
-        free, busy = (self.boots(system, indicator, one) for one in (NONE, self.competitor))
+    def pair(self, system: str, metric: str) -> _Pair:
+        free, busy = (self.boots(system, metric, one) for one in (NONE, self.competitor))
         return _Pair(free, busy)
 
 
@@ -111,7 +111,7 @@ def find_competitions(
                 summary.system: [boot.value for boot in summary.boot_means]
                 for row in rows
                 if row.workload == WORKLOAD
-                and row.indicator == KNEE
+                and row.metric == KNEE
                 and setting_of(row.case) == setting
                 and factor == SEARCHED
                 for summary in row.summaries

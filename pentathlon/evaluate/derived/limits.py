@@ -24,7 +24,7 @@ def find_limits(rows: Sequence[Row], systems: Sequence[str], level: float) -> tu
     """Every limit on every system; `level` is 1 − confidence."""
     found = []
     for row in rows:
-        if (row.workload, row.indicator) != (WORKLOAD, PASSED):
+        if (row.workload, row.metric) != (WORKLOAD, PASSED):
             continue
         above = next((one for one in rows if _beside(one, row)), None)
         first: dict[int, float] = {}
@@ -49,7 +49,7 @@ def find_limits(rows: Sequence[Row], systems: Sequence[str], level: float) -> tu
 
 
 def _beside(one: Row, row: Row) -> bool:
-    return (one.workload, one.indicator, one.case) == (WORKLOAD, FAILED, row.case)
+    return (one.workload, one.metric, one.case) == (WORKLOAD, FAILED, row.case)
 
 
 def _boots(row: Row | None, system: str) -> dict[int, float]:

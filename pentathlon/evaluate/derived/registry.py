@@ -53,7 +53,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
         {"file_tasks": lambda one: find_file_tasks(one.rows, one.ends, one.level)},
     ),
 )
-"""Traffic has none: its indicators are compared as they are."""
+"""Traffic has none: its metrics are compared as they are."""
 
 
 def figures(measured: Measured) -> dict[str, tuple[Any, ...]]:

@@ -20,7 +20,7 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Curve:
-    """One indicator over one factor on one system."""
+    """One metric over one factor on one system."""
 
     rows: tuple[Row, ...]
     case: dict[str, Scalar]
@@ -29,7 +29,7 @@ class Curve:
     """Values of the factor, ascending."""
     mean: Values
     boots: Values
-    """Boots x points, in the unit of the indicator: the boots that have every point."""
+    """Boots x points, in the unit of the metric: the boots that have every point."""
     blocks: tuple[int, ...]
     """The block of each boot."""
 
@@ -42,11 +42,11 @@ class Curve:
         return point_noise(np.std(np.log(self.boots), axis=0, ddof=1) / np.sqrt(count))
 
 
-def curves(rows: Sequence[Row], workload: str, indicator: str, factor: str) -> list[list[Row]]:
-    """The rows of one indicator, apart by what their cases are without the factor."""
+def curves(rows: Sequence[Row], workload: str, metric: str, factor: str) -> list[list[Row]]:
+    """The rows of one metric, apart by what their cases are without the factor."""
     groups: dict[tuple[tuple[str, Scalar], ...], list[Row]] = {}
     for row in rows:
-        if (row.workload, row.indicator) == (workload, indicator):
+        if (row.workload, row.metric) == (workload, metric):
             if number(row.case, factor) is None:
                 continue
             groups.setdefault(tuple(sorted(without(row.case, factor).items())), []).append(row)
@@ -76,10 +76,10 @@ def curve(rows: Sequence[Row], system: str, factor: str) -> Curve | None:
 
 
 def every(
-    rows: Sequence[Row], systems: Sequence[str], workload: str, indicator: str, factor: str
+    rows: Sequence[Row], systems: Sequence[str], workload: str, metric: str, factor: str
 ) -> Iterator[tuple[str, Curve]]:
-    """Every curve of an indicator on every system."""
-    for group in curves(rows, workload, indicator, factor):
+    """Every curve of a metric on every system."""
+    for group in curves(rows, workload, metric, factor):
         for system in systems:
             found = curve(group, system, factor)
             if found is not None:

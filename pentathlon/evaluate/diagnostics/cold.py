@@ -17,7 +17,7 @@ from pentathlon.evaluate.multiplicity import holm
 def find_cold(
     samples: pl.DataFrame, rows: Sequence[Row], reference: str, rate: float
 ) -> tuple[Cold, ...]:
-    """The cold samples of every indicator on every system.
+    """The cold samples of every metric on every system.
 
     The first sample that a process reports for a case is taken, in whatever phase: what a program
     pays that does the work once. A boot's value is the mean over its processes. Holm's procedure

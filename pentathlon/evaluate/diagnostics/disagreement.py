@@ -23,7 +23,7 @@ def means_oppose(
     """Whether Diff % and the mean log-ratio name different systems, and either is beyond ±δ.
 
     Args:
-        difference_percent: of the means, in the direction of the indicator.
+        difference_percent: of the means, in the direction of the metric.
         log_ratio: positive where the system is better.
     """
     if difference_percent is None or own is None:

@@ -61,7 +61,7 @@ def slow_boots(costs: Values) -> npt.NDArray[np.bool_] | None:
 
 
 def find_modes(rows: Sequence[Row], confidence: float) -> tuple[Mode, ...]:
-    """The modes of every indicator on every system."""
+    """The modes of every metric on every system."""
     found = []
     for row in rows:
         modes = [

@@ -22,7 +22,7 @@ WORDS = {
 
 
 def find_answered(table: pl.DataFrame) -> tuple[ReadSource, ...]:
-    """The answers to the counted reads, by indicator and system (`store.schema.ANSWERS`)."""
+    """The answers to the counted reads, by metric and system (`store.schema.ANSWERS`)."""
     counts = (
         table.filter("counted")
         .group_by("key", "system", "served")

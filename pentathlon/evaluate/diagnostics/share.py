@@ -30,7 +30,7 @@ USUAL_RESOLUTION_NS = 1000.0
 def find_starved(
     used: pl.DataFrame, study: Study, told: Mapping[str, Inventory]
 ) -> tuple[Starved, ...]:
-    """Indicators that got less than 90 % of a CPU in some block, in the order of the samples.
+    """Metrics that got less than 90 % of a CPU in some block, in the order of the samples.
 
     Systems with a CPU quota are left out: theirs is taken away because the study says so.
     """

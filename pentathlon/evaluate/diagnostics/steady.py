@@ -96,7 +96,7 @@ def classify(costs: Values, tolerance: float) -> Course:
 
 
 def find_steady(samples: pl.DataFrame, tolerance: float) -> tuple[Steady, ...]:
-    """The course of every indicator on every system, from all samples of finished steps.
+    """The course of every metric on every system, from all samples of finished steps.
 
     Batches of the search for a batch size are left out: they time other numbers of operations.
     """

@@ -1,4 +1,4 @@
-"""The paired blocks of one indicator, and the units that inference counts.
+"""The paired blocks of one metric, and the units that inference counts.
 
 A block gives one log-ratio. Where a system was installed several times, blocks of one pair of
 installs share whatever the install fixed (placement of files, link order), so they are one unit:

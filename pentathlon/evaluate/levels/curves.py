@@ -78,14 +78,14 @@ def find_levels(
     for row in rows:
         if number(row.case, SIZE) is not None:
             name = case_text(without(row.case, SIZE))
-            groups.setdefault((row.workload, row.indicator, name), []).append(row)
+            groups.setdefault((row.workload, row.metric, name), []).append(row)
     steps = _steps(groups, systems)
     found = []
-    for (workload, indicator, name, system), (sizes, own) in steps.items():
-        row = groups[workload, indicator, name][0]
+    for (workload, metric, name, system), (sizes, own) in steps.items():
+        row = groups[workload, metric, name][0]
         caches = claimed.get(system, ())
         twin = counterpart(without(row.case, SIZE))
-        huge = steps.get((workload, indicator, case_text(twin), system)) if twin else None
+        huge = steps.get((workload, metric, case_text(twin), system)) if twin else None
         no_cache = of_translation(own, huge[1], [one.size for one in caches]) if huge else ()
         offered = [place for place in range(len(own)) if place not in no_cache]
         checks, left = check([own[place] for place in offered], caches, sizes)
@@ -93,7 +93,7 @@ def find_levels(
             CurveLevels(
                 system=system,
                 workload=workload,
-                indicator=indicator,
+                metric=metric,
                 case_text=name,
                 unit="ns/B" if row.direction == "higher" else row.unit,
                 boundaries=tuple(
@@ -115,16 +115,16 @@ def find_levels(
 def _steps(
     groups: Mapping[tuple[str, str, str], Sequence[Row]], systems: Sequence[str]
 ) -> dict[tuple[str, str, str, str], tuple[Values, tuple[Step, ...]]]:
-    """(workload, indicator, case, system) -> sizes and steps of the curve, where it has enough."""
+    """(workload, metric, case, system) -> sizes and steps of the curve, where it has enough."""
     found = {}
-    for (workload, indicator, name), members in groups.items():
+    for (workload, metric, name), members in groups.items():
         for system in systems:
             sizes, cost, noise = _curve(members, system)
             if not FEWEST_POINTS <= len(sizes) <= MOST_POINTS:
                 continue  # It could show no step, which is not the same as having none.
             rate = members[0].direction == "higher"
             steps = find_steps(sizes, cost, noise, overhead=rate)
-            found[workload, indicator, name, system] = sizes, steps
+            found[workload, metric, name, system] = sizes, steps
     return found
 
 

@@ -52,7 +52,7 @@ def least_squares(x: Values, y: Values) -> Line:
 
 
 def find_scalings(rows: Sequence[Row], systems: Sequence[str], level: float) -> tuple[Scaling, ...]:
-    """The line of every indicator with the factor `repetitions`, on every system.
+    """The line of every metric with the factor `repetitions`, on every system.
 
     The slope is fitted in each boot, and its interval comes from the spread between boots.
     """
@@ -60,9 +60,9 @@ def find_scalings(rows: Sequence[Row], systems: Sequence[str], level: float) -> 
     for row in rows:
         if number(row.case, REPETITIONS) is not None and row.direction == "lower":
             name = case_text(without(row.case, REPETITIONS))
-            groups.setdefault((row.workload, row.indicator, name), []).append(row)
+            groups.setdefault((row.workload, row.metric, name), []).append(row)
     found = []
-    for (workload, indicator, name), members in groups.items():
+    for (workload, metric, name), members in groups.items():
         for system in systems:
             lines = _fit(members, system, level)
             if lines is None:
@@ -72,7 +72,7 @@ def find_scalings(rows: Sequence[Row], systems: Sequence[str], level: float) -> 
                 Scaling(
                     system=system,
                     workload=workload,
-                    indicator=indicator,
+                    metric=metric,
                     case_text=name,
                     unit=members[0].unit,
                     points=points,

@@ -1,1 +1,1 @@
-"""Many indicators judged at once."""
+"""Many metrics judged at once."""

@@ -1,4 +1,4 @@
-"""Exploratory indicators: which differences are worth a study of their own.
+"""Exploratory metrics: which differences are worth a study of their own.
 
 Benjamini and Hochberg 1995 (doi:10.1111/j.2517-6161.1995.tb02031.x), weighted as Genovese, Roeder
 and Wasserman 2006: among the rows that are called different, the expected share of false ones is at

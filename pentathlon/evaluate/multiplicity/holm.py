@@ -1,4 +1,4 @@
-"""Many indicators are judged at once: control of false claims in the whole comparison.
+"""Many metrics are judged at once: control of false claims in the whole comparison.
 
 Holm's step-down procedure with weights (Holm 1979, "A simple sequentially rejective multiple test
 procedure", sections 3 and 4). The chance that any true hypothesis of the family is rejected is at

@@ -77,7 +77,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Recommended counts for one indicator, and what a block of it then costs both systems.
+    """Recommended counts for one metric, and what a block of it then costs both systems.
 
     Attributes:
         half_width_percent: expected half width with these counts.

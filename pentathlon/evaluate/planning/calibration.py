@@ -3,7 +3,7 @@
 A calibration comes from a result in which one system was measured under two names. Its true
 differences are 0, so what is found is what this machine, this agent and this procedure make up.
 
-Noise floor of an indicator: the larger end of the interval of that difference. The calibration has
+Noise floor of a metric: the larger end of the interval of that difference. The calibration has
 not shown that the machine favours neither name by more, so no smaller difference is believed.
 """
 
@@ -32,7 +32,7 @@ WITHIN = {Verdict.NEGLIGIBLE, Verdict.EQUIVALENT}
 
 
 class Floor(Frozen):
-    """One indicator: what was found between the two names, and the floor, in percent."""
+    """One metric: what was found between the two names, and the floor, in percent."""
 
     key: str
     floor_percent: float
@@ -40,7 +40,7 @@ class Floor(Frozen):
     low_percent: float
     high_percent: float
     log_ratios: tuple[float, ...] = ()
-    """Of every block, in block order: the floor of a mean over several indicators is made of them.
+    """Of every block, in block order: the floor of a mean over several metrics is made of them.
     """
 
 
@@ -59,7 +59,7 @@ class Calibration(Frozen):
     blocks: int
     confidence: float
     trials: int
-    """Indicators times groups of 5 blocks; trials of one group depend on each other."""
+    """Metrics times groups of 5 blocks; trials of one group depend on each other."""
     alarms: int
     alarm_rate: float
     alarm_low: float
@@ -70,7 +70,7 @@ class Calibration(Frozen):
     floors: tuple[Floor, ...]
 
     def block_ratios(self) -> dict[str, tuple[float, ...]]:
-        """Key -> log-ratios of the blocks, for the indicators that were measured in every block."""
+        """Key -> log-ratios of the blocks, for the metrics that were measured in every block."""
         return {
             one.key: one.log_ratios for one in self.floors if len(one.log_ratios) == self.blocks
         }
@@ -130,7 +130,7 @@ def calibrate(evaluation: Evaluation, made: str) -> Calibration:
             trials += 1
             alarms += ratio.p_different(group) <= rate
     if not floors:
-        raise ValueError("no indicator was measured under both names in two blocks or more")
+        raise ValueError("no metric was measured under both names in two blocks or more")
     low, high = clopper_pearson(alarms, trials) if trials else (0.0, 1.0)
     return Calibration(
         format=FORMAT,

@@ -21,16 +21,16 @@ DECIDED = {Verdict.EQUIVALENT, Verdict.NEGLIGIBLE}
 def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | None:
     """Why so many blocks are enough, or None if the study goes on.
 
-    `looks`: every declared indicator's repeated interval (the one behind its verdict) excludes 0,
-    or lies inside ±δ. `precision`: every declared indicator's own interval is narrow enough.
-    Indicators that are invalid or not measured on a side do not count; more blocks do not help.
+    `looks`: every declared metric's repeated interval (the one behind its verdict) excludes 0,
+    or lies inside ±δ. `precision`: every declared metric's own interval is narrow enough.
+    Metrics that are invalid or not measured on a side do not count; more blocks do not help.
     """
     if not stopping.may_stop(blocks):
         return None
     found = list(_judged(evaluation))
     if not found or any(one.effect is None for one in found):
         return None
-    what = "every declared indicator" if evaluation.study.declared else "every indicator"
+    what = "every declared metric" if evaluation.study.declared else "every metric"
     if stopping.rule == "looks":
         if all(decided(one, evaluation.study.delta_percent) for one in found):
             return f"after {count_text(blocks, 'block')} {what} is decided"

@@ -33,12 +33,12 @@ FEWEST_BOOTS = 2
 
 
 class AcrossRow(Frozen):
-    """One indicator of both sides."""
+    """One metric of both sides."""
 
     key: str
     area: str
     workload: str
-    indicator: str
+    metric: str
     title: str
     case_text: str
     unit: str
@@ -202,7 +202,7 @@ def compare_results(
 def _place(found: Side, key: str) -> tuple[object, ...]:
     one = found.everything[key]
     return (
-        found.titles.place(one.workload, one.indicator),
+        found.titles.place(one.workload, one.metric),
         order(case_of(one.case_json)),
         key,
     )
@@ -210,7 +210,7 @@ def _place(found: Side, key: str) -> tuple[object, ...]:
 
 def _kind(found: Side, key: str) -> Wording:
     one = found.everything[key]
-    return wording(found.titles.role(one.workload, one.indicator), one.unit)
+    return wording(found.titles.role(one.workload, one.metric), one.unit)
 
 
 def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
@@ -275,7 +275,7 @@ def _row(
     judged: tuple[Verdict, str],
 ) -> AcrossRow:
     other, own = sides
-    role = titles.role(own.workload, own.indicator)
+    role = titles.role(own.workload, own.metric)
     low = high = None
     if estimate is not None:
         low, high = (ratio.percent(edge) for edge in estimate.interval(rule.rate))
@@ -283,8 +283,8 @@ def _row(
         key=own.key,
         area=titles.area(own.workload),
         workload=own.workload,
-        indicator=own.indicator,
-        title=titles.title(own.workload, own.indicator),
+        metric=own.metric,
+        title=titles.title(own.workload, own.metric),
         case_text=case_text(case_of(own.case_json)),
         unit=own.unit,
         role=role,

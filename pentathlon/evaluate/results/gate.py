@@ -43,7 +43,7 @@ class Outcome(StrEnum):
 
 
 class GateRow(Frozen):
-    """One indicator at the gate."""
+    """One metric at the gate."""
 
     key: str
     system: str
@@ -85,7 +85,7 @@ class Entry(Frozen):
 
 
 def matches(key: str, patterns: Sequence[str]) -> bool:
-    """Whether an indicator is chosen: by its workload, WORKLOAD.INDICATOR, or its whole key.
+    """Whether a metric is chosen: by its workload, WORKLOAD.INDICATOR, or its whole key.
 
     Without patterns everything is chosen. Brackets of a pattern stand for themselves only in a
     whole key that is given exactly.
@@ -176,7 +176,7 @@ def gate(
     confidence: float,
     only_by_delta: bool = False,
 ) -> Gate:
-    """Judge the chosen indicators.
+    """Judge the chosen metrics.
 
     A row is a regression where it is shown to be slower (by at least δ, with `only_by_delta`); it
     passes where it is shown not to be slower by δ or more, after Holm over the chosen rows of a

@@ -137,7 +137,7 @@ def emptied_by(comparisons: Iterable[Comparison]) -> str:
             return ""
         reasons[f"{one.words}, {one.reason}" if one.reason else one.words] += 1
     if not reasons:
-        return "no indicator was measured on either"
+        return "no metric was measured on either"
     told = [
         f"{count} {'row' if count == 1 else 'rows'} {reason}"
         for reason, count in reasons.most_common(MOST_NAMED)

@@ -51,7 +51,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Course:
-    """One indicator over time."""
+    """One metric over time."""
 
     key: str
     workload: str
@@ -156,7 +156,7 @@ def _noise(speeds: Values, ends: Sequence[int]) -> tuple[float, float, float]:
 def courses(
     series: Mapping[str, tuple[str, Sequence[float]]], confidence: float
 ) -> tuple[Course, ...]:
-    """Every indicator's course with the changes that Holm's procedure over all of them names.
+    """Every metric's course with the changes that Holm's procedure over all of them names.
 
     Args:
         series: key -> (workload, mean log speed of every result).

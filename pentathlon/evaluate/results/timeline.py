@@ -83,7 +83,7 @@ def timeline(points: Sequence[Point], confidence: float, weights: dict[str, floa
         )
         return Timeline(system, tuple(kept), tuple(left_out), (), few)
     series = _series(kept, weights)
-    none = "" if series else "no indicator with the same case is in every result"
+    none = "" if series else "no metric with the same case is in every result"
     found = courses(series, confidence) if series else ()
     return Timeline(system, tuple(kept), tuple(left_out), found, none)
 
@@ -114,7 +114,7 @@ def _series(
     shared = [
         key
         for key, one in points[-1].found.everything.items()
-        if points[-1].found.titles.role(one.workload, one.indicator) != CONTEXT
+        if points[-1].found.titles.role(one.workload, one.metric) != CONTEXT
         and all(
             key in other.found.everything
             and other.found.everything[key].lowest > 0
@@ -125,7 +125,7 @@ def _series(
     ]
     shared.sort()
     places = [
-        Place(key, first.titles.area(one.workload), one.workload, one.indicator)
+        Place(key, first.titles.area(one.workload), one.workload, one.metric)
         for key in shared
         for one in [first.everything[key]]
     ]

@@ -143,7 +143,7 @@ def _content(task: Task, case: dict[str, Any], asked: Asked, place: Path) -> Con
 
 
 def _told(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -> dict[str, Any]:
-    """What no indicator says: the dialect, and the exchanges by their names."""
+    """What no metric says: the dialect, and the exchanges by their names."""
     phase, iteration = when
     found = done.summary
     keep = {"capture": done.capture} if task.parameters["keep_captures"] else {}
@@ -183,7 +183,7 @@ def _samples(
         if value is None:
             continue
         yield task.sample(
-            indicator=name, case=case, phase=phase, iteration=iteration, value=float(value),
+            metric=name, case=case, phase=phase, iteration=iteration, value=float(value),
             batch=1, elapsed_ns=int(found.task_s * 1e9), checksum=f"0x{done.content.digest[:16]}",
             counters={},
         )  # fmt: skip

@@ -27,11 +27,11 @@ PING_MS = 20
 
 @dataclass
 class Beside:
-    """What was read beside one flow; by indicator.
+    """What was read beside one flow; by metric.
 
     Attributes:
         flow: the flow's beginning and end, time.monotonic(), from who sent it.
-        values: indicators of `forwarding.sweep` that could be read.
+        values: metrics of `forwarding.sweep` that could be read.
         refused: what could not, and why; a sentence each.
     """
 
@@ -49,7 +49,7 @@ YIELDS = {
     "ping": ("ping_round_trip",),
     "soak": ("cpu_available",),
 }
-"""Job -> the indicators that come from it."""
+"""Job -> the metrics that come from it."""
 
 
 def lacking(job: str, reason: object) -> str:
@@ -176,7 +176,7 @@ class Competition:
         begin, end = (moment - self.started for moment in self.flow)
         batches = [
             (
-                f"{one['indicator']} {one['case']}",
+                f"{one['metric']} {one['case']}",
                 (one["t_ns"] - one["elapsed_ns"]) * 1e-9,
                 one["t_ns"] * 1e-9,
                 one["batch"],

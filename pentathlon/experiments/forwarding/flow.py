@@ -11,7 +11,7 @@ import numpy as np
 from pentathlon.experiments import transmit_backends
 from pentathlon.experiments.forwarding import counters
 from pentathlon.experiments.forwarding.testbed import Testbed
-from pentathlon.packets import join, metrics, records
+from pentathlon.packets import flow_metrics, join, records
 from pentathlon.packets.records import RecordsError
 from pentathlon.study import distributions
 from pentathlon.testbed.cables import BACK
@@ -32,7 +32,7 @@ ROUND_TRIPS = {
     "round_trip_median": "p50", "round_trip_p90": "p90", "round_trip_p99": "p99",
     "round_trip_p999": "p999", "round_trip_p9999": "p9999",
 }  # fmt: skip
-"""Indicator -> quantile of `metrics.Delay`."""
+"""Metric -> quantile of `flow_metrics.Delay`."""
 
 READERS = {"send": "recv", "live": "xdp"}
 """Rung -> how what comes back is taken; all others by recvmmsg(2)."""
@@ -72,7 +72,7 @@ class Flow:
     intended_rate: float
     sending_rate: float
     throughput: float
-    trips: metrics.Delay | None
+    trips: flow_metrics.Delay | None
     late_p99_s: float = 0.0
     late_max_s: float = 0.0
     lost_here: int = 0
@@ -84,7 +84,7 @@ class Flow:
         return max(0.0, 1 - self.forwarded / self.sent)
 
     def round_trips(self) -> dict[str, float]:
-        """Indicators of the time from sending to return, µs.
+        """Metrics of the time from sending to return, µs.
 
         A quantile with fewer than one packet beyond it is left out.
         """
@@ -97,7 +97,7 @@ class Flow:
         }
 
     def generator(self) -> dict[str, float]:
-        """Indicators of what the generator did with what was asked of it."""
+        """Metrics of what the generator did with what was asked of it."""
         return {
             "intended_load": self.intended_rate,
             "offered_load": self.sending_rate,
@@ -226,7 +226,11 @@ def judge(
         )
     arrived = both.arrived & gone
     arrivals = both.arrival_ns[both.first_arrival[arrived]]
-    trips = metrics.delays(metrics.seconds_of(arrivals - both.sent_ns[arrived])) if timed else None
+    trips = (
+        flow_metrics.delays(flow_metrics.seconds_of(arrivals - both.sent_ns[arrived]))
+        if timed
+        else None
+    )
     # Both ends use one timer, so the flow's length is from the first sending to its planned end.
     forwarded = min(sent, int(arrived.sum()) + lost_here)
     length_s = max(duration_s, float(both.sent_ns[gone].max() - both.sent_ns[gone].min()) * 1e-9)

@@ -51,9 +51,9 @@ def _search(
     tried: dict[float, list[float]] = {}
     offer = Offers(lambda rate: _flow(task, bed, setting, rate))
 
-    def sample(indicator: str, value: float, **factors: Any) -> Any:
+    def sample(metric: str, value: float, **factors: Any) -> Any:
         return task.sample(
-            indicator=indicator, case={**factors, **setting.case}, phase=phase,
+            metric=metric, case={**factors, **setting.case}, phase=phase,
             iteration=iteration, value=value, batch=1,
             elapsed_ns=int(parameters["duration_s"] * 1e9), checksum="0x1", counters={},
         )  # fmt: skip

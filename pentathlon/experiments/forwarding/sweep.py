@@ -21,7 +21,7 @@ class Yield:
     """What one trial yields.
 
     Attributes:
-        values: by indicator.
+        values: by metric.
         refused: what could not be read beside the flow, and why; a sentence each.
     """
 
@@ -83,7 +83,7 @@ def _sample(
     phase, iteration = when
     duration_s = task.parameters["duration_s"]
     return task.sample(
-        indicator=name, case=case, phase=phase, iteration=iteration, value=value,
+        metric=name, case=case, phase=phase, iteration=iteration, value=value,
         batch=round(rate * duration_s), elapsed_ns=int(duration_s * 1e9), checksum="0x1",
         counters={},
     )  # fmt: skip

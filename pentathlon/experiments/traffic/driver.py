@@ -45,7 +45,7 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[
                 refused |= event["event"] == "error" and event["kind"] == "unsupported"
                 measured |= event["event"] == "sample"
                 yield event
-            # What only lacks some indicators is not refused.
+            # What only lacks some metrics is not refused.
             if measured or not refused:
                 break
 
@@ -86,7 +86,7 @@ def _samples(
     trial: Trial,
     results: list[FlowResult],
 ) -> Iterator[dict[str, Any]]:
-    """One sample for each indicator: of each flow, and of the hosts."""
+    """One sample for each metric: of each flow, and of the hosts."""
     for result in results:
         own = case | {"flow": result.flow.name} if len(results) > 1 else case
         found = values.of_flow(result.found, result.trips) | result.further
@@ -151,7 +151,7 @@ def _sample(
     name, value, packets, seconds = measured
     phase, iteration = when
     return task.sample(
-        indicator=name, case=case, phase=phase, iteration=iteration, value=value, batch=packets,
+        metric=name, case=case, phase=phase, iteration=iteration, value=value, batch=packets,
         elapsed_ns=int(seconds * 1e9), checksum="0x1", counters={},
     )  # fmt: skip
 

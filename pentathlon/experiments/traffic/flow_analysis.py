@@ -15,7 +15,17 @@ import polars as pl
 from pentathlon.experiments import transmit_backends
 from pentathlon.experiments.traffic import values
 from pentathlon.experiments.traffic.trials import Trial
-from pentathlon.packets import by_agent, clocks, fit, jitter, join, metrics, records, series, stamps
+from pentathlon.packets import (
+    by_agent,
+    clocks,
+    fit,
+    flow_metrics,
+    jitter,
+    join,
+    records,
+    series,
+    stamps,
+)
 from pentathlon.packets import table as packets
 from pentathlon.packets.reordering import Reordering, reordering
 from pentathlon.protocol import agent
@@ -50,14 +60,14 @@ class FlowResult:
         due: packets that were due before its end; None: it has no schedule, or nobody says.
         refused: packets that the sender's system refused to take.
         stamps: the kernels' times, where they were asked for.
-        further: indicators beside those of `found` and `trips`.
+        further: metrics beside those of `found` and `trips`.
         jitter: its series (`traffic.jitter`); empty where it is unknown.
     """
 
     number: int
     flow: Flow
-    found: metrics.FlowMetrics
-    trips: metrics.Delay | None
+    found: flow_metrics.FlowMetrics
+    trips: flow_metrics.Delay | None
     clocks: clocks.ClockDifference | None
     sent: records.Packets
     both: join.Joined | None
@@ -122,7 +132,7 @@ def _flow(
         further |= stamps.values(both, kernel, line)
     age_ns = int(counts[1].get("age_ns", 0))
     if both is None:
-        found = metrics.sender_only(sent)
+        found = flow_metrics.sender_only(sent)
     else:
         places = (sender, "sent", source), (1 - sender, "received", number)
         found = _metrics(both, [trial.files[place] for place in places], line)
@@ -165,9 +175,9 @@ def _flow(
 
 def _metrics(
     both: join.Joined, ends: list[bytes], line: clocks.ClockDifference | None
-) -> metrics.FlowMetrics:
+) -> flow_metrics.FlowMetrics:
     if len(both.sent) + len(both.received) < MANY:
-        return metrics.flow_metrics(both, line)
+        return flow_metrics.compute(both, line)
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("sent", "received")]
         for file, data in zip(files, ends, strict=True):
@@ -183,7 +193,7 @@ def _jitter(
     return jitter.series(both, series.arrivals(both, line))
 
 
-def _with_age(found: metrics.FlowMetrics, age_ns: int) -> metrics.FlowMetrics:
+def _with_age(found: flow_metrics.FlowMetrics, age_ns: int) -> flow_metrics.FlowMetrics:
     """The bound of the delays with what the times of arrival can be too old."""
     if found.delay_bound is None:
         return found
@@ -209,12 +219,12 @@ def _stamps(
     return stamps.stamps(both, times[0], times[1])
 
 
-def _trips(back: join.Joined | None) -> metrics.Delay | None:
+def _trips(back: join.Joined | None) -> flow_metrics.Delay | None:
     if back is None:
         return None
     came = back.arrived
     times = back.arrival_ns[back.first_arrival[came]] - back.sent_ns[came]
-    return metrics.delays(metrics.seconds_of(times))
+    return flow_metrics.delays(flow_metrics.seconds_of(times))
 
 
 def event_of(result: FlowResult) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""The indicators of `network.traffic` from the metrics of a flow and the counters of both hosts."""
+"""The metrics of `network.traffic` from the metrics of a flow and the counters of both hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from pentathlon.packets.metrics import Delay, FlowMetrics
+from pentathlon.packets.flow_metrics import Delay, FlowMetrics
 from pentathlon.packets.reordering import Reordering
 
 NETWORK_SOFTIRQS = ("NET_RX", "NET_TX")
 
 
 def of_flow(found: FlowMetrics, trips: Delay | None) -> dict[str, float]:
-    """The indicators of one flow; what is unknown is left out. Zero is a value."""
+    """The metrics of one flow; what is unknown is left out. Zero is a value."""
     values = {
         "throughput": _times(found.throughput, 1e-3),
         "packet_rate": found.sending_rate,
@@ -34,7 +34,7 @@ def of_flow(found: FlowMetrics, trips: Delay | None) -> dict[str, float]:
 def of_tcp(
     sent: Mapping[str, Any], host: Mapping[str, Any], trips: Delay | None
 ) -> dict[str, float]:
-    """The indicators of RFC 6349, which is about TCP alone; what is unknown is left out.
+    """The metrics of RFC 6349, which is about TCP alone; what is unknown is left out.
 
     Args:
         sent: what the sender of the flow counted.
@@ -86,7 +86,7 @@ def of_host(host: Mapping[str, Any], end: str, packets: int) -> dict[str, float]
 
 
 def spoilt_by_soaker(end: str) -> tuple[str, ...]:
-    """Indicators that a soaker, which takes all the time that is left, says nothing of."""
+    """Metrics that a soaker, which takes all the time that is left, says nothing of."""
     return (f"cpu_{end}", f"packet_cpu_{end}", f"packet_busy_{end}")
 
 
@@ -101,7 +101,7 @@ def share_percent(host: Mapping[str, Any], name: str) -> float | None:
 
 
 def reordering_of(found: Reordering | None) -> dict[str, float]:
-    """The indicators of RFC 4737 beyond the share of reordered packets."""
+    """The metrics of RFC 4737 beyond the share of reordered packets."""
     if found is None:
         return {}
     extent = {} if found.extent is None else {"reordering_extent": found.extent}

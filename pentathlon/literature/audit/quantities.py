@@ -76,7 +76,7 @@ def symbols_outside_groups(study: Study) -> Iterator[Finding]:
             section=table.section,
             kind="label",
             severity="warning",
-            says="Every indicator belongs to one of the groups that the paper defines.",
+            says="Every metric belongs to one of the groups that the paper defines.",
             printed=f"{row.symbol} ({_values(row)})",
             allowed=f"the groups are {names}; the symbol begins with none of them",
             check="symbols-outside-groups",

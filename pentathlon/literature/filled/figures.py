@@ -117,7 +117,7 @@ def _data_size(evaluation: Evaluation, system: str, what: str, part: str) -> Fig
     """Sizes of data in bytes at which the published loop reads more slowly, at level 3."""
     wanted = case_text({"opt_level": OPT_LEVEL})
     for one in evaluation.curves:
-        named = (one.system, one.workload, one.indicator, one.case_text)
+        named = (one.system, one.workload, one.metric, one.case_text)
         if named == (system, "memory.code_plus_data", "read", wanted):
             return size(one.checks, what, part)
     return None

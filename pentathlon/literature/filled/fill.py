@@ -178,7 +178,7 @@ def fill_entry(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -
 def fits(entry: Entry, row: Row) -> bool:
     """Whether a row of the result fills the entry."""
     wanted = entry.row
-    return (f"{row.workload}.{row.indicator}", row.unit) == (wanted.indicator, wanted.unit) and all(
+    return (f"{row.workload}.{row.metric}", row.unit) == (wanted.metric, wanted.unit) and all(
         _same(row.case.get(name), value) for name, value in wanted.case.items()
     )
 
@@ -255,7 +255,7 @@ def _missing(
     entry: Entry, system: str, failures: Sequence[Failure], reasons: dict[str, None]
 ) -> Cell:
     """Why a system has no value: what it reported, else that the study did not ask for it."""
-    workload = (entry.row.indicator or "").rpartition(".")[0]
+    workload = (entry.row.metric or "").rpartition(".")[0]
     for failure in failures:
         if (failure.system, failure.workload) == (system, workload) and _concerns(failure, entry):
             reasons.setdefault(f"{system}, {workload}: {failure.kind}: {failure.reason}")

@@ -51,11 +51,11 @@ def find(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | 
     return _searched(evaluation, system, level) if what == "capacity" else None
 
 
-def _boots(rows: list[Row], indicator: str, system: str) -> Boots:
+def _boots(rows: list[Row], metric: str, system: str) -> Boots:
     found: Boots = {}
     for row in rows:
         summary, load = row.summary(system), number(row.case, LISTED)
-        if row.indicator == indicator and summary is not None and load is not None:
+        if row.metric == metric and summary is not None and load is not None:
             for boot in summary.boot_means:
                 found.setdefault(boot.block, {})[load] = boot.value
     return found
@@ -99,7 +99,7 @@ def _first(boots: Boots, reached: Callable[[float, float], bool]) -> Figure | No
 def _searched(evaluation: Evaluation, system: str, level: float) -> Figure | None:
     """The load that a search found, in a study without listed loads."""
     for row in evaluation.rows:
-        if (row.workload, row.indicator) == (WORKLOAD, "knee"):
+        if (row.workload, row.metric) == (WORKLOAD, "knee"):
             summary = row.summary(system)
             if summary is not None:
                 return _of(wording.mean([boot.value for boot in summary.boot_means], level, 0))

@@ -1,7 +1,7 @@
-"""Groups of performance indicators (martinovic2012, section 5.2), and which values are better.
+"""Groups of performance metrics (martinovic2012, section 5.2), and which values are better.
 
 v is a throughput (formula (1)), t an execution time, W_G a weighted geometric mean (formula (2)).
-Indicators of the paper with another letter, such as c_f, p_f and p_r, are in none of them.
+Metrics of the paper with another letter, such as c_f, p_f and p_r, are in none of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BETTER = {"v": "higher", "t": "lower", "W_G": "higher"}
 
 
 def group(symbol: str | None, unit: str) -> str:
-    """The group of an indicator: by its symbol where the paper gives one, else by its unit."""
+    """The group of a metric: by its symbol where the paper gives one, else by its unit."""
     if symbol is not None:
         return next((name for name, start in STARTS.items() if symbol.startswith(start)), "")
     if unit in TIMES:

@@ -26,7 +26,7 @@ class Entry:
     direction: str
     """"higher", "lower", or "" where neither is better."""
     group: str
-    """Group of the indicator: "v", "t", "W_G" (martinovic2012, section 5.2), or ""."""
+    """Group of the metric: "v", "t", "W_G" (martinovic2012, section 5.2), or ""."""
     row: Row
     swept: bool = False
     """One of many sizes: those that a study leaves out are counted in one note."""
@@ -183,7 +183,7 @@ def _swept(table: published.Table, printed: published.Row, sweep: Sweep) -> Entr
     row = Row(
         row=printed.id,
         column=sweep.column,
-        indicator=sweep.indicator,
+        metric=sweep.metric,
         case={**sweep.case, sweep.factor: value},
         unit=sweep.unit,
     )

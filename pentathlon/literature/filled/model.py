@@ -1,4 +1,4 @@
-"""What the data files of the tables hold: which of our indicators fills which row of a paper."""
+"""What the data files of the tables hold: which of our metrics fills which row of a paper."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Row(Part):
     """Column that does, where the paper has the systems in the rows."""
     label: str | None = None
     """A label of our own, where no row or column says it."""
-    indicator: str | None = None
-    """workload.indicator, such as "memory.levels.read"."""
+    metric: str | None = None
+    """workload.metric, such as "memory.levels.read"."""
     derived: str | None = None
     """Path of a derived figure, such as "regions/cache/read"."""
     fact: str | None = None
@@ -48,8 +48,8 @@ class Row(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Row:
-        if sum(one is not None for one in (self.indicator, self.derived, self.fact)) != 1:
-            raise ValueError('a row has one of "indicator", "derived" and "fact"')
+        if sum(one is not None for one in (self.metric, self.derived, self.fact)) != 1:
+            raise ValueError('a row has one of "metric", "derived" and "fact"')
         if self.fact is None and not self.unit:
             raise ValueError('a row has a "unit"')
         if self.row is None and self.column is None and self.label is None:
@@ -61,7 +61,7 @@ class Sweep(Part):
     """One row for each row of the published table, whose factor gives the case."""
 
     column: Name
-    indicator: str
+    metric: str
     case: dict[str, Wanted] = Field(default_factory=dict)
     factor: str
     """Our factor."""

@@ -57,7 +57,7 @@ class Line:
     """Key of the row of the evaluation; "" for derived figures."""
     measured: bool = True
     group: str = ""
-    """Group of the indicator: "v", "t", "W_G" (martinovic2012, section 5.2), or ""."""
+    """Group of the metric: "v", "t", "W_G" (martinovic2012, section 5.2), or ""."""
     note: str = ""
     """What the row means here, where it is not what the paper measured."""
 

@@ -17,14 +17,14 @@ def find(evaluation: Evaluation, system: str, what: str, part: str) -> Figure | 
     """A figure of one system; None if the result measured none of it.
 
     Args:
-        what: the indicator.
+        what: the metric.
         part: `PROTOCOL-largest` or `PROTOCOL-mean`, over the packet sizes.
     """
     protocol, _, kind = part.partition("-")
     found: dict[str, float] = {}
     measured = False
     for row in evaluation.rows:
-        wanted = (row.workload, row.indicator, row.case.get("protocol"), row.case.get("ip_version"))
+        wanted = (row.workload, row.metric, row.case.get("protocol"), row.case.get("ip_version"))
         if wanted != (WORKLOAD, what, protocol, 4):
             continue
         measured = True

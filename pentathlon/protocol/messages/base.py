@@ -30,7 +30,7 @@ Case: TypeAlias = dict[str, CaseValue]
 
 Phase: TypeAlias = Literal["warmup", "measure"]
 Better: TypeAlias = Literal["lower", "higher"]
-"""Which values of an indicator are the better ones."""
+"""Which values of a metric are the better ones."""
 
 
 @dataclass(frozen=True)

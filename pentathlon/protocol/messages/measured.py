@@ -24,14 +24,14 @@ class Measured(OfStep):
     """What a sample and a histogram have in common.
 
     Attributes:
-        case: the factors that tell one case of the indicator from another.
+        case: the factors that tell one case of the metric from another.
         direction: which values are the better ones.
         elapsed_ns: time of the batch, or of the round, ns.
         checksum: what the workload computed; the same on every system.
         counters: readings of the system beside the batch; None: it does not tell.
     """
 
-    indicator: str
+    metric: str
     case: Case
     unit: str
     direction: Better
@@ -44,7 +44,7 @@ class Measured(OfStep):
 
 
 class Sample(Measured):
-    """One raw value: one timed batch of one indicator.
+    """One raw value: one timed batch of one metric.
 
     Attributes:
         value: in `unit`.
@@ -64,7 +64,7 @@ class Histogram(Measured):
     """The raw values of one round, counted in buckets (docs/protocol.md).
 
     Attributes:
-        indicator: id of the histogram in the catalog.
+        metric: id of the histogram in the catalog.
         count: values of the round; the buckets hold as many.
         lowest, highest: the least and the greatest value, whole numbers of `unit`.
         significant_digits: a bucket is no wider than this part of its values.

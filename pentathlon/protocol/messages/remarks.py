@@ -59,7 +59,7 @@ class Counter(Event):
 class Read(Part):
     """Who answered the read of one round."""
 
-    indicator: str
+    metric: str
     served: Word
 
 

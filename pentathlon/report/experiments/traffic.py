@@ -14,7 +14,7 @@ SWEEP: Final = Sweep(
     "What the studies draw over the size of the packets, by protocol and version of the "
     "Internet Protocol, as figures 8 to 15 of martinovic2012 and figures 2 and 3 of "
     "vdovjak2021; quantiles and the rest are in the table. The clocks of the two hosts are "
-    "known to within the indicator delay_bound: one-way delays that differ by less than it "
+    "known to within the metric delay_bound: one-way delays that differ by less than it "
     "are alike.",
     shown=(
         "throughput",

@@ -17,7 +17,7 @@ def area_table(evaluation: Evaluation, area: str, title: str) -> Grid:
 def headings(evaluation: Evaluation) -> list[str]:
     """Column headings of the tables for reading."""
     names = [system.name for system in evaluation.systems]
-    found = ["Indicator", *names, "Unit"]
+    found = ["Metric", *names, "Unit"]
     for name in names[1:]:
         found += [f"Diff % of means {name}", f"Speed % of paired blocks {name}", f"Verdict {name}"]
     return found

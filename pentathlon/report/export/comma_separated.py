@@ -13,7 +13,7 @@ COLUMNS = (
     "key",
     "area",
     "workload",
-    "indicator",
+    "metric",
     "case",
     "unit",
     "direction",
@@ -63,7 +63,7 @@ COLUMNS = (
     "post_hoc",
     "unfinished",
 )
-"""Columns of the CSV file: one line for each indicator and system, the reference too."""
+"""Columns of the CSV file: one line for each metric and system, the reference too."""
 
 
 def to_csv(evaluation: Evaluation) -> str:
@@ -87,7 +87,7 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
                 "key",
                 "area",
                 "workload",
-                "indicator",
+                "metric",
                 "unit",
                 "direction",
                 "role",

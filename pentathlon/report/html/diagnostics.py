@@ -45,7 +45,7 @@ class Sheet:
 
 
 def row_name(row: Row) -> str:
-    """An indicator and its case for people."""
+    """A metric and its case for people."""
     return f"{row.title}, {row.case_text}" if row.case_text else row.title
 
 
@@ -84,7 +84,7 @@ def why(evaluation: Evaluation) -> Sheet | None:
         "also make the counter move, or neither has to do with the other. With n blocks the "
         "sign test cannot give less than 2^(1−n).",
         (
-            "Indicator",
+            "Metric",
             "System",
             "Speed %",
             "Counter",
@@ -116,7 +116,7 @@ def left_out(evaluation: Evaluation) -> Sheet | None:
             "left-out",
             "In no mean",
             "Rows that have a weight and were not measured on both sides, or cannot be compared.",
-            ("Indicator", "System", "Weight", "Reason"),
+            ("Metric", "System", "Weight", "Reason"),
             tuple(lines),
             frozenset({2}),
         )
@@ -175,13 +175,13 @@ def modes(evaluation: Evaluation) -> Sheet | None:
             "Slow boots",
             "Boots that are slower than the others by a clear step, with the exact interval of "
             "their share (Clopper-Pearson).",
-            ("Indicator", "System", "What", "Share of such boots"),
+            ("Metric", "System", "What", "Share of such boots"),
             tuple(lines),
             frozenset({3}),
         )
     )
     if found is None:
-        found = Sheet("modes", "Slow boots", "No indicator has boots that are slow by a clear "
+        found = Sheet("modes", "Slow boots", "No metric has boots that are slow by a clear "
                       "step.", (), (), frozenset())  # fmt: skip
     return Sheet(**{**vars(found), "notes": notes, "unfolded": False})
 
@@ -212,7 +212,7 @@ def warm_up(evaluation: Evaluation) -> Sheet | None:
         )
         for one in evaluation.steady
     )
-    head = ("Indicator", "System", "Course", "Processes", "Iterations", "Steady after")
+    head = ("Metric", "System", "Course", "Processes", "Iterations", "Steady after")
     return Sheet("warm-up", "Warm-up", lede, head, lines, frozenset((3, 4, 5)))
 
 
@@ -222,7 +222,7 @@ def cold(evaluation: Evaluation) -> Sheet | None:
     found: dict[str, dict[str, Cold]] = {}
     for one in evaluation.cold:
         found.setdefault(one.key, {})[one.system] = one
-    head = ["Indicator"]
+    head = ["Metric"]
     for place, name in enumerate(names):
         head += [f"{name}, cold", "Slower %", *([f"Speed % to {names[0]}"] if place else [])]
     lines = []
@@ -265,7 +265,7 @@ def _cold_cells(one: Cold | None, divisor: float, unit: str, *, compared: bool) 
 
 
 def rates(evaluation: Evaluation) -> Sheet | None:
-    """W_G of every indicator with several cases."""
+    """W_G of every metric with several cases."""
     names = [system.name for system in evaluation.systems]
     lines = [
         (
@@ -281,10 +281,10 @@ def rates(evaluation: Evaluation) -> Sheet | None:
         Sheet(
             "rates",
             "Weighted geometric means of the rates",
-            "W_G of martinovic2012, formula (2), over the cases of one indicator with equal "
+            "W_G of martinovic2012, formula (2), over the cases of one metric with equal "
             "weights; times as their rates. Ratios of these numbers do not depend on the "
             "reference; the numbers are no rates of any work.",
-            ("Indicator", "Workload", "Cases", "Unit", *names),
+            ("Metric", "Workload", "Cases", "Unit", *names),
             tuple(lines),
             frozenset((2, *range(4, 4 + len(names)))),
         )
@@ -305,7 +305,7 @@ def reads(evaluation: Evaluation) -> Sheet | None:
             "Who answered the reads",
             "Judged from the pages that the cache held before each timed read and from the bytes "
             "that the block layer read meanwhile. A rate of the cache is no rate of the disk.",
-            ("Indicator", "System", "Answered by", "Reads"),
+            ("Metric", "System", "Answered by", "Reads"),
             tuple(lines),
             frozenset({3}),
         )

@@ -1,6 +1,6 @@
-"""The figures of salah2010: every indicator over offered load, systems and competitors overlaid.
+"""The figures of salah2010: every metric over offered load, systems and competitors overlaid.
 
-One panel for each indicator, in the order of the paper's figures, with one line for each system and
+One panel for each metric, in the order of the paper's figures, with one line for each system and
 competitor and the interval of each point over the boots; then what the competitor changes at each
 load. `assets/overlays.js` draws what is laid out here.
 """
@@ -61,10 +61,10 @@ PANELS: dict[str, tuple[str, bool]] = {
     "competitor_speed": ("", False),
     "offered_load": ("", False),
 }
-"""Indicator -> the paper's figures of it, and whether its axis is logarithmic."""
+"""Metric -> the paper's figures of it, and whether its axis is logarithmic."""
 
 OFFERED = frozenset({"throughput", "offered_load"})
-"""Indicators beside which a line of what was asked for says something."""
+"""Metrics beside which a line of what was asked for says something."""
 
 SHARES = frozenset({"lost"})
 """What is counted as a share of a whole, in percent, so that it is never more than 100."""
@@ -98,14 +98,14 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
         setting = case_text(case)
         name = f", {setting}" if several else ""
         axis = X_TITLES[factor]
-        for indicator, (figures, logarithmic) in PANELS.items():
-            if measured := [row for row in own if row.indicator == indicator]:
+        for metric, (figures, logarithmic) in PANELS.items():
+            if measured := [row for row in own if row.metric == metric]:
                 lines = _lines(evaluation, (factor, measured), competitors, level, short)
                 panels.append(
                     {
                         "t": measured[0].title + name, "f": figures, "u": measured[0].unit,
                         "g": int(logarithmic), "x": axis,
-                        "o": int(indicator in OFFERED and factor == LISTED), "l": list(lines),
+                        "o": int(metric in OFFERED and factor == LISTED), "l": list(lines),
                     }
                 )  # fmt: skip
         alike = [
@@ -162,7 +162,7 @@ def _lines(
                     continue
                 boots = np.array([boot.value for boot in summary.boot_means])
                 load = number(row.case, factor) or 0.0
-                most = 100.0 if row.indicator in SHARES else math.inf
+                most = 100.0 if row.metric in SHARES else math.inf
                 mean = mean_of(boots, level, least=0, most=most)
                 points.append([short(load), *_ends(mean, short)])
             if points:

@@ -41,7 +41,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             {
                 "s": names.index(curve.system),
                 "w": curve.workload,
-                "i": curve.indicator,
+                "i": curve.metric,
                 "c": curve.case_text,
                 "b": [[step.low_bytes, step.high_bytes] for step in curve.boundaries],
             }
@@ -116,7 +116,7 @@ def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
     summaries = [row.summary(name) for name in names]
     return {
         "k": row.key,
-        "i": row.indicator,
+        "i": row.metric,
         "t": row.title,
         "c": row.case_text,
         "g": case_text(without(row.case, SIZE)),

@@ -51,4 +51,4 @@ class Sweep:
     words: Callable[[Evaluation], Words] = no_words
     """Sentences on the derived figures."""
     shown: tuple[str, ...] = ()
-    """Indicators that are drawn; empty: all of them."""
+    """Metrics that are drawn; empty: all of them."""

@@ -31,7 +31,7 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
             for row in evaluation.rows
             if row.workload == workload
             and number(row.case, sweep.factor) is not None
-            and (not sweep.shown or row.indicator in sweep.shown)
+            and (not sweep.shown or row.metric in sweep.shown)
         ]
         if rows:
             panels = [
@@ -46,7 +46,7 @@ def payload(evaluation: Evaluation, short: Callable[[float], Any]) -> list[dict[
 
 def _panels(rows: Sequence[Row], factor: str) -> dict[str, list[Row]]:
     """Rows by case and then by what is measured, so that panels of one case stand together."""
-    several = len({row.indicator for row in rows}) > 1
+    several = len({row.metric for row in rows}) > 1
     cases: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         case = case_text(without(row.case, factor))
@@ -65,7 +65,7 @@ def _panel(
     names = [system.name for system in evaluation.systems]
     ordered = sorted(rows, key=lambda row: number(row.case, sweep.factor) or 0.0)
     case = case_text(without(ordered[0].case, sweep.factor))
-    key = f"{ordered[0].indicator}|{case}"
+    key = f"{ordered[0].metric}|{case}"
     return {
         "t": title,
         "u": ordered[0].unit,

@@ -129,7 +129,7 @@ class Figure:
 
     kind: str
     part: str
-    """Area, or workload and indicator, that the picture shows."""
+    """Area, or workload and metric, that the picture shows."""
     caption: str
 
 
@@ -138,7 +138,7 @@ Figures = tuple[Figure, ...]
 
 @dataclass(frozen=True)
 class Part:
-    """One workload with its table and its pictures, or the single indicators of an area."""
+    """One workload with its table and its pictures, or the single metrics of an area."""
 
     anchor: str
     title: str
@@ -306,9 +306,9 @@ def _part(
 
 
 def _curve_name(curve: CurveLevels, curves: Sequence[CurveLevels]) -> str:
-    """The case, with the indicator where the workload has curves of several."""
-    several = len({one.indicator for one in curves}) > 1
-    return ", ".join(part for part in (curve.indicator if several else "", curve.case_text) if part)
+    """The case, with the metric where the workload has curves of several."""
+    several = len({one.metric for one in curves}) > 1
+    return ", ".join(part for part in (curve.metric if several else "", curve.case_text) if part)
 
 
 def _slope(one: Scaling) -> Slope:

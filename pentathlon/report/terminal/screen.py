@@ -172,7 +172,7 @@ class _Table:
         )
         exact = not self.narrow and not folded
         means = not (self.narrow and folded and self.other is not None)
-        table.add_column("indicator", overflow="fold", min_width=16)
+        table.add_column("metric", overflow="fold", min_width=16)
         if means:
             table.add_column(reference, justify="right", no_wrap=True)
             if self.other is not None:
@@ -248,7 +248,7 @@ def _groups(rows: Sequence[Row], full: bool) -> Iterator[list[Row]]:
     found: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         name = _fold_name(row)
-        found.setdefault((row.workload, row.indicator, name), []).append(row)
+        found.setdefault((row.workload, row.metric, name), []).append(row)
     for group in found.values():
         if full or len(group) < FEWEST_FOLDED:
             yield from ([row] for row in group)
@@ -266,7 +266,7 @@ def _is_curve(row: Row) -> bool:
 
 
 def _fold_name(row: Row) -> str:
-    """What rows that can share a line have in common, beside workload and indicator."""
+    """What rows that can share a line have in common, beside workload and metric."""
     for factor in (SIZE, REPETITIONS):
         if factor in row.case:
             return case_text(without(row.case, factor))
@@ -422,7 +422,7 @@ def _reads(evaluation: Evaluation, console: Console) -> None:
     keys = {row.key: row for row in evaluation.rows}
     for one in evaluation.answered:
         if (row := keys.get(one.key)) is not None:
-            place = (one.system, one.usual, f"{row.workload} {row.indicator}")
+            place = (one.system, one.usual, f"{row.workload} {row.metric}")
             counts[place] = counts.get(place, 0) + 1
     if not counts:
         return
@@ -437,7 +437,7 @@ def _reads(evaluation: Evaluation, console: Console) -> None:
 
 
 def _starved(evaluation: Evaluation, console: Console) -> None:
-    """Indicators that did not get a whole CPU, by system."""
+    """Metrics that did not get a whole CPU, by system."""
     found = starved_lines(evaluation)
     if not found:
         return

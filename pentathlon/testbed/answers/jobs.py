@@ -48,7 +48,7 @@ class Batch(TypedDict):
     """A batch of a competitor; its times count from the competitor's start."""
 
     copy: int
-    indicator: str
+    metric: str
     case: dict[str, str | int | float | bool | None]
     batch: int
     elapsed_ns: int
@@ -150,7 +150,7 @@ def _competed(one: Fields) -> Competed:
 def _batch(one: Fields) -> Batch:
     return Batch(
         copy=one.whole("copy", MOST_THREADS),
-        indicator=one.text("indicator", NAME),
+        metric=one.text("metric", NAME),
         case=one.object("case").scalars(NAME),
         batch=one.whole("batch", least=1),
         elapsed_ns=one.whole("elapsed_ns", LATEST_NS, 1),

@@ -65,7 +65,7 @@ class LinkInUse:
         skip the propagation delay have shorter ones than the path.
         """
         skips = any(self.bed.profile.way(direction).reorder for direction in DIRECTIONS)
-        return skips and event.get("indicator") == "buffer_delay"
+        return skips and event.get("metric") == "buffer_delay"
 
     def event(self, task: Task, trial: dict[str, Any]) -> dict[str, Any]:
         """The `link` event of a trial: what happened on the link during it."""

@@ -12,7 +12,7 @@ from tests.fakes.synthetic import Item, Maker, same
 
 def hurt(item: Item) -> float:
     """A system whose forwarding the competitor harms more, by a tenth."""
-    return 0.9 if item.case["competitor"] != "none" and item.indicator != "lost" else 1.0
+    return 0.9 if item.case["competitor"] != "none" and item.metric != "lost" else 1.0
 
 
 def found(items, **settings):

@@ -23,11 +23,11 @@ def catalog(loop: str | None = None) -> Catalog:
         histogram["closed_loop_interval"] = loop
     return parse_catalog(
         {
-            "protocol": 1,
+            "protocol": 2,
             "catalog_version": 1,
             "agent": {"version": "0", "build": "b"},
             "workloads": [
-                {"id": "w.one", "area": "w", "title": "One", "indicators": [],
+                {"id": "w.one", "area": "w", "title": "One", "metrics": [],
                  "histograms": [histogram]}
             ],
         }

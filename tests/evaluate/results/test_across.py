@@ -208,7 +208,7 @@ def test_no_entries_are_no_pass():
         (["memory"], False),
     ],
 )
-def test_patterns_choose_indicators(patterns, chosen):
+def test_patterns_choose_metrics(patterns, chosen):
     assert matches("memory.read.bandwidth[block_bytes=1024]", patterns) is chosen
 
 

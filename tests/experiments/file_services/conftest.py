@@ -40,7 +40,7 @@ from pentathlon.testbed.link.use import LinkInUse
 from pentathlon.testbed.trial import Task
 from tests.experiments.file_services.machines import Machine
 from tests.experiments.traffic.conftest import task as packets_task
-from tests.fakes.catalogs import indicators
+from tests.fakes.catalogs import metrics
 
 WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
 """10 Mbit/s and 50 ms, as the paper's fastest WAN."""
@@ -118,7 +118,7 @@ class Bench:
         if reason := lacking(workload, given["protocols"]):
             pytest.skip(reason)
         entry = {"id": workload, "parameters": given, "warmup": 0, "iterations": 1}
-        task = Task(0, 1, "0123456789abcdef", 7, entry, indicators(workload))
+        task = Task(0, 1, "0123456789abcdef", 7, entry, metrics(workload))
         both = (behaviour(ends[0]), behaviour(ends[1]))
         return list(run_link(task, "test", self.testbeds, both, self.scratch))
 
@@ -161,17 +161,17 @@ def crossed_by_traffic(testbed: Testbed) -> None:
     assert not [event["reason"] for event in events if event["event"] == "error"]
     flows = [flow for event in events if event["event"] == "packets" for flow in event["flows"]]
     assert len(flows) == 2 and all(flow["received"] == flow["sent"] > 0 for flow in flows)
-    trips = [event["value"] for event in events if event.get("indicator") == "round_trip_p50"]
+    trips = [event["value"] for event in events if event.get("metric") == "round_trip_p50"]
     assert len(trips) == 2 and all(50 <= trip < 500 for trip in trips)
 
 
 def samples(events: list[Event]) -> dict[str, float]:
-    """Indicator -> value of the only trial."""
+    """Metric -> value of the only trial."""
     found: dict[str, float] = {}
     for event in events:
         if event["event"] == "sample":
-            assert event["indicator"] not in found
-            found[event["indicator"]] = event["value"]
+            assert event["metric"] not in found
+            found[event["metric"]] = event["value"]
     assert found, [event["reason"] for event in events if event["event"] == "error"]
     return found
 
@@ -254,7 +254,7 @@ def goes_on_after(
     try:
         file_service.testbed(str(profile))
         with after(Bench(Testbeds(made[0]), place), 100_000, lambda: what(made[0])):
-            task = Task(0, 1, "0123456789abcdef", 7, entry, indicators("files.copy"))
+            task = Task(0, 1, "0123456789abcdef", 7, entry, metrics("files.copy"))
             events = list(file_service.run(task))
     finally:
         file_service.stop()

@@ -187,7 +187,7 @@ def test_a_server_that_sends_little_at_once_costs_round_trips(benches: Benches) 
     trips = {
         event["case"]["buffer_bytes"]: event["value"]
         for event in events
-        if event["event"] == "sample" and event["indicator"] == "round_trips"
+        if event["event"] == "sample" and event["metric"] == "round_trips"
     }
     assert trips[8192] > trips[0]
 
@@ -201,7 +201,7 @@ def test_a_client_of_nfs_has_as_many_reads_in_flight_as_it_may(lan: Bench) -> No
     turns = {
         event["case"]["outstanding"]: event["value"]
         for event in events
-        if event["event"] == "sample" and event["indicator"] == "turns"
+        if event["event"] == "sample" and event["metric"] == "turns"
     }
     reads = -(-800_000 // 61_440)
     assert turns[1] - turns[16] >= reads - 3

@@ -136,7 +136,7 @@ def test_a_factor_holds_for_its_case_alone(lan: Bench) -> None:
     seen = {
         event["case"]["window_bytes"]: event["value"]
         for event in events
-        if event["event"] == "sample" and event["indicator"] == "window"
+        if event["event"] == "sample" and event["metric"] == "window"
     }
     assert seen[16_384] < 20_000 < seen[0]
 
@@ -248,7 +248,7 @@ def test_as_many_requests_are_in_flight_as_the_case_allows(lan: Bench, protocol:
         "files.copy", protocols=[protocol], outstanding=[1, 64], document_bytes=[2_000_000]
     )
     found = {
-        (event["case"]["outstanding"], event["indicator"]): event["value"]
+        (event["case"]["outstanding"], event["metric"]): event["value"]
         for event in events
         if event["event"] == "sample"
     }
@@ -266,7 +266,7 @@ def test_the_window_and_not_the_dialect_costs_the_round_trips(benches: Benches) 
     trips = {
         (event["case"]["protocol"], event["case"]["window_bytes"]): event["value"]
         for event in events
-        if event["event"] == "sample" and event["indicator"] == "round_trips"
+        if event["event"] == "sample" and event["metric"] == "round_trips"
     }
     small, tuned = ([trips[p, w] for p in ("smb1", "smb2.1", "smb3.1.1")] for w in (32_768, 0))
     # Every dialect with a small window waits more often than any with an auto-tuned one.

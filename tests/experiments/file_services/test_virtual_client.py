@@ -94,7 +94,7 @@ def test_the_kernels_own_generator_sends_from_a_virtual_machine(
     (flow,) = [flow for e in events if e["event"] == "packets" for flow in e["flows"]]
     assert flow["received"] == flow["sent"] == 200
     assert flow["duplicates"] == flow["foreign"] == 0
-    told = {event["indicator"] for event in events if event["event"] == "sample"}
+    told = {event["metric"] for event in events if event["event"] == "sample"}
     assert {"throughput", "lost"} <= told and not {"delay_p50", "jitter"} & told
 
 

@@ -1,4 +1,4 @@
-"""What was refused beside a flow is said, and costs no other indicator."""
+"""What was refused beside a flow is said, and costs no other metric."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -8,7 +8,7 @@ import pytest
 
 from pentathlon.experiments.forwarding import background_load, sweep
 from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
-from pentathlon.packets.metrics import Delay
+from pentathlon.packets.flow_metrics import Delay
 from pentathlon.testbed.endpoint import CommandError
 from tests.experiments.forwarding.test_counters import reading
 from tests.experiments.forwarding.test_testbed import SWEEP, task
@@ -50,7 +50,7 @@ class Host:
 def swept(
     monkeypatch: pytest.MonkeyPatch, *refusing: str, late: tuple[str, ...] = (), **parameters: Any
 ) -> tuple[dict[str, float], list[tuple[str, str]]]:
-    """Values by indicator, and the kinds and reasons of the errors, of a sweep of one load."""
+    """Values by metric, and the kinds and reasons of the errors, of a sweep of one load."""
     monkeypatch.setattr(sweep, "run_flow", lambda *_, **__: FLOW)
     monkeypatch.setattr(sweep, "set_up", lambda *_: None)
     monkeypatch.setattr(background_load.time, "sleep", lambda _: None)
@@ -63,7 +63,7 @@ def swept(
     assert forwarder.running + generator.running == []
     # To the counters the soaker's time is busy time.
     assert all(not {"watch", "soak"} <= jobs for jobs in forwarder.together)
-    values = {e["indicator"]: e["value"] for e in events if e["event"] == "sample"}
+    values = {e["metric"]: e["value"] for e in events if e["event"] == "sample"}
     return values, [(e["kind"], e["reason"]) for e in events if e["event"] == "error"]
 
 

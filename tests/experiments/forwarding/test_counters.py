@@ -92,7 +92,7 @@ def test_shared_cpus_are_told() -> None:
 def test_the_competitors_speed_is_against_the_time_before_the_flow() -> None:
     def batch(end_s: float, speed: float) -> dict:
         return {
-            "indicator": "time", "case": {"f": 1}, "t_ns": end_s * 1e9, "elapsed_ns": 1e8,
+            "metric": "time", "case": {"f": 1}, "t_ns": end_s * 1e9, "elapsed_ns": 1e8,
             "batch": speed * 1e8,
         }  # fmt: skip
 
@@ -101,7 +101,7 @@ def test_the_competitors_speed_is_against_the_time_before_the_flow() -> None:
     competition.samples = [*before, *(batch(2.1 + n / 10, 1.0) for n in range(20))]
     assert competition.speed_percent() == pytest.approx(25)
     # One batch that the flow held up, and that ended long after it: its share inside counts.
-    held = {"indicator": "time", "case": {"f": 1}, "t_ns": 6e9, "elapsed_ns": 4e9, "batch": 4e9}
+    held = {"metric": "time", "case": {"f": 1}, "t_ns": 6e9, "elapsed_ns": 4e9, "batch": 4e9}
     competition.samples = [*before, held]
     assert competition.speed_percent() == pytest.approx(25)
     # Nothing was done during the flow: that is a speed of zero, and not left out.

@@ -90,13 +90,13 @@ def swept(
 def test_competitors_share_the_loads_of_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
     events, offered = swept(monkeypatch, float("inf"))
     samples = [e for e in events if e["event"] == "sample"]
-    (knee,) = [e for e in samples if e["indicator"] == "knee"]
+    (knee,) = [e for e in samples if e["metric"] == "knee"]
     assert knee["case"] == {"frame_bytes": 64, "competitor": "none"}
     assert 0.95e5 <= knee["value"] <= 1e5 / (1 - loads.ALLOWED)
     rates = [knee["value"] * share / 100 for share in loads.SHARES]
     for competitor in ("none", "cpu.simplex"):
         assert [rate for name, rate in offered if name == competitor] == pytest.approx(rates)
-    cases = [e["case"]["load_percent"] for e in samples if e["indicator"] == "throughput"]
+    cases = [e["case"]["load_percent"] for e in samples if e["metric"] == "throughput"]
     assert cases == [*loads.SHARES, *loads.SHARES]
     (said,) = [e["message"] for e in events if e["event"] == "log"]  # No trial was made again.
     assert "100 % are" in said
@@ -104,7 +104,7 @@ def test_competitors_share_the_loads_of_one_search(monkeypatch: pytest.MonkeyPat
 
 def test_an_invalid_trial_is_not_the_generators_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     events, _ = swept(monkeypatch, float("inf"), stumbles=TRIES - 1)
-    (knee,) = [e for e in events if e.get("indicator") == "knee"]
+    (knee,) = [e for e in events if e.get("metric") == "knee"]
     assert 0.95e5 <= knee["value"] <= 1e5 / (1 - loads.ALLOWED)
     assert not [e for e in events if e["event"] == "error"]
     said = [e["message"] for e in events if e["event"] == "log"]

@@ -8,7 +8,7 @@ import pytest
 from pentathlon.experiments.forwarding import ndr
 from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
 from pentathlon.experiments.forwarding.trials import TRIES
-from pentathlon.packets.metrics import Delay
+from pentathlon.packets.flow_metrics import Delay
 from tests.experiments.forwarding.test_testbed import SWEEP, task
 
 QUANTILES = {"p50": 1e-6, "p90": 2e-6, "p99": 3e-6, "p999": 4e-6, "p9999": 5e-6}
@@ -45,8 +45,8 @@ def searched(
     return list(ndr.run_ndr(task("forwarding.ndr", **PARAMETERS), None))  # type: ignore[arg-type]
 
 
-def of(events: list[dict[str, Any]], indicator: str) -> list[float]:
-    return [e["value"] for e in events if e.get("indicator") == indicator]
+def of(events: list[dict[str, Any]], metric: str) -> list[float]:
+    return [e["value"] for e in events if e.get("metric") == metric]
 
 
 def test_the_capacity_is_found_and_delays_are_at_its_shares(

@@ -93,7 +93,7 @@ def test_a_sweep_yields_what_the_other_machine_tells(made: testbed.Testbed) -> N
     if errors and all("missed its schedule" in reason for reason in errors):
         pytest.skip("the machine is too busy for a generator of 1000 packets/s")
     assert not errors
-    values = {e["indicator"]: e["value"] for e in events if e["event"] == "sample"}
+    values = {e["metric"]: e["value"] for e in events if e["event"] == "sample"}
     assert {"throughput", "lost", "round_trip", "cpu_available", "cpu_idle"} <= values.keys()
     assert values["round_trip"] > 0
 

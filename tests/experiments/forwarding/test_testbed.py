@@ -21,7 +21,7 @@ from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
-from tests.fakes.catalogs import indicators
+from tests.fakes.catalogs import metrics
 from tests.targets.conftest import FakeSystem
 
 SWEEP = {
@@ -35,7 +35,7 @@ SWEEP = {
 
 def task(workload: str, **parameters: Any) -> Task:
     description = {"id": workload, "parameters": parameters, "warmup": 0, "iterations": 1}
-    return Task(0, 1, "12ab", 1, description, indicators(workload))
+    return Task(0, 1, "12ab", 1, description, metrics(workload))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_every_packet_goes_through_the_forwarder(made: testbed.Testbed) -> None:
     assert flow.trips.minimum > 0
 
 
-def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: testbed.Testbed) -> None:
+def test_a_sweep_yields_every_metric_that_a_veth_can_have(made: testbed.Testbed) -> None:
     work = task("forwarding.sweep", **SWEEP | {"competitor": ["none", "cpu.simplex"]})
     for _ in range(8):
         events = list(run_sweep(work, made))
@@ -92,7 +92,7 @@ def test_a_sweep_yields_every_indicator_that_a_veth_can_have(made: testbed.Testb
     else:
         pytest.skip("the machine is too busy for a generator of 1000 packets/s")
     found = {
-        (event["case"]["competitor"], event["indicator"]): event["value"]
+        (event["case"]["competitor"], event["metric"]): event["value"]
         for event in events
         if event["event"] == "sample"
     }
@@ -168,9 +168,7 @@ def test_version_6_is_forwarded_too(made: testbed.Testbed) -> None:
     if any("schedule" in e.get("reason", "") for e in events):
         pytest.skip("the machine is too busy for a generator of 1000 packets/s")
     found = {
-        (e["case"]["ip_version"], e["indicator"]): e["value"]
-        for e in events
-        if e["event"] == "sample"
+        (e["case"]["ip_version"], e["metric"]): e["value"] for e in events if e["event"] == "sample"
     }
     assert found[6, "throughput"] > 0
 
@@ -231,13 +229,13 @@ def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testb
     if any("no load to begin with" in e["reason"] for e in errors):
         pytest.skip("the machine is too busy for any load of the search")
     samples = [e for e in events if e["event"] == "sample"]
-    (knee,) = [e for e in samples if e["indicator"] == "knee"]
+    (knee,) = [e for e in samples if e["metric"] == "knee"]
     assert 0 < knee["value"] <= 1e3 * SWEEP["highest_kpps"]  # type: ignore[operator]
     assert knee["case"] == {"frame_bytes": 64, "competitor": "none"}
     (said,) = [e for e in events if e["event"] == "log" and "100 % are" in e["message"]]
     assert f"{knee['value']:.6g} packets/s" in said["message"]
     intended = {
-        e["case"]["load_percent"]: e["value"] for e in samples if e["indicator"] == "intended_load"
+        e["case"]["load_percent"]: e["value"] for e in samples if e["metric"] == "intended_load"
     }
     # A load that the machine was too busy for, or beyond the generator, is told.
     assert intended.keys() | {e["case"]["load_percent"] for e in errors} == set(loads.SHARES)
@@ -254,7 +252,7 @@ def test_a_search_ends_with_an_interval_or_says_why_not(made: testbed.Testbed) -
         },
     )  # fmt: skip
     events = list(run_ndr(work, made))
-    rates = {e["indicator"] for e in events if e["event"] == "sample"}
+    rates = {e["metric"] for e in events if e["event"] == "sample"}
     reasons = [e["reason"] for e in events if e["event"] == "error"]
     assert "rate" in rates or any("limit is above" in r or "did not pass" in r for r in reasons), (
         reasons

@@ -52,7 +52,7 @@ def test_packets_come_back_from_the_guest(made: testbed.Testbed) -> None:
     assert flow.trips.minimum > 0
 
 
-def test_the_sweep_of_the_example_yields_its_indicators(made: testbed.Testbed) -> None:
+def test_the_sweep_of_the_example_yields_its_metrics(made: testbed.Testbed) -> None:
     work = task(
         "forwarding.sweep", **SWEEP | {"offered_kpps": LOADS, "competitor": ["none", "cpu.simplex"]}
     )
@@ -66,7 +66,7 @@ def test_the_sweep_of_the_example_yields_its_indicators(made: testbed.Testbed) -
     # Of a machine that left the guest's soaker nothing before the flows.
     assert [reason for reason in reasons if "the soaker got no time" not in reason] == []
     found = {
-        (event["case"]["competitor"], event["case"]["offered_kpps"], event["indicator"]):
+        (event["case"]["competitor"], event["case"]["offered_kpps"], event["metric"]):
         event["value"]
         for event in events
         if event["event"] == "sample"

@@ -19,7 +19,7 @@ from pentathlon.testbed import hosts
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.relay import Relay
-from tests.fakes.catalogs import indicators
+from tests.fakes.catalogs import metrics
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def task(**parameters: Any) -> Task:
         "warmup": 0,
         "iterations": 1,
     }
-    return Task(0, 1, "0123456789abcdef", 7, described, indicators("network.traffic"))
+    return Task(0, 1, "0123456789abcdef", 7, described, metrics("network.traffic"))
 
 
 @dataclass

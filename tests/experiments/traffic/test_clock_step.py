@@ -43,7 +43,7 @@ def flow(pair: Pair) -> dict[str, float]:
     asked = task(packet_rate="constant 200", duration_s=2.0, kernel_times=True)
     events = list(run_traffic(asked, *pair))
     assert [event for event in events if event["event"] == "error"] == []
-    return {event["indicator"]: event["value"] for event in events if event["event"] == "sample"}
+    return {event["metric"]: event["value"] for event in events if event["event"] == "sample"}
 
 
 def right(found: dict[str, float]) -> None:

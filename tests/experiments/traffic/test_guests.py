@@ -79,7 +79,7 @@ def test_guests_count_the_machines_own_counter(guests: tuple[str, Pair]) -> None
     if {host.timer and host.timer.source for host in pair} != {"tsc"}:
         pytest.skip("this machine has no invariant time stamp counter")
     assert flow["clocks"]["by"] == "counter"
-    (bound,) = [e["value"] for e in events if e.get("indicator") == "delay_bound"]
+    (bound,) = [e["value"] for e in events if e.get("metric") == "delay_bound"]
     assert bound == pytest.approx(1e-4)
-    (least,) = [e["value"] for e in events if e.get("indicator") == "delay_p50"]
+    (least,) = [e["value"] for e in events if e.get("metric") == "delay_p50"]
     assert least > 0

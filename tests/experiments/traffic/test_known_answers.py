@@ -285,9 +285,7 @@ def test_the_events_of_a_task(pair: Pair) -> None:
         assert own["echo_ns"].is_not_null().all()
     assert kept["flows"][1]["sent"] == 10
     samples = {
-        (e["case"].get("flow"), e["indicator"]): e["value"]
-        for e in events
-        if e["event"] == "sample"
+        (e["case"].get("flow"), e["metric"]): e["value"] for e in events if e["event"] == "sample"
     }
     assert samples["a", "lost"] == 0
     assert samples["c", "tcp_efficiency"] > 0

@@ -26,10 +26,10 @@ def switch(pair: Pair, feature: str, state: str) -> None:
 
 
 def told(pair: Pair, **parameters: Any) -> tuple[dict[str, float], list[tuple[str, str]]]:
-    """Indicators, and the errors."""
+    """Metrics, and the errors."""
     own = {"echo": False, "packet_rate": "constant 500"}
     events = list(run_traffic(task(**own | parameters), *pair))
-    values = {e["indicator"]: e["value"] for e in events if e["event"] == "sample"}
+    values = {e["metric"]: e["value"] for e in events if e["event"] == "sample"}
     errors = [(e["kind"], e["reason"]) for e in events if e["event"] == "error"]
     if any(kind == "invalid" for kind, _ in errors) or (values and "throughput" not in values):
         pytest.skip("the machine is too busy for a generator of 500 packets/s")

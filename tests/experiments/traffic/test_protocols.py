@@ -26,7 +26,7 @@ def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
 
 def values(events: list[dict[str, Any]]) -> dict[tuple[str | None, str], float]:
     return {
-        (event["case"].get("flow"), event["indicator"]): event["value"]
+        (event["case"].get("flow"), event["metric"]): event["value"]
         for event in events
         if event["event"] == "sample"
     }
@@ -117,7 +117,7 @@ def test_only_tcp_has_the_figures_of_rfc_6349(joined: Pair) -> None:
     figures = {"tcp_efficiency", "buffer_delay"}
     events = ran(joined, protocols=["udp", "tcp"])
     found = {
-        protocol: figures & {e.get("indicator") for e in events if case_of(e) == protocol}
+        protocol: figures & {e.get("metric") for e in events if case_of(e) == protocol}
         for protocol in ("udp", "tcp")
     }
     assert found == {"udp": set(), "tcp": figures}

@@ -1,4 +1,4 @@
-"""Indicators from synthetic records, by hand."""
+"""Metrics from synthetic records, by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pentathlon.experiments.traffic import values
-from pentathlon.packets import join, metrics
+from pentathlon.packets import flow_metrics, join
 from pentathlon.packets.clocks import ClockDifference
 from pentathlon.packets.records import Packets
 
@@ -23,9 +23,9 @@ def test_the_tail_of_the_delays_above_the_smallest() -> None:
     """2000 delays of 1.000, 1.001, ... ms: the 1998th of them is 1.997 ms above the smallest."""
     sent = np.arange(COUNT) * 10_000_000
     delays = 1_000_000 + 1_000 * np.random.default_rng(1).permutation(COUNT)
-    trips = metrics.delays(np.array([0.010, 0.020, 0.030]))
+    trips = flow_metrics.delays(np.array([0.010, 0.020, 0.030]))
     found = values.of_flow(
-        metrics.flow_metrics(join.join(made(sent), made(sent + delays)), EXACT), trips
+        flow_metrics.compute(join.join(made(sent), made(sent + delays)), EXACT), trips
     )
     assert found["pdv_p999"] == pytest.approx(1.997)
     assert found["delay_p999"] == pytest.approx(2.997)
@@ -38,9 +38,9 @@ def test_the_tail_of_the_delays_above_the_smallest() -> None:
 
 def test_round_trips_above_the_shortest() -> None:
     """RFC 6349, section 3.3: (mean - shortest) / shortest."""
-    trips = metrics.delays(np.array([0.010, 0.020, 0.030]))
+    trips = flow_metrics.delays(np.array([0.010, 0.020, 0.030]))
     assert values.buffer_delay(trips) == pytest.approx(100)
-    assert values.buffer_delay(metrics.delays(np.array([0.010, 0.010]))) == 0
+    assert values.buffer_delay(flow_metrics.delays(np.array([0.010, 0.010]))) == 0
     assert values.buffer_delay(None) is None
     assert values.of_tcp({}, {}, trips) == {"buffer_delay": pytest.approx(100)}
     assert values.of_tcp({}, {}, None) == {}

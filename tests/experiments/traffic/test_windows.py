@@ -89,7 +89,7 @@ def hosts_of(pair: Pair, **parameters: Any) -> tuple[list[dict[str, Any]], set[s
     events = list(run_traffic(task(**parameters), *pair))
     assert [event for event in events if event["event"] == "error"] == []
     found = next(event["hosts"] for event in events if event["event"] == "packets")
-    return found, {event["indicator"] for event in events if event["event"] == "sample"}
+    return found, {event["metric"] for event in events if event["event"] == "sample"}
 
 
 def test_work_before_and_after_the_flows_is_not_theirs(
@@ -106,7 +106,7 @@ def test_work_before_and_after_the_flows_is_not_theirs(
 
     monkeypatch.setattr(Endpoint, "send", between)
     monkeypatch.setattr(trials, "QUIET_MS", int(1e3 * BESIDE_S))
-    found, indicators = hosts_of(pair)
+    found, metrics = hosts_of(pair)
     cpus = os.cpu_count() or 1
     for host in found:
         own_s = values.window_s(host)
@@ -116,8 +116,8 @@ def test_work_before_and_after_the_flows_is_not_theirs(
         assert ticks_s <= cpus * (own_s + 0.1)
         assert host["agent_cpu_ns"] * 1e-9 <= cpus * (own_s + 0.1)
     # Two programs of one machine: nobody can say which of them its CPUs were busy for.
-    assert "packet_busy_both" in indicators
-    assert not indicators & {"packet_busy_sender", "packet_busy_receiver"}
+    assert "packet_busy_both" in metrics
+    assert not metrics & {"packet_busy_sender", "packet_busy_receiver"}
 
 
 def test_work_beside_the_flows_is_seen(pair: Pair) -> None:
@@ -140,7 +140,7 @@ def test_a_receiver_that_did_not_hear_of_the_flows_has_no_counters(
     monkeypatch.setattr(
         Endpoint, "send", lambda self, *asked: send(self, *asked) | {"announced": False}
     )
-    found, indicators = hosts_of(pair)
+    found, metrics = hosts_of(pair)
     assert found[0] and not found[1]
-    assert "cpu_sender" in indicators
-    assert not any(name.endswith("_receiver") for name in indicators)
+    assert "cpu_sender" in metrics
+    assert not any(name.endswith("_receiver") for name in metrics)

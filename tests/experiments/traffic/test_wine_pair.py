@@ -36,7 +36,7 @@ def test_packets_between_two_prefixes_are_counted_by_both_ends(tmp_path: Path) -
     assert [flow["protocol"] for flow in flows] == ["udp", "tcp"]
     for flow in flows:
         assert 100 <= flow["received"] <= flow["sent"] <= 150
-    found = {event["indicator"] for event in events if event["event"] == "sample"}
+    found = {event["metric"] for event in events if event["event"] == "sample"}
     assert {"round_trip", "delay_bound", "cpu_sender", "packet_cpu_receiver"} <= found
     # Wine keeps no times of interrupts, and nobody under Windows knows of stolen time.
     assert not {name for name in found if name.startswith(("cpu_irq", "cpu_softirq", "cpu_steal"))}

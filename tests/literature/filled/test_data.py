@@ -284,7 +284,7 @@ def test_machines_stand_beside_results_of_their_study_alone() -> None:
 def test_a_title_states_how_large_the_files_were() -> None:
     def small(item: Item) -> Item:
         return Item(
-            item.workload, item.indicator, {**item.case, "document_bytes": 256 << 10},
+            item.workload, item.metric, {**item.case, "document_bytes": 256 << 10},
             item.unit, item.direction, item.value,
         )  # fmt: skip
 

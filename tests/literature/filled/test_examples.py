@@ -61,8 +61,8 @@ def rows() -> Iterator[tuple[str, str, dict[str, Wanted]]]:
 
 def source(entry: Entry) -> tuple[str, dict[str, Wanted]]:
     """The workload that fills a row, and what its case must be."""
-    if entry.row.indicator is not None:
-        return entry.row.indicator.rpartition(".")[0], entry.row.case
+    if entry.row.metric is not None:
+        return entry.row.metric.rpartition(".")[0], entry.row.case
     kind, what, _ = (entry.row.derived or "").split("/")
     if kind == "regions":
         return "memory.regions", {"swap": 1} if "swap" in what else {}

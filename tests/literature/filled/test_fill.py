@@ -291,7 +291,7 @@ def test_the_section_is_left_out_where_nothing_fits():
     assert 'id="papers"' not in html.render(evaluate(made), made)
 
 
-def test_every_indicator_and_factor_is_in_the_agents_catalog():
+def test_every_metric_and_factor_is_in_the_agents_catalog():
     try:
         catalog = parse_catalog(agent.catalog())
     except agent.AgentError as error:
@@ -300,35 +300,35 @@ def test_every_indicator_and_factor_is_in_the_agents_catalog():
     absent = () if catalog.workload("graphics.game") else ("graphics.",)
     for paper in papers():
         for declared in paper.tables:
-            entries = [entry for entry in declared.entries if entry.row.indicator]
+            entries = [entry for entry in declared.entries if entry.row.metric]
             for row, direction in ((entry.row, entry.direction) for entry in entries):
-                workload, _, name = row.indicator.rpartition(".")
+                workload, _, name = row.metric.rpartition(".")
                 if workload.startswith(absent):
                     continue
                 known = catalog.workload(workload)
                 assert known is not None, f"{declared.table.id}: {workload}"
-                units = {one.id: one.unit for one in known.indicators}
-                assert units.get(name) == row.unit, f"{declared.table.id}: {row.indicator}"
-                assert set(row.case) <= {factor.name for factor in known.factors}, row.indicator
+                units = {one.id: one.unit for one in known.metrics}
+                assert units.get(name) == row.unit, f"{declared.table.id}: {row.metric}"
+                assert set(row.case) <= {factor.name for factor in known.factors}, row.metric
                 rising = convert(row.convert, 2.0) > convert(row.convert, 1.0)
-                theirs = next(one for one in known.indicators if one.id == name).direction
+                theirs = next(one for one in known.metrics if one.id == name).direction
                 other = {"higher": "lower", "lower": "higher"}
                 wanted = theirs if rising else other[theirs]
-                assert direction == wanted, f"{declared.id}: {row.indicator}"
+                assert direction == wanted, f"{declared.id}: {row.metric}"
         for figure in paper.figures:
             known = catalog.workload(figure.workload)
             assert known is not None or figure.workload.startswith(absent), figure.workload
 
 
 def drawn(workload):
-    """Indicators of the workload's pictures; None: all of them."""
+    """Metrics of the workload's pictures; None: all of them."""
     if workload == overlays.PICTURED:
         return set(overlays.PANELS)
     sweep = sweeps.find(workload)
     return set(sweep.shown) or None if sweep else None
 
 
-def test_every_indicator_that_a_figures_note_names_is_drawn():
+def test_every_metric_that_a_figures_note_names_is_drawn():
     try:
         catalog = parse_catalog(agent.catalog())
     except agent.AgentError as error:
@@ -340,12 +340,12 @@ def test_every_indicator_that_a_figures_note_names_is_drawn():
             shown = drawn(figure.workload)
             if known is None or shown is None:
                 continue
-            indicators = {one.id for one in known.indicators}
-            assert shown <= indicators
+            metrics = {one.id for one in known.metrics}
+            assert shown <= metrics
             # Names of files and of other workloads hold a dot or a slash.
             words = set(re.findall(r"(?<![\w./])[a-z]\w+(?![\w/]|\.\w)", figure.note))
             # A word with an underscore is nothing but a name.
-            named = {word for word in words if "_" in word} | (words & indicators)
+            named = {word for word in words if "_" in word} | (words & metrics)
             assert named <= shown, f"{figure.printed_as}: {figure.note}"
             compared |= named
     assert {"ditg_jitter", "round_trip", "cpu_idle", "throughput", "lost"} <= compared

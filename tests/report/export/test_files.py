@@ -52,7 +52,7 @@ def test_json_is_read_back_without_loss(evaluation):
     assert means["process.getpid.time"] == evaluation.row("process.getpid.time").summaries[0].mean
 
 
-def test_csv_has_a_line_for_each_indicator_and_system_in_full_precision(evaluation):
+def test_csv_has_a_line_for_each_metric_and_system_in_full_precision(evaluation):
     lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
     assert len(lines) == len(evaluation.rows) * 3
     for line in lines:
@@ -115,4 +115,4 @@ def test_one_system_exports_its_means():
     evaluation = evaluate(Maker(factors={"a": same}, chosen=items()[:4]).make())
     lines = list(csv.DictReader(io.StringIO(export.to_csv(evaluation), newline="")))
     assert [line["system"] for line in lines] == ["a"] * 4
-    assert area_table.headings(evaluation) == ["Indicator", "a", "Unit"]
+    assert area_table.headings(evaluation) == ["Metric", "a", "Unit"]

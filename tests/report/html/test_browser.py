@@ -62,7 +62,7 @@ def test_every_picture_is_drawn(tmp_path):
         assert "undefined" not in figure
     drawn = dict(pictures_of(document, "sweep"))
     assert set(drawn) == {"memory.sub_looping", "disk.order", "memory.regions", "memory.code_size"}
-    # A panel for each indicator or level of optimisation; the derived figures are bands, and what
+    # A panel for each metric or level of optimisation; the derived figures are bands, and what
     # the system claims are named rules.
     for part, panels, rule in (
         ("memory.regions", 2, "L2 2 MiB"),

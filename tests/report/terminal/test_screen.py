@@ -98,7 +98,7 @@ def test_ranges_in_words():
 def test_no_difference_in_words():
     result = Maker(factors={"a": same, "b": same}, chosen=items()[:8]).make()
     answer = answers(evaluate(result))[0]
-    assert answer.headline == "No difference between b and a was shown in 8 indicators."
+    assert answer.headline == "No difference between b and a was shown in 8 metrics."
     assert answer.findings == ()
 
 

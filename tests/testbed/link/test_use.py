@@ -20,6 +20,6 @@ def test_a_path_with_shortcuts_has_no_baseline_of_the_buffer_delay(table: str) -
     plain = link(f"[{table}]\ndelay_ms = 20\nduplicate = 0.1")
     skipping = link(f"[{table}]\ndelay_ms = 20\nreorder = 0.25")
     for name, hidden in (("buffer_delay", True), ("round_trip", False)):
-        sample = {"event": "sample", "indicator": name}
+        sample = {"event": "sample", "metric": name}
         assert (plain.hides(sample), skipping.hides(sample)) == (False, hidden)
     assert not skipping.hides({"event": "packets"})

@@ -1,5 +1,5 @@
 //! `pentathlon-agent`: every timed instruction of Pentathlon, the counters read beside it, the
-//! inventory of the system under test and the catalog of indicators.
+//! inventory of the system under test and the catalog of metrics.
 //!
 //! The boundary is standard input and output: one JSON request in, JSON lines out
 //! (see `docs/protocol.md`).

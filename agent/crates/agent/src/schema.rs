@@ -57,9 +57,9 @@ mod tests {
 
     fn requests() -> Vec<Value> {
         vec![
-            json!({"protocol": 1, "workloads": [{"id": "test.spin"}]}),
+            json!({"protocol": 2, "workloads": [{"id": "test.spin"}]}),
             json!({
-                "protocol": 1, "session": "5f", "seed": 1, "scratch": "/tmp", "inventory": true,
+                "protocol": 2, "session": "5f", "seed": 1, "scratch": "/tmp", "inventory": true,
                 "placement": {"cpus": [1], "policy": "fifo", "priority": 10, "nice": 0},
                 "prepare": [
                     {"do": "idle", "tasks": ["sync"]},

@@ -31,14 +31,14 @@ pub trait Workload: Sync {
         None
     }
 
-    /// Indicators whose value may rightly be zero, such as a rate of page faults. Any other that is
+    /// Metrics whose value may rightly be zero, such as a rate of page faults. Any other that is
     /// zero did no work.
     fn may_be_zero(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Indicators that are no score: what the work took of the system (CPU time, interrupts), or how
-    /// well another indicator is known. They count in no mean and are worded "more" and "fewer". In
+    /// Metrics that are no score: what the work took of the system (CPU time, interrupts), or how
+    /// well another metric is known. They count in no mean and are worded "more" and "fewer". In
     /// the order of the entry.
     fn context(&self) -> &'static [&'static str] {
         &[]
@@ -104,18 +104,18 @@ impl<T: BetweenHosts> Workload for T {
     }
 }
 
-/// A workload's entry, in which `zero_allowed` marks the indicators that may be zero, and the role
+/// A workload's entry, in which `zero_allowed` marks the metrics that may be zero, and the role
 /// `context` those that say what the work took or how well it is known, and not how fast it was.
 pub fn entry(workload: &dyn Workload) -> Value {
     let described = workload.describe();
-    let listed = |indicator: catalog::Indicator| catalog::Listed {
-        zero_allowed: workload.may_be_zero().contains(&indicator.id),
-        role: if workload.context().contains(&indicator.id) {
+    let listed = |metric: catalog::Metric| catalog::Listed {
+        zero_allowed: workload.may_be_zero().contains(&metric.id),
+        role: if workload.context().contains(&metric.id) {
             Role::Context
         } else {
             Role::Performance
         },
-        indicator,
+        metric,
     };
     json!(Entry {
         id: described.id,
@@ -125,7 +125,7 @@ pub fn entry(workload: &dyn Workload) -> Value {
         source: described.source,
         parameters: described.parameters,
         factors: described.factors,
-        indicators: described.indicators.into_iter().map(listed).collect(),
+        metrics: described.metrics.into_iter().map(listed).collect(),
         checksum: described.checksum,
         semantics: described.semantics,
         test_only: described.test_only,

@@ -29,7 +29,7 @@ impl From<&str> for CaseValue {
     }
 }
 
-/// The factors that tell one indicator of a workload from another, in the catalog's order.
+/// The factors that tell one metric of a workload from another, in the catalog's order.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 pub struct Case(
     #[schemars(with = "BTreeMap<String, CaseValue>")] pub Vec<(&'static str, CaseValue)>,
@@ -75,13 +75,13 @@ pub enum ErrorKind {
     Request,
 }
 
-/// One raw value: one timed batch of one indicator.
+/// One raw value: one timed batch of one metric.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Sample {
     pub workload: &'static str,
     pub index: usize,
-    pub indicator: &'static str,
+    pub metric: &'static str,
     pub case: Case,
     pub unit: &'static str,
     pub direction: Direction,
@@ -104,7 +104,7 @@ pub struct HistogramSample {
     pub workload: &'static str,
     pub index: usize,
     /// Id of the histogram in the workload's catalog entry.
-    pub indicator: &'static str,
+    pub metric: &'static str,
     pub case: Case,
     pub unit: &'static str,
     pub direction: Direction,

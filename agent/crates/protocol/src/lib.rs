@@ -16,4 +16,4 @@ pub use prepare::{IdleTask, Limits, Step};
 pub use request::{Placement, Request, Task};
 
 /// Version of the request and of the events.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -40,15 +40,15 @@ mod tests {
     use pentathlon_harness::entry;
 
     #[test]
-    fn only_what_may_be_zero_is_marked_and_every_mark_names_an_indicator() {
+    fn only_what_may_be_zero_is_marked_and_every_mark_names_an_metric() {
         for workload in all() {
             let entry = entry(workload);
-            let marked: Vec<&str> = entry["indicators"]
+            let marked: Vec<&str> = entry["metrics"]
                 .as_array()
                 .unwrap()
                 .iter()
-                .filter(|indicator| indicator.get("zero_allowed").is_some())
-                .map(|indicator| indicator["id"].as_str().unwrap())
+                .filter(|metric| metric.get("zero_allowed").is_some())
+                .map(|metric| metric["id"].as_str().unwrap())
                 .collect();
             assert_eq!(marked, workload.may_be_zero(), "{}", entry["id"]);
         }
@@ -57,16 +57,16 @@ mod tests {
     }
 
     #[test]
-    fn every_context_indicator_is_marked_and_no_workload_has_nothing_else_by_mistake() {
+    fn every_context_metric_is_marked_and_no_workload_has_nothing_else_by_mistake() {
         for workload in all() {
             let entry = entry(workload);
             let of = |role: &str| -> Vec<String> {
-                entry["indicators"]
+                entry["metrics"]
                     .as_array()
                     .unwrap()
                     .iter()
-                    .filter(|indicator| indicator["role"] == role)
-                    .map(|indicator| indicator["id"].as_str().unwrap().to_owned())
+                    .filter(|metric| metric["role"] == role)
+                    .map(|metric| metric["id"].as_str().unwrap().to_owned())
                     .collect()
             };
             assert_eq!(of("context"), workload.context(), "{}", entry["id"]);

@@ -18,7 +18,7 @@ pub const ENTRY: Entry = Entry {
               dynamic range, bloom and tone mapping.",
     source: "martinovic2012 §4.2, Tab. 7 (3DMark06 graphics tests: two of shader model 2, two HDR)",
     factor: ("scene", &["hall", "forest", "canyon", "ice"]),
-    indicator: "Frames drawn",
+    metric: "Frames drawn",
     unit: "frames/s",
     millions: false,
     make,

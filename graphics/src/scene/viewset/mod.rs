@@ -46,7 +46,7 @@ const fn viewset(
     }
 }
 
-/// In the order of the paper's indicators: 3ds max, CATIA, EnSight, Maya, Pro/ENGINEER, SolidWorks,
+/// In the order of the paper's metrics: 3ds max, CATIA, EnSight, Maya, Pro/ENGINEER, SolidWorks,
 /// UGS Teamcenter Visualization Mockup, UGS NX. The weights of each add up to 1; they are our own.
 pub const VIEWSETS: &[Viewset] = &[
     viewset("modelling", 24e3, 1.25, [0.2, 0.1, 0.3, 0.1, 0.25, 0.05]),

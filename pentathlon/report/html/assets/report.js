@@ -292,7 +292,7 @@
     },
 
     samples(part, width) {
-      const index = Number(document.getElementById("indicator").value);
+      const index = Number(document.getElementById("metric").value);
       const row = data.rows[index];
       let place = 0, block = null;
       const starts = [], points = [];
@@ -361,7 +361,7 @@
     if (told) cell.title = told;
   };
 
-  const select = document.getElementById("indicator");
+  const select = document.getElementById("metric");
   if (select) {
     for (const [area, rows] of d3.groups(data.rows.map((row, i) => ({ row, i })), ({ row }) => row.a)) {
       const group = element("optgroup", { label: area });

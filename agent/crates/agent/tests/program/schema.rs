@@ -15,7 +15,7 @@ fn printed(verb: &str) -> Value {
 
 fn session() -> Vec<Value> {
     events_of(&json!({
-        "protocol": 1, "session": "5f", "inventory": true,
+        "protocol": 2, "session": "5f", "inventory": true,
         "prepare": [{"do": "idle", "tasks": ["process_idle_tasks"]}],
         "workloads": [
             {"id": "test.spin", "iterations": 2, "sample_ms": 0.2},
@@ -29,7 +29,7 @@ fn others() -> Vec<Value> {
     let histogram = HistogramSample {
         workload: "w",
         index: 0,
-        indicator: "latency",
+        metric: "latency",
         case: Case::new().with("load", "idle").with("size", 4),
         unit: "ns",
         direction: Direction::Lower,
@@ -147,7 +147,7 @@ fn the_catalog_is_in_the_schema_with_each_field_and_no_other() {
             "without {key}"
         );
     }
-    for place in ["/workloads/0", "/workloads/0/indicators/0", "/agent"] {
+    for place in ["/workloads/0", "/workloads/0/metrics/0", "/agent"] {
         let mut more = catalog.clone();
         more.pointer_mut(place).expect("a part")["made_up"] = json!(1);
         assert!(checker.check("Catalog", &more).is_err(), "{place}");

@@ -51,7 +51,7 @@ fn refused(request: &str) -> Output {
 #[test]
 fn a_session_has_its_events_in_order_and_counts_them() {
     let events = events_of(&json!({
-        "protocol": 1, "session": "5f", "inventory": true,
+        "protocol": 2, "session": "5f", "inventory": true,
         "workloads": [
             {"id": "test.spin", "iterations": 4, "warmup": 2, "sample_ms": 0.5, "processes": 2},
             {"id": "no.such"},
@@ -99,7 +99,7 @@ fn a_session_has_its_events_in_order_and_counts_them() {
 #[test]
 fn every_sample_of_a_case_has_one_checksum_whatever_its_batch() {
     let events = events_of(&json!({
-        "protocol": 1,
+        "protocol": 2,
         "workloads": [
             {"id": "test.spin", "sample_ms": 0.2},
             {"id": "test.spin", "sample_ms": 2.0, "parameters": {"slowdown_percent": 50}},
@@ -117,7 +117,7 @@ fn every_sample_of_a_case_has_one_checksum_whatever_its_batch() {
 #[test]
 fn a_workload_that_takes_too_long_is_ended_and_the_next_one_runs() {
     let events = events_of(&json!({
-        "protocol": 1,
+        "protocol": 2,
         "workloads": [
             {"id": "test.spin", "iterations": 100_000, "sample_ms": 20.0, "timeout_s": 0.3},
             {"id": "test.spin", "iterations": 1, "sample_ms": 0.2},
@@ -134,21 +134,21 @@ fn a_workload_that_takes_too_long_is_ended_and_the_next_one_runs() {
 fn a_wrong_request_gets_one_sentence_and_status_2() {
     for (request, expected) in [
         ("{\"protocol\": 9, \"workloads\": []}\n", "protocol 9"),
-        ("{\"protocol\": 1}\n", "missing field `workloads`"),
+        ("{\"protocol\": 2}\n", "missing field `workloads`"),
         (
-            "{\"protocol\": 1, \"workloads\": [], \"x\": 1}\n",
+            "{\"protocol\": 2, \"workloads\": [], \"x\": 1}\n",
             "unknown field `x`",
         ),
         (
-            "{\"protocol\": 1, \"workloads\": [{\"id\": \"test.spin\", \"iterations\": 0}]}\n",
+            "{\"protocol\": 2, \"workloads\": [{\"id\": \"test.spin\", \"iterations\": 0}]}\n",
             "1 to 100000",
         ),
         (
-            "{\"protocol\": 1, \"workloads\": [{\"id\": \"test.spin\", \"sample_ms\": -1}]}\n",
+            "{\"protocol\": 2, \"workloads\": [{\"id\": \"test.spin\", \"sample_ms\": -1}]}\n",
             "above 0",
         ),
         ("not JSON\n", "not right"),
-        ("{\"protocol\": 1", "ended before"),
+        ("{\"protocol\": 2", "ended before"),
         ("", "ended before"),
     ] {
         let output = refused(request);
@@ -163,7 +163,7 @@ fn a_wrong_request_gets_one_sentence_and_status_2() {
 #[test]
 fn an_impossible_placement_is_reported_for_every_workload() {
     let events = events_of(&json!({
-        "protocol": 1, "placement": {"cpus": [1000]},
+        "protocol": 2, "placement": {"cpus": [1000]},
         "workloads": [{"id": "test.spin", "iterations": 1, "sample_ms": 0.2}],
     }));
     let errors = of_kind(&events, "error");
@@ -178,7 +178,7 @@ fn an_impossible_placement_is_reported_for_every_workload() {
 #[test]
 fn a_placement_is_applied_and_recorded() {
     let events = events_of(&json!({
-        "protocol": 1, "placement": {"cpus": [0], "policy": "batch", "nice": 3},
+        "protocol": 2, "placement": {"cpus": [0], "policy": "batch", "nice": 3},
         "workloads": [],
     }));
     let placement = &events[0]["placement"];
@@ -192,7 +192,7 @@ fn the_scratch_directory_is_left_empty() {
     let parent = std::env::temp_dir().join(format!("agent-session-{}", std::process::id()));
     std::fs::create_dir(&parent).expect("a new directory");
     events_of(&json!({
-        "protocol": 1, "scratch": parent,
+        "protocol": 2, "scratch": parent,
         "workloads": [{"id": "test.spin", "iterations": 1, "sample_ms": 0.2}],
     }));
     assert_eq!(std::fs::read_dir(&parent).expect("still there").count(), 0);
@@ -218,12 +218,9 @@ fn the_catalog_is_consistent() {
         for key in ["title", "summary", "source", "checksum"] {
             assert!(!workload[key].as_str().unwrap().is_empty(), "{id}: {key}");
         }
-        assert!(
-            !workload["indicators"].as_array().unwrap().is_empty(),
-            "{id}"
-        );
-        for indicator in workload["indicators"].as_array().unwrap() {
-            assert!(!indicator["unit"].as_str().unwrap().is_empty(), "{id}");
+        assert!(!workload["metrics"].as_array().unwrap().is_empty(), "{id}");
+        for metric in workload["metrics"].as_array().unwrap() {
+            assert!(!metric["unit"].as_str().unwrap().is_empty(), "{id}");
         }
     }
 }

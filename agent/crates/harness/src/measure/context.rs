@@ -41,7 +41,7 @@ pub struct Context<'a> {
 /// One value that a round measured itself.
 #[derive(Debug, Clone)]
 pub struct Reading {
-    pub indicator: &'static str,
+    pub metric: &'static str,
     pub case: Case,
     pub value: f64,
     pub operations: u64,
@@ -115,17 +115,11 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Measures one indicator of one case. A case that cannot be measured is reported and does not
+    /// Measures one metric of one case. A case that cannot be measured is reported and does not
     /// end the workload.
-    pub fn measure(
-        &mut self,
-        indicator: &str,
-        case: &Case,
-        quantity: Quantity,
-        body: &mut dyn Body,
-    ) {
+    pub fn measure(&mut self, metric: &str, case: &Case, quantity: Quantity, body: &mut dyn Body) {
         self.progress(case);
-        if let Err(failure) = self.try_measure(indicator, case, quantity, body) {
+        if let Err(failure) = self.try_measure(metric, case, quantity, body) {
             self.fail(Some(case), &failure);
         }
         // Written between the cases, never between the batches of one.
@@ -134,7 +128,7 @@ impl<'a> Context<'a> {
 
     fn try_measure(
         &mut self,
-        indicator: &str,
+        metric: &str,
         case: &Case,
         quantity: Quantity,
         body: &mut dyn Body,
@@ -146,7 +140,7 @@ impl<'a> Context<'a> {
         let mut warmups = 0;
         let operations = batch::size(target_ns, |operations| {
             let elapsed = self.sample(
-                indicator,
+                metric,
                 case,
                 quantity,
                 body,
@@ -160,7 +154,7 @@ impl<'a> Context<'a> {
         for warmup in 0..self.settings.warmup {
             let iteration = warmups + warmup;
             self.sample(
-                indicator,
+                metric,
                 case,
                 quantity,
                 body,
@@ -171,7 +165,7 @@ impl<'a> Context<'a> {
         }
         for iteration in 0..self.settings.iterations {
             self.sample(
-                indicator,
+                metric,
                 case,
                 quantity,
                 body,
@@ -187,7 +181,7 @@ impl<'a> Context<'a> {
     #[allow(clippy::too_many_arguments)]
     fn sample(
         &mut self,
-        indicator: &str,
+        metric: &str,
         case: &Case,
         quantity: Quantity,
         body: &mut dyn Body,
@@ -203,14 +197,14 @@ impl<'a> Context<'a> {
         let after = self.counters.after();
         let elapsed_ns = self.clock.elapsed_ns(from, to);
         let checksum = body.verify(operations, returned)?;
-        let indicator = self.workload.indicator(indicator);
+        let metric = self.workload.metric(metric);
         self.emitter.push(&Event::Sample(Box::new(Sample {
             workload: self.workload.id,
             index: self.index,
-            indicator: indicator.id,
+            metric: metric.id,
             case: case.clone(),
-            unit: indicator.unit,
-            direction: indicator.direction,
+            unit: metric.unit,
+            direction: metric.direction,
             phase,
             process: self.process,
             iteration,
@@ -224,7 +218,7 @@ impl<'a> Context<'a> {
     }
 
     /// Measures what cannot be had from one timed batch: each round times itself and yields the
-    /// values of several indicators or cases, such as the rates of tasks that run at once, or
+    /// values of several metrics or cases, such as the rates of tasks that run at once, or
     /// distributions of many values. Whatever a round yields carries the counters of the whole
     /// round.
     pub fn rounds<O: Into<Outcome>>(
@@ -259,14 +253,14 @@ impl<'a> Context<'a> {
     fn outcome(&mut self, outcome: Outcome, phase: Phase, iteration: u32, counters: &Delta) {
         let event = match outcome {
             Outcome::Reading(reading) => {
-                let indicator = self.workload.indicator(reading.indicator);
+                let metric = self.workload.metric(reading.metric);
                 Event::Sample(Box::new(Sample {
                     workload: self.workload.id,
                     index: self.index,
-                    indicator: indicator.id,
+                    metric: metric.id,
                     case: reading.case,
-                    unit: indicator.unit,
-                    direction: indicator.direction,
+                    unit: metric.unit,
+                    direction: metric.direction,
                     phase,
                     process: self.process,
                     iteration,
@@ -288,7 +282,7 @@ impl<'a> Context<'a> {
                 Event::Histogram(Box::new(HistogramSample {
                     workload: self.workload.id,
                     index: self.index,
-                    indicator: of.id,
+                    metric: of.id,
                     case,
                     unit: of.unit,
                     direction: of.direction,

@@ -1,4 +1,4 @@
-//! One indicator measured: the batch is sized from the clock, warm-up is reported, every timed
+//! One metric measured: the batch is sized from the clock, warm-up is reported, every timed
 //! batch is one raw sample. Nothing is averaged here.
 
 mod batch;

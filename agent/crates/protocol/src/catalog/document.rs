@@ -1,6 +1,6 @@
 //! The catalog as it is printed.
 
-use super::{Factor, Histogram, Indicator, Parameter, Semantics};
+use super::{Factor, Histogram, Metric, Parameter, Semantics};
 use crate::Build;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub struct Entry {
     pub source: &'static str,
     pub parameters: Vec<Parameter>,
     pub factors: Vec<Factor>,
-    pub indicators: Vec<Listed>,
+    pub metrics: Vec<Listed>,
     pub checksum: &'static str,
     pub semantics: Semantics,
     /// It serves the tests and measures nothing of interest.
@@ -42,12 +42,12 @@ pub struct Entry {
     pub timeout_s: Option<f64>,
 }
 
-/// An indicator in the catalog.
+/// A metric in the catalog.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(rename = "Indicator", deny_unknown_fields)]
+#[schemars(rename = "Metric", deny_unknown_fields)]
 pub struct Listed {
     #[serde(flatten)]
-    pub indicator: Indicator,
+    pub metric: Metric,
     /// Its value may rightly be zero; left out where it may not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub zero_allowed: bool,
@@ -56,10 +56,10 @@ pub struct Listed {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(rename = "IndicatorRole")]
+#[schemars(rename = "MetricRole")]
 pub enum Role {
     /// How fast the work was.
     Performance,
-    /// What the work took of the system, or how well another indicator is known.
+    /// What the work took of the system, or how well another metric is known.
     Context,
 }

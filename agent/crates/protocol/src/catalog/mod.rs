@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Raised whenever the meaning of an indicator or of a default changes.
+/// Raised whenever the meaning of a metric or of a default changes.
 pub const VERSION: u32 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -107,14 +107,14 @@ impl Factor {
 }
 
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub struct Indicator {
+pub struct Metric {
     pub id: &'static str,
     pub title: &'static str,
     pub unit: &'static str,
     pub direction: Direction,
 }
 
-impl Indicator {
+impl Metric {
     pub const fn new(
         id: &'static str,
         title: &'static str,
@@ -130,7 +130,7 @@ impl Indicator {
     }
 }
 
-/// A distribution that a workload reports as histograms, and which indicators are derived from it.
+/// A distribution that a workload reports as histograms, and which metrics are derived from it.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Histogram {
@@ -139,7 +139,7 @@ pub struct Histogram {
     /// Of the values, which are whole numbers of it.
     pub unit: &'static str,
     pub direction: Direction,
-    /// Indicator of the workload, and the share of the values that do not exceed its value.
+    /// Metric of the workload, and the share of the values that do not exceed its value.
     #[serde(serialize_with = "as_map")]
     #[schemars(with = "BTreeMap<String, f64>")]
     pub quantiles: &'static [(&'static str, f64)],
@@ -169,22 +169,22 @@ pub struct Workload {
     pub source: &'static str,
     pub parameters: Vec<Parameter>,
     pub factors: Vec<Factor>,
-    pub indicators: Vec<Indicator>,
+    pub metrics: Vec<Metric>,
     pub checksum: &'static str,
     pub semantics: Semantics,
     pub test_only: bool,
 }
 
 impl Workload {
-    /// The indicator called `id`.
+    /// The metric called `id`.
     ///
     /// # Panics
-    /// If the workload reports an indicator that it does not declare, which is a bug in it.
-    pub fn indicator(&self, id: &str) -> Indicator {
+    /// If the workload reports a metric that it does not declare, which is a bug in it.
+    pub fn metric(&self, id: &str) -> Metric {
         *self
-            .indicators
+            .metrics
             .iter()
-            .find(|indicator| indicator.id == id)
-            .unwrap_or_else(|| panic!("{} does not declare the indicator {id}", self.id))
+            .find(|metric| metric.id == id)
+            .unwrap_or_else(|| panic!("{} does not declare the metric {id}", self.id))
     }
 }

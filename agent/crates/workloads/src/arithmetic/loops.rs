@@ -5,7 +5,7 @@ use super::operation::{Kind, Operation};
 use crate::opt_level;
 use pentathlon_code::Level;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Factor, Indicator, Semantics};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct Loop;
@@ -34,7 +34,7 @@ impl pentathlon_harness::Workload for Loop {
                 Factor::category("type", "type of the numbers"),
                 opt_level::factor(),
             ],
-            indicators: vec![Indicator::new(
+            metrics: vec![Metric::new(
                 "rate",
                 "Operations per second",
                 "Mops/s",

@@ -11,9 +11,7 @@ mod operation;
 pub use body::Chains;
 use kernels::Rate;
 use pentathlon_harness::measure::{Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -38,14 +36,14 @@ impl super::Workload for Operations {
                 Factor::category("operation", "operation"),
                 Factor::category("type", "type of the numbers"),
             ],
-            indicators: vec![
-                Indicator {
+            metrics: vec![
+                Metric {
                     id: "throughput",
                     title: "Operations per second",
                     unit: "Mops/s",
                     direction: Direction::Higher,
                 },
-                Indicator {
+                Metric {
                     id: "latency",
                     title: "Time of one operation in a dependent chain",
                     unit: "ns",
@@ -69,8 +67,7 @@ impl super::Workload for Operations {
                 let case = Case::new()
                     .with("operation", operation.name())
                     .with("type", kind.name());
-                for (indicator, rate) in
-                    [("throughput", Rate::Throughput), ("latency", Rate::Latency)]
+                for (metric, rate) in [("throughput", Rate::Throughput), ("latency", Rate::Latency)]
                 {
                     let count = kernels::per_block(operation, kind, rate) as f64;
                     let quantity = match rate {
@@ -78,7 +75,7 @@ impl super::Workload for Operations {
                         Rate::Latency => Quantity::NsPer { parts: count },
                     };
                     match Chains::new(operation, kind, rate) {
-                        Ok(mut body) => context.measure(indicator, &case, quantity, &mut body),
+                        Ok(mut body) => context.measure(metric, &case, quantity, &mut body),
                         Err(failure) => context.fail(Some(&case), &failure),
                     }
                 }

@@ -42,7 +42,7 @@ impl pentathlon_harness::Workload for Access {
                 entry::category("interface", "Interface"),
                 entry::bytes_factor("chunk_bytes", "Chunk size"),
             ],
-            indicators: vec![
+            metrics: vec![
                 entry::rate("read_first", "First read"),
                 entry::rate("write", "Write"),
                 entry::rate("read_again", "Read after the write"),
@@ -130,7 +130,7 @@ fn round(
         ("read_again", second),
     ]
     .into_iter()
-    .map(|(indicator, pass)| report::rate(indicator, case, &pass, checksum))
+    .map(|(metric, pass)| report::rate(metric, case, &pass, checksum))
     .collect())
 }
 

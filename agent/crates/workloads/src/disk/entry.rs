@@ -4,7 +4,7 @@ use super::ground::Ground;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::disk::place;
 pub use pentathlon_protocol::catalog::parameter;
-use pentathlon_protocol::catalog::{Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_protocol::catalog::{Direction, Factor, Metric, Parameter, Type};
 use serde_json::json;
 
 pub const AREA: &str = "disk";
@@ -87,8 +87,8 @@ pub fn bytes_factor(name: &'static str, title: &'static str) -> Factor {
     }
 }
 
-pub fn rate(id: &'static str, title: &'static str) -> Indicator {
-    Indicator {
+pub fn rate(id: &'static str, title: &'static str) -> Metric {
+    Metric {
         id,
         title,
         unit: "MB/s",

@@ -9,9 +9,7 @@ use super::sweep::{timed, Pass, Shape};
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -110,9 +108,9 @@ impl Everest {
         ]
     }
 
-    fn indicator(self) -> Indicator {
+    fn metric(self) -> Metric {
         match self {
-            Self::AccessTime => Indicator {
+            Self::AccessTime => Metric {
                 id: "time",
                 title: "Access time",
                 unit: "ms",
@@ -143,7 +141,7 @@ impl pentathlon_harness::Workload for Everest {
             source: SOURCE,
             parameters: self.parameters(),
             factors: self.factors(),
-            indicators: vec![self.indicator()],
+            metrics: vec![self.metric()],
             checksum: "seed and size of the file, after every stamp that was read had been \
                        compared; of a device, whose content is not known, the size of the blocks",
             semantics: Semantics {
@@ -182,16 +180,16 @@ impl pentathlon_harness::Workload for Everest {
                 count: blocks,
                 ..Shape::of_file(block, source.bytes(), limit_s, block < 64 << 10)
             };
-            let indicator = self.indicator().id;
+            let metric = self.metric().id;
             let mut seen = report::Seen::new(self.names().0, &case);
             context.rounds(&case, |clock, _| {
-                let (pass, checksum) = read(&source, clock, shape, place, indicator, &mut seen)?;
+                let (pass, checksum) = read(&source, clock, shape, place, metric, &mut seen)?;
                 Ok(vec![match self {
                     Self::AccessTime => Reading {
                         value: pass.elapsed_ns / pass.chunks as f64 * 1e-6,
-                        ..report::rate(indicator, &case, &pass, checksum)
+                        ..report::rate(metric, &case, &pass, checksum)
                     },
-                    _ => report::rate(indicator, &case, &pass, checksum),
+                    _ => report::rate(metric, &case, &pass, checksum),
                 }])
             });
             seen.tell(context);
@@ -208,7 +206,7 @@ fn read(
     clock: &Clock,
     shape: Shape,
     place: impl Fn(u64) -> u64,
-    indicator: &'static str,
+    metric: &'static str,
     seen: &mut report::Seen,
 ) -> Result<(Pass, u64), Failure> {
     let mut buffer = Aligned::new(shape.chunk);
@@ -225,7 +223,7 @@ fn read(
         },
         || Ok(()),
     )?;
-    seen.note(indicator, before.judge(pass.bytes));
+    seen.note(metric, before.judge(pass.bytes));
     let checksum = source.proven(&pass, place)?;
     Ok((pass, checksum))
 }

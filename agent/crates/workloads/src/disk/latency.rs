@@ -1,8 +1,8 @@
 //! Latencies as histograms, and what is derived from them.
 
-use pentathlon_protocol::catalog::{Direction, Histogram, Indicator};
+use pentathlon_protocol::catalog::{Direction, Histogram, Metric};
 
-/// A histogram of times; the median is the workload's indicator `latency`.
+/// A histogram of times; the median is the workload's metric `latency`.
 pub const fn histogram(title: &'static str) -> Histogram {
     Histogram {
         id: "latencies",
@@ -18,8 +18,8 @@ pub const fn histogram(title: &'static str) -> Histogram {
     }
 }
 
-/// The indicators that a histogram of latencies names.
-pub fn indicators() -> impl Iterator<Item = Indicator> {
+/// The metrics that a histogram of latencies names.
+pub fn metrics() -> impl Iterator<Item = Metric> {
     [
         ("latency", "Latency, median"),
         ("latency_p99", "Latency, 99th percentile"),
@@ -27,7 +27,7 @@ pub fn indicators() -> impl Iterator<Item = Indicator> {
         ("latency_maximum", "Latency, maximum"),
     ]
     .into_iter()
-    .map(|(id, title)| Indicator {
+    .map(|(id, title)| Metric {
         id,
         title,
         unit: "ns",

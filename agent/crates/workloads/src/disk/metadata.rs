@@ -8,7 +8,7 @@ use crate::cpu::checksum::of_words;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Random;
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::fs;
@@ -56,7 +56,7 @@ impl pentathlon_harness::Workload for Metadata {
                 entry::directory(),
             ],
             factors: vec![entry::category("operation", "Operation")],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "operations",
                 title: "Operations per second",
                 unit: "1/s",
@@ -189,7 +189,7 @@ impl Storm {
             .iter()
             .zip(times)
             .map(|(&operation, elapsed_ns)| Reading {
-                indicator: "operations",
+                metric: "operations",
                 case: Case::new().with("operation", operation),
                 value: self.files as f64 / elapsed_ns * 1e9,
                 operations: self.files,

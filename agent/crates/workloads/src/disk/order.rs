@@ -59,7 +59,7 @@ impl pentathlon_harness::Workload for Order {
                 entry::category("order", "Order"),
                 entry::bytes_factor("chunk_bytes", "Chunk size"),
             ],
-            indicators: vec![entry::rate("rate", "Read rate")],
+            metrics: vec![entry::rate("rate", "Read rate")],
             checksum: entry::PROOF,
             semantics: Semantics {
                 linux: "pread64(2) of a descriptor opened without flags (the paper opens with \

@@ -10,7 +10,7 @@ use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_os::disk::map::{boundary, Map};
 use pentathlon_os::disk::open::{read_at, write_at, How};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Semantics};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics};
 use pentathlon_protocol::Case;
 
 pub struct Phases;
@@ -48,7 +48,7 @@ impl pentathlon_harness::Workload for Phases {
                 entry::category("phase", "Phase"),
                 entry::bytes_factor("chunk_bytes", "Chunk size"),
             ],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Time of the phase over the whole file",
                 unit: "s",
@@ -135,7 +135,7 @@ fn round(
         .iter()
         .zip(values)
         .map(|(&phase, ns)| Reading {
-            indicator: "time",
+            metric: "time",
             case: Case::new()
                 .with("interface", interface)
                 .with("phase", phase)

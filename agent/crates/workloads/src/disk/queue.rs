@@ -16,7 +16,7 @@ use pentathlon_harness::measure::{Context, Distribution, Failure, Histogram, Out
 use pentathlon_os::disk::uring::Queue as Ring;
 #[cfg(windows)]
 use pentathlon_os::queue::Queue as Ring;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Indicator, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -30,13 +30,13 @@ const LATENCY: catalog::Histogram = latency::histogram("Time from request to com
 
 impl pentathlon_harness::Workload for Queue {
     fn describe(&self) -> catalog::Workload {
-        let mut indicators = vec![Indicator {
+        let mut metrics = vec![Metric {
             id: "iops",
             title: "Requests per second",
             unit: "1/s",
             direction: Direction::Higher,
         }];
-        indicators.extend(latency::indicators());
+        metrics.extend(latency::metrics());
         catalog::Workload {
             id: "disk.queue",
             area: entry::AREA,
@@ -76,7 +76,7 @@ impl pentathlon_harness::Workload for Queue {
                 },
                 entry::category("operation", "Operation"),
             ],
-            indicators,
+            metrics,
             checksum: "seed and size of the file, after the stamp of every block that was read, \
                        and every byte of every block that was written, had been compared",
             semantics: Semantics {
@@ -219,7 +219,7 @@ fn round(
     let checksum = file.content.checksum(file.bytes);
     Ok(vec![
         Reading {
-            indicator: "iops",
+            metric: "iops",
             case: case.clone(),
             value: done.requests as f64 / done.elapsed_ns * 1e9,
             operations: done.requests,

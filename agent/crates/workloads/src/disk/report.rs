@@ -7,9 +7,9 @@ use pentathlon_protocol::Case;
 use serde_json::{json, Value};
 
 /// The reading of a pass as a rate.
-pub fn rate(indicator: &'static str, case: &Case, pass: &Pass, checksum: u64) -> Reading {
+pub fn rate(metric: &'static str, case: &Case, pass: &Pass, checksum: u64) -> Reading {
     Reading {
-        indicator,
+        metric,
         case: case.clone(),
         value: pass.rate(),
         operations: pass.chunks,
@@ -35,9 +35,9 @@ impl Seen {
         }
     }
 
-    pub fn note(&mut self, indicator: &'static str, seen: Observation) {
+    pub fn note(&mut self, metric: &'static str, seen: Observation) {
         let mut value = json!(seen);
-        value["indicator"] = indicator.into();
+        value["metric"] = metric.into();
         self.rounds.push(value);
     }
 

@@ -7,7 +7,7 @@ use super::{entry, latency};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Distribution, Failure, Outcome, Reading};
 use pentathlon_os::disk::open::{self, How};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::fs::File;
@@ -21,13 +21,13 @@ const LATENCY: catalog::Histogram = latency::histogram("Time of one call");
 
 impl pentathlon_harness::Workload for Sync {
     fn describe(&self) -> catalog::Workload {
-        let mut indicators = vec![Indicator {
+        let mut metrics = vec![Metric {
             id: "rate",
             title: "Writes made durable per second",
             unit: "1/s",
             direction: Direction::Higher,
         }];
-        indicators.extend(latency::indicators());
+        metrics.extend(latency::metrics());
         catalog::Workload {
             id: "disk.sync",
             area: entry::AREA,
@@ -66,7 +66,7 @@ impl pentathlon_harness::Workload for Sync {
                 entry::category("call", "Call"),
                 entry::category("pattern", "Pattern"),
             ],
-            indicators,
+            metrics,
             checksum: "seed and bytes written, after the file had been compared with them",
             semantics: Semantics {
                 linux: "pwrite64(2), then fsync(2) or fdatasync(2); whether the device's own \
@@ -170,7 +170,7 @@ fn round(
     let checksum = content.checksum(length);
     Ok(vec![
         Reading {
-            indicator: "rate",
+            metric: "rate",
             case: case.clone(),
             value: plan.calls as f64 / elapsed_ns * 1e9,
             operations: plan.calls,

@@ -2,7 +2,7 @@
 //! a server at the other end of a link. The experimenter drives both ends; here stands what the
 //! catalog says of it.
 
-mod indicators;
+mod metrics;
 mod parameters;
 mod task;
 

@@ -1,6 +1,6 @@
 //! The catalog's entries of the tasks with files.
 
-use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
+use super::metrics::{metrics, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
 use pentathlon_protocol::catalog::{self, Factor, Semantics};
 
@@ -53,7 +53,7 @@ impl pentathlon_harness::BetweenHosts for Task {
             source,
             parameters: parameters(self.0),
             factors: FACTORS.to_vec(),
-            indicators: indicators(),
+            metrics: metrics(),
             checksum: "SHA-256 of what the client got, its first 64 bits: it is what the server \
                        holds, made from the study's seed",
             semantics: Semantics {

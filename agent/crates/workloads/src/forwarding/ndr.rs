@@ -1,9 +1,7 @@
 //! `forwarding.ndr`: the highest rate that is forwarded without loss (RFC 2544, section 26.1).
 
 use super::{common, frames, settings, SEMANTICS};
-use pentathlon_protocol::catalog::{
-    self, parameter, Direction, Factor, Indicator, Parameter, Type,
-};
+use pentathlon_protocol::catalog::{self, parameter, Direction, Factor, Metric, Parameter, Type};
 use serde_json::json;
 use Direction::{Higher, Lower};
 
@@ -22,15 +20,15 @@ impl pentathlon_harness::BetweenHosts for Ndr {
             source: "RFC 2544 §24 and §26.1 to 26.2; salah2010 §3.1",
             parameters: parameters(),
             factors: factors(),
-            indicators: vec![
-                Indicator::new("rate", "Highest rate that passes", "1/s", Higher),
-                Indicator::new("rate_above", "Lowest rate that fails", "1/s", Higher),
-                Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
-                Indicator::new("round_trip_median", "Round-trip time, median", "us", Lower),
-                Indicator::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
-                Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
-                Indicator::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
-                Indicator::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
+            metrics: vec![
+                Metric::new("rate", "Highest rate that passes", "1/s", Higher),
+                Metric::new("rate_above", "Lowest rate that fails", "1/s", Higher),
+                Metric::new("round_trip", "Round-trip time, mean", "us", Lower),
+                Metric::new("round_trip_median", "Round-trip time, median", "us", Lower),
+                Metric::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
+                Metric::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Metric::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
+                Metric::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,

@@ -1,9 +1,7 @@
 //! `forwarding.sweep`: what becomes of packets, and of the forwarder's CPU, over offered load.
 
 use super::{common, frames, settings, SEMANTICS};
-use pentathlon_protocol::catalog::{
-    self, parameter, Direction, Factor, Indicator, Parameter, Type,
-};
+use pentathlon_protocol::catalog::{self, parameter, Direction, Factor, Metric, Parameter, Type};
 use serde_json::json;
 use Direction::{Higher, Lower};
 
@@ -24,29 +22,29 @@ impl pentathlon_harness::BetweenHosts for Sweep {
             source: "salah2010 §2 and §3, Fig. 2 to 6",
             parameters: parameters(),
             factors: factors(),
-            indicators: vec![
-                Indicator::new("throughput", "Throughput", "1/s", Higher),
-                Indicator::new("lost", "Packets lost", "%", Lower),
-                Indicator::new("round_trip", "Round-trip time, mean", "us", Lower),
-                Indicator::new("round_trip_median", "Round-trip time, median", "us", Lower),
-                Indicator::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
-                Indicator::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
-                Indicator::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
-                Indicator::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
-                Indicator::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
-                Indicator::new("cpu_available", "CPU available (soaker)", "%", Higher),
-                Indicator::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
-                Indicator::new("softirq_rate", "Receive soft interrupts", "1/s", Lower),
-                Indicator::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
-                Indicator::new("interrupts_out", "Interrupts, sending side", "1/s", Lower),
-                Indicator::new("competitor_speed", "Competitor's speed", "%", Higher),
+            metrics: vec![
+                Metric::new("throughput", "Throughput", "1/s", Higher),
+                Metric::new("lost", "Packets lost", "%", Lower),
+                Metric::new("round_trip", "Round-trip time, mean", "us", Lower),
+                Metric::new("round_trip_median", "Round-trip time, median", "us", Lower),
+                Metric::new("round_trip_p90", "Round-trip time, 90 %", "us", Lower),
+                Metric::new("round_trip_p99", "Round-trip time, 99 %", "us", Lower),
+                Metric::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
+                Metric::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
+                Metric::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
+                Metric::new("cpu_available", "CPU available (soaker)", "%", Higher),
+                Metric::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
+                Metric::new("softirq_rate", "Receive soft interrupts", "1/s", Lower),
+                Metric::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
+                Metric::new("interrupts_out", "Interrupts, sending side", "1/s", Lower),
+                Metric::new("competitor_speed", "Competitor's speed", "%", Higher),
                 // RFC 2285, sections 3.5.1 and 3.5.2.
-                Indicator::new("intended_load", "Intended load", "1/s", Higher),
-                Indicator::new("offered_load", "Offered load", "1/s", Higher),
-                Indicator::new("lateness_p99", "Generator's lateness, 99 %", "us", Lower),
-                Indicator::new("lateness_max", "Generator's lateness, largest", "us", Lower),
-                Indicator::new("receiver_lost", "Lost by the receiver itself", "%", Lower),
-                Indicator::new("knee", "Load of 100 %, by a short search", "1/s", Higher),
+                Metric::new("intended_load", "Intended load", "1/s", Higher),
+                Metric::new("offered_load", "Offered load", "1/s", Higher),
+                Metric::new("lateness_p99", "Generator's lateness, 99 %", "us", Lower),
+                Metric::new("lateness_max", "Generator's lateness, largest", "us", Lower),
+                Metric::new("receiver_lost", "Lost by the receiver itself", "%", Lower),
+                Metric::new("knee", "Load of 100 %, by a short search", "1/s", Higher),
             ],
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: SEMANTICS,

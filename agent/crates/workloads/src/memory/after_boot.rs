@@ -2,7 +2,7 @@
 //! work begins.
 
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Semantics};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -10,7 +10,7 @@ pub struct AfterBoot;
 
 impl pentathlon_harness::Workload for AfterBoot {
     fn describe(&self) -> catalog::Workload {
-        let indicator = |id, title, direction| Indicator {
+        let metric = |id, title, direction| Metric {
             id,
             title,
             unit: "MB",
@@ -25,9 +25,9 @@ impl pentathlon_harness::Workload for AfterBoot {
             source: "martinovic2012 §6.2 and §6.3 (initial memory load, physical memory)",
             parameters: vec![],
             factors: vec![],
-            indicators: vec![
-                indicator("used", "Memory in use", Direction::Lower),
-                indicator("visible", "Physical memory visible", Direction::Higher),
+            metrics: vec![
+                metric("used", "Memory in use", Direction::Lower),
+                metric("visible", "Physical memory visible", Direction::Higher),
             ],
             checksum: "0: what the system tells is the result",
             semantics: Semantics {
@@ -54,8 +54,8 @@ impl pentathlon_harness::Workload for AfterBoot {
             let from = clock.ticks();
             let (visible, available) = sizes()?;
             let elapsed_ns = clock.elapsed_ns(from, clock.ticks());
-            let reading = |indicator, bytes: u64| Reading {
-                indicator,
+            let reading = |metric, bytes: u64| Reading {
+                metric,
                 case: Case::new(),
                 value: bytes as f64 / 1e6,
                 operations: 1,

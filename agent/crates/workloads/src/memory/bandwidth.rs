@@ -8,9 +8,7 @@ use super::{pattern, sizes, smaps};
 use bodies::{Copy, Read, Write};
 use pentathlon_harness::measure::{Context, Failure, Quantity};
 use pentathlon_os::region::Pages;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -18,7 +16,7 @@ pub struct Bandwidth {
     id: &'static str,
     title: &'static str,
     summary: &'static str,
-    indicator: &'static str,
+    metric: &'static str,
     checksum: &'static str,
     source: &'static str,
     access: Access,
@@ -35,7 +33,7 @@ pub const READ: Bandwidth = Bandwidth {
     id: "memory.read",
     title: "Sequential read",
     summary: "Loads every byte of a block, from its first to its last, again and again.",
-    indicator: "Read bandwidth",
+    metric: "Read bandwidth",
     checksum: "exclusive or of the block's 64-bit words, as one pass loads them",
     source: "venkata2003 §3.1",
     access: Access::Read,
@@ -45,7 +43,7 @@ pub const WRITE: Bandwidth = Bandwidth {
     id: "memory.write",
     title: "Sequential write",
     summary: "Stores every byte of a block with ordinary stores; every pass stores another value.",
-    indicator: "Write bandwidth",
+    metric: "Write bandwidth",
     checksum: "wrapping sum of the block's 64-bit words, less the number of the last pass in each",
     source: "venkata2003 §3.1",
     access: Access::Write,
@@ -55,7 +53,7 @@ pub const COPY: Bandwidth = Bandwidth {
     id: "memory.copy",
     title: "Sequential copy",
     summary: "Copies a block to another with ordinary loads and stores; bytes copied count once.",
-    indicator: "Copy bandwidth",
+    metric: "Copy bandwidth",
     checksum: "exclusive or of the copy's 64-bit words",
     source: "martinovic2012 §4.5, Tab. 1, 3 and 10 (Everest memory copy); venkata2003 §3.1, whose \
              blocks are read and written but not copied",
@@ -97,9 +95,9 @@ impl pentathlon_harness::Workload for Bandwidth {
                     scale: "category",
                 },
             ],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "bandwidth",
-                title: self.indicator,
+                title: self.metric,
                 unit: "MB/s",
                 direction: Direction::Higher,
             }],

@@ -3,7 +3,7 @@
 use super::worker_blocks::{self, Access, WorkerBlocks};
 use super::{kernels, sizes};
 use pentathlon_harness::measure::{Context, Failure};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -24,25 +24,25 @@ pub fn sizes_parameter() -> Parameter {
 }
 
 /// Read, write and copy in MB/s.
-pub fn bandwidths() -> Vec<Indicator> {
+pub fn bandwidths() -> Vec<Metric> {
     let titles = [
         ("read", "Read bandwidth"),
         ("write", "Write bandwidth"),
         ("copy", "Copy bandwidth"),
     ];
-    let indicator = |(id, title)| Indicator {
+    let metric = |(id, title)| Metric {
         id,
         title,
         unit: "MB/s",
         direction: Direction::Higher,
     };
-    titles.map(indicator).into()
+    titles.map(metric).into()
 }
 
 impl pentathlon_harness::Workload for Blocks {
     fn describe(&self) -> catalog::Workload {
-        let mut indicators = bandwidths();
-        indicators.push(Indicator {
+        let mut metrics = bandwidths();
+        metrics.push(Metric {
             id: "random",
             title: "Random loads",
             unit: "Maccesses/s",
@@ -57,7 +57,7 @@ impl pentathlon_harness::Workload for Blocks {
             source: "martinovic2012 §4.1, Tab. 1, 3 and 10 (PCMark05 memory suite)",
             parameters: vec![sizes_parameter(), worker_blocks::parameter()],
             factors: vec![sizes::factor(), worker_blocks::factor()],
-            indicators,
+            metrics,
             checksum: "read, copy, random: exclusive or of the block's 64-bit words; write: \
                        wrapping sum of the words, less the number of the last pass in each",
             semantics: Semantics {

@@ -6,7 +6,7 @@ use super::{second_cache, sizes as blocks};
 use crate::opt_level;
 use pentathlon_code::Level;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ pub struct CodePlusData;
 
 impl pentathlon_harness::Workload for CodePlusData {
     fn describe(&self) -> catalog::Workload {
-        let indicator = |id, title| Indicator {
+        let metric = |id, title| Metric {
             id,
             title,
             unit: "MB/s",
@@ -36,9 +36,9 @@ impl pentathlon_harness::Workload for CodePlusData {
                 opt_level::every(),
             ],
             factors: vec![blocks::factor(), opt_level::factor()],
-            indicators: vec![
-                indicator("write", "Write bandwidth"),
-                indicator("read", "Read bandwidth"),
+            metrics: vec![
+                metric("write", "Write bandwidth"),
+                metric("read", "Read bandwidth"),
             ],
             checksum: "wrapping sum of the array as the first pass leaves it, element i holding i",
             semantics: Semantics {

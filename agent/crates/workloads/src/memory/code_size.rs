@@ -5,9 +5,7 @@ use crate::opt_level;
 use pentathlon_code::{expected, run, Function, Level, State};
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::code::Copies;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::io;
@@ -56,7 +54,7 @@ impl pentathlon_harness::Workload for CodeSize {
                 },
                 opt_level::factor(),
             ],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Time per byte of code executed",
                 unit: "ns",

@@ -4,7 +4,7 @@ use super::blocks::{self, ACCESSES};
 use super::sizes;
 use super::worker_blocks::WorkerBlocks;
 use pentathlon_harness::measure::{Context, Failure, Reading};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -15,7 +15,7 @@ const ACCESS_NS: f64 = 1e6;
 
 impl pentathlon_harness::Workload for Faults {
     fn describe(&self) -> catalog::Workload {
-        let indicator = |id, title| Indicator {
+        let metric = |id, title| Metric {
             id,
             title,
             unit: "1/s",
@@ -42,10 +42,10 @@ impl pentathlon_harness::Workload for Faults {
                 },
             ],
             factors: vec![],
-            indicators: vec![
-                indicator("page_faults", "Page faults"),
-                indicator("page_reads", "Page reads (hard faults)"),
-                indicator("cache_faults", "Cache faults"),
+            metrics: vec![
+                metric("page_faults", "Page faults"),
+                metric("page_reads", "Page reads (hard faults)"),
+                metric("cache_faults", "Cache faults"),
             ],
             checksum: "exclusive or of the checksums of read, write, copy and random over the \
                        block sizes, as of memory.blocks",
@@ -90,10 +90,10 @@ impl pentathlon_harness::Workload for Faults {
                 sets += 1;
             }
             let after = totals()?;
-            let reading = |indicator, name| {
+            let reading = |metric, name| {
                 let difference = after.moved(&before, name)?;
                 Ok(Reading {
-                    indicator,
+                    metric,
                     case: Case::new(),
                     value: difference as f64 / elapsed_ns * 1e9,
                     operations: sets,
@@ -137,7 +137,7 @@ mod names {
     pub const SOURCE: &str = "/proc/vmstat";
     pub const PAGE_FAULTS: &str = "pgfault";
     pub const PAGE_READS: &str = "pgmajfault";
-    /// What is kept beside the indicators: kibibytes read in, and pages of files that were read
+    /// What is kept beside the metrics: kibibytes read in, and pages of files that were read
     /// again.
     pub const BESIDE: [&str; 4] = [PAGE_FAULTS, PAGE_READS, "pgpgin", "workingset_refault_file"];
 }

@@ -5,9 +5,7 @@ use super::kernels::Chain;
 use super::{sizes, smaps};
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::region::{Pages, ALIGNMENT};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -57,7 +55,7 @@ impl pentathlon_harness::Workload for Latency {
                     scale: "category",
                 },
             ],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Time per access",
                 unit: "ns",

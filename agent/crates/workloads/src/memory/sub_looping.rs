@@ -3,9 +3,7 @@
 use super::available;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_os::region::{Pages, Region};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -67,7 +65,7 @@ impl pentathlon_harness::Workload for SubLooping {
                 factor("total_bytes", "array size"),
                 factor("piece_bytes", "piece size"),
             ],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Time per element and pass",
                 unit: "ns",

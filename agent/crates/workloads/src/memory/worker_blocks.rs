@@ -23,7 +23,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The indicator's id.
+    /// The metric's id.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -157,7 +157,7 @@ impl WorkerBlocks {
             let rate =
                 |share: &worker_pool::Share| share.operations as f64 * units / share.elapsed_ns;
             Ok(vec![Reading {
-                indicator: access.name(),
+                metric: access.name(),
                 case: case.clone(),
                 value: shares.iter().map(rate).sum::<f64>() * 1e3,
                 operations: shares.iter().map(|share| share.operations).sum(),

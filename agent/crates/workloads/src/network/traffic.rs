@@ -1,6 +1,6 @@
 //! `network.traffic`: one flow of packets from one host to another.
 
-use super::indicators::{indicators, CONTEXT, MAY_BE_ZERO};
+use super::metrics::{metrics, CONTEXT, MAY_BE_ZERO};
 use super::parameters::parameters;
 use pentathlon_protocol::catalog::{self, Factor, Semantics};
 
@@ -27,7 +27,7 @@ impl pentathlon_harness::BetweenHosts for Traffic {
                 Factor::category("flow", "flow"),
                 Factor::category("multicast", "receivers of the group"),
             ],
-            indicators: indicators(),
+            metrics: metrics(),
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: Semantics {
                 linux: "send(2) and recv(2) on ordinary sockets, TCP with TCP_NODELAY; other \

@@ -23,7 +23,7 @@ impl pentathlon_harness::Workload for Condition {
             source: "POSIX.1-2017, pthread_cond_wait; after perf bench futex and sysbench mutex",
             parameters: vec![],
             factors: vec![],
-            indicators: entry::time("Time per round trip"),
+            metrics: entry::time("Time per round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "pthread_mutex_lock, pthread_cond_wait and pthread_cond_signal of the C \

@@ -33,7 +33,7 @@ impl pentathlon_harness::Workload for CreateDelete {
                 opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![Factor::category("mode", "mode"), opt_level::factor()],
-            indicators: entry::time("Time per create and delete"),
+            metrics: entry::time("Time per create and delete"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "open(2) with O_RDWR|O_CREAT or O_RDWR|O_SYNC|O_CREAT, close(2), unlink(2); nothing is \

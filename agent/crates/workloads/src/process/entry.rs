@@ -1,7 +1,7 @@
 //! What the catalog entries of this area have in common.
 
 use pentathlon_harness::measure::{Failure, Quantity};
-use pentathlon_protocol::catalog::{Direction, Factor, Indicator, Parameter, Type};
+use pentathlon_protocol::catalog::{Direction, Factor, Metric, Parameter, Type};
 use serde_json::json;
 
 pub const AREA: &str = "process";
@@ -36,9 +36,9 @@ pub fn texts(
     }
 }
 
-/// The only indicator of each of these workloads.
-pub fn time(title: &'static str) -> Vec<Indicator> {
-    vec![Indicator {
+/// The only metric of each of these workloads.
+pub fn time(title: &'static str) -> Vec<Metric> {
+    vec![Metric {
         id: "time",
         title,
         unit: "ns",

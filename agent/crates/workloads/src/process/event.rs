@@ -26,7 +26,7 @@ impl pentathlon_harness::Workload for EventTrip {
             source: "eventfd(2); Microsoft, Win32 synchronization, event objects",
             parameters: vec![],
             factors: vec![],
-            indicators: entry::time("Time per round trip"),
+            metrics: entry::time("Time per round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "write(2) and read(2) of two eventfd(2) between two threads on the CPUs \

@@ -39,7 +39,7 @@ impl pentathlon_harness::Workload for ExecStatic {
                  tables (vfork)",
             )],
             factors: vec![Factor::category("start", "started by")],
-            indicators: entry::time("Time per start, exit and wait"),
+            metrics: entry::time("Time per start, exit and wait"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux:

@@ -24,7 +24,7 @@ impl pentathlon_harness::Workload for FopenFclose {
             source: entry::CALLS,
             parameters: vec![opt_level::parameter(&opt_level::OWN)],
             factors: vec![opt_level::factor()],
-            indicators: entry::time("Time per fopen and fclose"),
+            metrics: entry::time("Time per fopen and fclose"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux:

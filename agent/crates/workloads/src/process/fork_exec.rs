@@ -28,7 +28,7 @@ impl pentathlon_harness::Workload for ForkExec {
             source: "McVoy and Staelin 1996, lmbench lat_proc exec; extends venkata2003 §5.1",
             parameters: vec![],
             factors: vec![],
-            indicators: entry::time("Time per fork, exec, exit and wait"),
+            metrics: entry::time("Time per fork, exec, exit and wait"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "fork(3), execve(2) of a static ELF file in the scratch directory (no \

@@ -38,7 +38,7 @@ impl pentathlon_harness::Workload for ForkWait {
                 entry::bytes("resident_bytes", "touched memory"),
                 opt_level::factor(),
             ],
-            indicators: entry::time("Time per fork, exit and wait"),
+            metrics: entry::time("Time per fork, exit and wait"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "fork(3) of the C library, _exit(2), waitpid(2), from a process with one \

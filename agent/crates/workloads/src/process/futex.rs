@@ -25,7 +25,7 @@ impl pentathlon_harness::Workload for Futex {
             source: "Franke, Russell and Kirkwood 2002, Fuss, Futexes and Furwocks; futex(2)",
             parameters: vec![],
             factors: vec![],
-            indicators: entry::time("Time per round trip"),
+            metrics: entry::time("Time per round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "futex(2) with FUTEX_WAKE and FUTEX_WAIT on a private word, without a \

@@ -21,7 +21,7 @@ impl pentathlon_harness::Workload for Getpid {
             source: entry::CALLS,
             parameters: vec![opt_level::parameter(&opt_level::OWN)],
             factors: vec![opt_level::factor()],
-            indicators: entry::time("Time per getpid"),
+            metrics: entry::time("Time per getpid"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "the system call getpid(2), past the C library; every answer is compared \

@@ -30,7 +30,7 @@ impl pentathlon_harness::Workload for MallocFree {
                 opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![entry::bytes("bytes", "block size"), opt_level::factor()],
-            indicators: entry::time("Time per malloc and free"),
+            metrics: entry::time("Time per malloc and free"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "malloc(3) and free(3) of the C library that the agent was linked with. A \

@@ -61,7 +61,7 @@ impl pentathlon_harness::Workload for MmapMunmap {
                     scale: "linear",
                 },
             ],
-            indicators: entry::time("Time per mmap and munmap"),
+            metrics: entry::time("Time per mmap and munmap"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "mmap(2) with MAP_PRIVATE|MAP_ANONYMOUS or MAP_SHARED, munmap(2); each \

@@ -35,7 +35,7 @@ impl pentathlon_harness::Workload for OpenClose {
                 opt_level::parameter(&opt_level::OWN),
             ],
             factors: vec![opt_level::factor()],
-            indicators: entry::time("Time per open and close"),
+            metrics: entry::time("Time per open and close"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux:

@@ -65,7 +65,7 @@ impl pentathlon_harness::Workload for PageFault {
                     scale: "log2",
                 },
             ],
-            indicators: entry::time("Time per fault"),
+            metrics: entry::time("Time per fault"),
             checksum: "a page at a time: 1",
             semantics: Semantics {
                 linux: "a write to each page of a MAP_PRIVATE|MAP_ANONYMOUS mapping without huge \
@@ -136,7 +136,7 @@ impl Touched {
 
     fn reading(&self, case: &Case) -> Reading {
         Reading {
-            indicator: "time",
+            metric: "time",
             case: case.clone(),
             value: self.elapsed_ns / self.pages as f64,
             operations: self.pages,

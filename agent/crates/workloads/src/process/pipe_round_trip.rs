@@ -39,7 +39,7 @@ impl pentathlon_harness::Workload for PipeRoundTrip {
                 "sizes of the token; lmbench's is 1",
             )],
             factors: vec![entry::bytes("bytes", "token size")],
-            indicators: entry::time("Time per round trip"),
+            metrics: entry::time("Time per round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux: "pipe2(2), read(2), write(2) between two processes on the CPUs that the \

@@ -35,7 +35,7 @@ impl pentathlon_harness::Workload for Signal {
                  trip between two processes",
             )],
             factors: vec![Factor::category("kind", "kind")],
-            indicators: entry::time("Time per installation, signal or round trip"),
+            metrics: entry::time("Time per installation, signal or round trip"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux:

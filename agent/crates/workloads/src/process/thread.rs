@@ -24,7 +24,7 @@ impl pentathlon_harness::Workload for Thread {
             source: "extends venkata2003 §5.1 (process fork); after stress-ng pthread",
             parameters: vec![],
             factors: vec![],
-            indicators: entry::time("Time per create and join"),
+            metrics: entry::time("Time per create and join"),
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux:

@@ -4,7 +4,7 @@
 //! correct pipeline must find it, and must find nothing where none was planted.
 
 use pentathlon_harness::measure::{Closures, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ impl super::Workload for Spin {
                 description: "extra work inside the timed region, as a share of the counted work",
             }],
             factors: vec![],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Time per spin",
                 unit: "ns",

@@ -107,7 +107,7 @@ fn take(line: &str, copy: u32, samples: &mut Vec<Value>, reasons: &mut Vec<Strin
     };
     match event["event"].as_str() {
         Some("sample") => samples.push(json!({
-            "copy": copy, "indicator": event["indicator"], "case": event["case"],
+            "copy": copy, "metric": event["metric"], "case": event["case"],
             "phase": event["phase"], "value": event["value"], "batch": event["batch"],
             "elapsed_ns": event["elapsed_ns"], "t_ns": event["t_ns"],
         })),

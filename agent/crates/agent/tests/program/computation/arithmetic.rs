@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 fn checksums(events: &[Value]) -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut checksums = BTreeMap::new();
     for sample in samples(events) {
-        let indicator = sample["indicator"].as_str().expect("text").to_owned();
+        let metric = sample["metric"].as_str().expect("text").to_owned();
         checksums
-            .entry((sample["case"].to_string(), indicator))
+            .entry((sample["case"].to_string(), metric))
             .or_insert_with(BTreeSet::new)
             .insert(sample["checksum"].as_str().expect("text").to_owned());
     }
@@ -27,7 +27,7 @@ fn every_operation_on_every_type_is_measured_both_ways() {
     let all: BTreeSet<_> = checksums.values().flatten().collect();
     assert_eq!(all.len(), 4 * 4 * 2);
     for sample in samples(&events) {
-        let (unit, direction) = match sample["indicator"].as_str() {
+        let (unit, direction) = match sample["metric"].as_str() {
             Some("throughput") => ("Mops/s", "higher"),
             _ => ("ns", "lower"),
         };

@@ -42,7 +42,7 @@ fn every_variant_computes_what_the_block_size_says() {
         );
         assert_eq!(sample["unit"], "MB/s");
         assert_eq!(sample["direction"], "higher");
-        assert_eq!(sample["indicator"], "bandwidth");
+        assert_eq!(sample["metric"], "bandwidth");
         // The rate is the bytes of the passes over the time, whose part of a ns is not printed.
         let moved = sample["batch"].as_f64().expect("a count") * bytes(sample) as f64;
         let elapsed = sample["elapsed_ns"].as_f64().expect("a time");

@@ -15,9 +15,9 @@ fn written(bytes: u64) -> String {
     format!("{:#x}", (bytes / 8).wrapping_mul(0x5bd1_e995_0000_0000))
 }
 
-/// Indicator and case of every sample.
+/// Metric and case of every sample.
 fn cases(samples: &[&Value]) -> BTreeSet<String> {
-    let name = |s: &&Value| format!("{} {}", s["indicator"], s["case"]);
+    let name = |s: &&Value| format!("{} {}", s["metric"], s["case"]);
     samples.iter().map(name).collect()
 }
 
@@ -30,12 +30,12 @@ fn blocks_are_measured_with_one_and_with_all_threads() {
     assert_eq!(cases(&samples).len(), 2 * 2 * 4);
     for sample in samples {
         let bytes = sample["case"]["block_bytes"].as_u64().expect("a size");
-        let expected = match sample["indicator"].as_str().expect("text") {
+        let expected = match sample["metric"].as_str().expect("text") {
             "write" => written(bytes),
             _ => pattern(bytes),
         };
         assert_eq!(sample["checksum"], expected, "{sample}");
-        let random = sample["indicator"] == "random";
+        let random = sample["metric"] == "random";
         let unit = if random { "Maccesses/s" } else { "MB/s" };
         assert_eq!(sample["unit"], unit);
     }
@@ -64,11 +64,11 @@ fn every_level_is_measured_or_refused_with_a_reason() {
         "{measured:?}"
     );
     // Of every level and number of threads all four, or the reason.
-    for indicator in ["read", "write", "copy", "latency"] {
+    for metric in ["read", "write", "copy", "latency"] {
         let own = measured
             .iter()
-            .filter(|case| case.starts_with(&format!("\"{indicator}\"")));
-        assert_eq!(own.count() + refused.len(), 4 * 2, "{indicator}");
+            .filter(|case| case.starts_with(&format!("\"{metric}\"")));
+        assert_eq!(own.count() + refused.len(), 4 * 2, "{metric}");
     }
 }
 
@@ -81,12 +81,12 @@ fn faults_and_memory_after_boot_come_from_the_system() {
     let boot = short("memory.after_boot", json!({}));
     let events = events(9, &json!([faults, boot]));
     let values = of_kind(&events, "sample");
-    let indicators: BTreeSet<_> = values.iter().map(|s| s["indicator"].to_string()).collect();
+    let metrics: BTreeSet<_> = values.iter().map(|s| s["metric"].to_string()).collect();
     let errors = of_kind(&events, "error");
     assert!(!errors.is_empty() && errors.iter().all(|e| e["kind"] == "unsupported"));
-    if indicators.contains("\"page_faults\"") {
-        assert!(indicators.contains("\"page_reads\""));
-        assert!(!indicators.contains("\"cache_faults\""));
+    if metrics.contains("\"page_faults\"") {
+        assert!(metrics.contains("\"page_reads\""));
+        assert!(!metrics.contains("\"cache_faults\""));
         assert!(errors[0]["reason"]
             .as_str()
             .expect("text")
@@ -94,7 +94,7 @@ fn faults_and_memory_after_boot_come_from_the_system() {
     }
     if cfg!(target_os = "linux") {
         let of =
-            |name: &str| values.iter().find(|s| s["indicator"] == name).unwrap()["value"].as_f64();
+            |name: &str| values.iter().find(|s| s["metric"] == name).unwrap()["value"].as_f64();
         assert!(of("used") <= of("visible"));
     }
 }
@@ -108,7 +108,7 @@ fn regions_read_and_write_up_to_the_cap() {
     assert_eq!(cases(&samples).len(), 7 * 2);
     for sample in samples {
         let bytes = sample["case"]["block_bytes"].as_u64().expect("a size");
-        let expected = if sample["indicator"] == "read" {
+        let expected = if sample["metric"] == "read" {
             pattern(bytes)
         } else {
             written(bytes)
@@ -154,7 +154,7 @@ fn swap_is_measured_in_a_group_or_refused_and_nothing_is_left() {
     // Twice what the group may hold came back from the swap space as it was written.
     for sample in samples {
         let bytes = sample["case"]["block_bytes"].as_u64().expect("a size");
-        let expected = match sample["indicator"].as_str().expect("text") {
+        let expected = match sample["metric"].as_str().expect("text") {
             "read" => pattern(bytes),
             _ => written(bytes),
         };

@@ -18,7 +18,7 @@ fn events(seed: u64, workloads: &Value) -> Vec<Value> {
         .stdout(Stdio::piped())
         .spawn()
         .expect("the agent starts");
-    let request = json!({"protocol": 1, "seed": seed, "workloads": workloads});
+    let request = json!({"protocol": 2, "seed": seed, "workloads": workloads});
     let mut input = child.stdin.take().expect("stdin is piped");
     writeln!(input, "{request}").expect("the agent reads");
     let output = child.wait_with_output().expect("the agent ends");

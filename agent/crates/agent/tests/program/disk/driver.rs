@@ -55,7 +55,7 @@ pub fn run_in(parent: &Path, workloads: &Value) -> Vec<Value> {
         .spawn()
         .expect("the agent starts");
     let request = json!({
-        "protocol": 1, "seed": 3, "scratch": scratch.path(), "workloads": workloads,
+        "protocol": 2, "seed": 3, "scratch": scratch.path(), "workloads": workloads,
     });
     let mut input = child.stdin.take().expect("stdin is piped");
     writeln!(input, "{request}").expect("the agent reads");

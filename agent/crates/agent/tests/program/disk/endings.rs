@@ -50,7 +50,7 @@ impl Running {
             .spawn()
             .expect("the agent starts");
         let request = json!({
-            "protocol": 1, "seed": 3, "scratch": scratch,
+            "protocol": 2, "seed": 3, "scratch": scratch,
             "workloads": [{"id": "disk.order", "iterations": 100_000, "timeout_s": 600.0,
                            "parameters": {"file_bytes": 1 << 20, "directory": named}}],
         });

@@ -5,7 +5,7 @@ use serde_json::{json, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Every workload of the area with parameters that take a moment; indicators and cases expected.
+/// Every workload of the area with parameters that take a moment; metrics and cases expected.
 fn suite() -> Vec<(&'static str, Value, usize)> {
     let file = 1 << 20;
     vec![
@@ -61,7 +61,7 @@ fn every_workload_yields_every_case_with_one_checksum_and_leaves_nothing() {
         assert_eq!(samples.len(), 2 * cases, "{id}");
         let places: BTreeSet<_> = samples
             .iter()
-            .map(|s| format!("{}{}{}", s["indicator"], s["case"], s["iteration"]))
+            .map(|s| format!("{}{}{}", s["metric"], s["case"], s["iteration"]))
             .collect();
         assert_eq!(places.len(), samples.len(), "{id}: a place is there twice");
         let checksums: BTreeSet<_> = samples
@@ -91,19 +91,16 @@ fn the_checksum_follows_the_seed_s_content_and_the_size() {
     assert_ne!(checksum(65_536), checksum(131_072));
 }
 
-/// Whether the reads of `indicator` were said to be answered by `served`, in every round.
-fn answered(events: &[Value], indicator: &str, served: &str) -> bool {
+/// Whether the reads of `metric` were said to be answered by `served`, in every round.
+fn answered(events: &[Value], metric: &str, served: &str) -> bool {
     let counters = of_kind(events, "counter");
     let mut reads = counters
         .iter()
         .filter(|c| c["name"] == "disk.served")
         .flat_map(|c| c["value"]["reads"].as_array().expect("a list"))
-        .filter(|read| read["indicator"] == indicator)
+        .filter(|read| read["metric"] == metric)
         .peekable();
-    assert!(
-        reads.peek().is_some(),
-        "no read of {indicator} was observed"
-    );
+    assert!(reads.peek().is_some(), "no read of {metric} was observed");
     reads.all(|read| read["served"] == served)
 }
 

@@ -42,7 +42,7 @@ impl Run {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the agent starts");
-        let request = json!({"protocol": 1, "scratch": scratch, "workloads": workloads});
+        let request = json!({"protocol": 2, "scratch": scratch, "workloads": workloads});
         let mut input = child.stdin.take().expect("stdin is piped");
         writeln!(input, "{request}").expect("the agent reads");
         Self {

@@ -119,7 +119,7 @@ fn the_next_agent_removes_what_a_killed_one_left() {
         .stdout(Stdio::null())
         .spawn()
         .expect("the agent starts");
-    let request = json!({"protocol": 1, "scratch": killed.scratch(), "workloads": []});
+    let request = json!({"protocol": 2, "scratch": killed.scratch(), "workloads": []});
     let mut input = next.stdin.take().expect("stdin is piped");
     writeln!(input, "{request}").expect("the agent reads");
     assert!(next.wait().expect("the agent ends").success());

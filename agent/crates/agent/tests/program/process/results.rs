@@ -46,7 +46,7 @@ fn every_call_is_timed_in_ns_and_proved() {
     ]));
     let mut measured = BTreeMap::new();
     for sample in of_kind(&events, "sample") {
-        assert_eq!(sample["indicator"], "time", "{sample}");
+        assert_eq!(sample["metric"], "time", "{sample}");
         assert_eq!(sample["unit"], "ns", "{sample}");
         assert_eq!(sample["direction"], "lower", "{sample}");
         assert_eq!(sample["checksum"], "0x1", "{sample}");

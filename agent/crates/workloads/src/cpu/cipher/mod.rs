@@ -8,9 +8,7 @@ mod rsa_raw;
 use super::checksum::of_words;
 use aes_block::Aes;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use rsa_raw::Rsa;
 use serde_json::json;
@@ -74,20 +72,20 @@ impl super::Workload for Cipher {
                     scale: "category",
                 },
             ],
-            indicators: vec![
-                Indicator {
+            metrics: vec![
+                Metric {
                     id: "rate",
                     title: "AES throughput",
                     unit: "MB/s",
                     direction: Direction::Higher,
                 },
-                Indicator {
+                Metric {
                     id: "operation",
                     title: "Time per RSA message",
                     unit: "us",
                     direction: Direction::Lower,
                 },
-                Indicator {
+                Metric {
                     id: "time",
                     title: "Calculation time of all ciphers",
                     unit: "s",
@@ -118,9 +116,9 @@ impl super::Workload for Cipher {
                 let case = Case::new()
                     .with("algorithm", *name)
                     .with("direction", direction.name());
-                let (indicator, quantity) = engine.quantity();
+                let (metric, quantity) = engine.quantity();
                 let mut body = OneWay { engine, direction };
-                context.measure(indicator, &case, quantity, &mut body);
+                context.measure(metric, &case, quantity, &mut body);
             }
         }
         let case = Case::new()

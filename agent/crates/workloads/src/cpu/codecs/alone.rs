@@ -9,7 +9,7 @@ use super::parameters;
 use super::secret::{Decrypt, Encrypt};
 use pentathlon_harness::measure::{Context, Failure, Quantity};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{self, Direction, Factor, Indicator, Parameters, Semantics};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameters, Semantics};
 use pentathlon_protocol::Case;
 
 /// Which codec, in which direction.
@@ -161,7 +161,7 @@ impl Workload for Single {
             source: "martinovic2012 §4.1, Tab. 5 and 12 (PCMark05 CPU suite)",
             parameters: parameters::of(&[self.0]),
             factors: self.0.variants().map(factor).into_iter().collect(),
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "rate",
                 title: "Rate",
                 unit: self.0.unit(),

@@ -7,9 +7,7 @@ use super::parameters;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,7 +55,7 @@ impl Workload for Together {
                 unit: None,
                 scale: "category",
             }],
-            indicators: self.indicators(),
+            metrics: self.metrics(),
             checksum: "the task's own, as of the workload with its name",
             semantics: Semantics {
                 linux: "threads that the scheduler places among the CPUs allowed",
@@ -83,7 +81,7 @@ impl Workload for Together {
             let readings = self.tasks.iter().zip(&jobs).zip(done);
             Ok(readings
                 .map(|((task, job), done)| Reading {
-                    indicator: indicator(*task),
+                    metric: metric(*task),
                     case: Case::new().with("task", task.name()),
                     value: done.operations as f64 * job.units() / done.elapsed_ns * 1e3,
                     operations: done.operations,
@@ -97,26 +95,26 @@ impl Workload for Together {
 }
 
 impl Together {
-    fn indicators(&self) -> Vec<Indicator> {
-        let mut indicators = vec![Indicator {
+    fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = vec![Metric {
             id: "rate",
             title: "Rate of the task",
             unit: "MB/s",
             direction: Direction::Higher,
         }];
         if self.tasks.contains(&Task::ImageDecompress) {
-            indicators.push(Indicator {
+            metrics.push(Metric {
                 id: "pixel_rate",
                 title: "Rate of the image task",
                 unit: Task::ImageDecompress.unit(),
                 direction: Direction::Higher,
             });
         }
-        indicators
+        metrics
     }
 }
 
-fn indicator(task: Task) -> &'static str {
+fn metric(task: Task) -> &'static str {
     if task == Task::ImageDecompress {
         "pixel_rate"
     } else {

@@ -8,9 +8,7 @@ mod terrain;
 mod vector;
 
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use scene::{Scene, Size};
 use serde_json::json;
@@ -97,7 +95,7 @@ impl super::Workload for Game {
                     scale: "log2",
                 },
             ],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "rate",
                 title: "Frame rate",
                 unit: "frames/s",

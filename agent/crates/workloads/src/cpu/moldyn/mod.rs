@@ -5,9 +5,7 @@ mod system;
 
 use super::checksum::of_words;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use system::{Potential, System};
@@ -61,7 +59,7 @@ impl super::Workload for MolDyn {
                 unit: None,
                 scale: "linear",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Calculation time",
                 unit: "s",

@@ -12,9 +12,7 @@ use fixed::Fixed;
 use integer::Multiplier;
 use kernels::Kernels;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -47,7 +45,7 @@ impl super::Workload for Pi {
                 unit: None,
                 scale: "log2",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Calculation time",
                 unit: "s",

@@ -9,9 +9,7 @@ mod scf;
 use super::checksum::of_words;
 use element::Shell;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use scf::Atom;
 use serde_json::json;
@@ -48,7 +46,7 @@ impl super::Workload for Primordia {
                 unit: None,
                 scale: "category",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Calculation time",
                 unit: "s",

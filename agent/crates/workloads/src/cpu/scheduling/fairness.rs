@@ -4,9 +4,7 @@
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, AtomicU8, Ordering};
@@ -57,7 +55,7 @@ impl Workload for Fairness {
                 unit: None,
                 scale: "linear",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "deviation",
                 title: "Deviation from the promised share",
                 unit: "percentage points",
@@ -93,7 +91,7 @@ impl Workload for Fairness {
                 let share = units[1] as f64 / (units[0] + units[1]) as f64;
                 shares.push(json!({"units": units, "share": share, "promised": promised}));
                 Ok(vec![Reading {
-                    indicator: "deviation",
+                    metric: "deviation",
                     case: case.clone(),
                     value: 100.0 * (share - promised).abs(),
                     operations: units[0] + units[1],

@@ -7,7 +7,7 @@ mod wakeup;
 
 use pentathlon_harness::measure::Failure;
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{Direction, Indicator, Parameter, Type};
+use pentathlon_protocol::catalog::{Direction, Metric, Parameter, Type};
 use serde_json::json;
 
 pub const WORKLOADS: &[&dyn Workload] = &[
@@ -45,21 +45,21 @@ const QUANTILES: &[(&str, f64)] = &[
     ("maximum", 1.0),
 ];
 
-/// The indicators of `QUANTILES`.
-fn quantiles() -> Vec<Indicator> {
+/// The metrics of `QUANTILES`.
+fn quantiles() -> Vec<Metric> {
     let titles = [
         ("median", "Median"),
         ("p99", "99th percentile"),
         ("p999", "99.9th percentile"),
         ("maximum", "Maximum"),
     ];
-    let indicator = |(id, title)| Indicator {
+    let metric = |(id, title)| Metric {
         id,
         title,
         unit: "ns",
         direction: Direction::Lower,
     };
-    titles.map(indicator).into()
+    titles.map(metric).into()
 }
 
 /// Binds this thread, and those it starts from now on, to the first CPU it may run on.

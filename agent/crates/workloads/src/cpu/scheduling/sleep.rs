@@ -67,7 +67,7 @@ impl Workload for Sleep {
                     scale: "category",
                 },
             ],
-            indicators: super::quantiles(),
+            metrics: super::quantiles(),
             checksum: "sleeps in one round",
             semantics: Semantics {
                 linux: "clock_nanosleep(2) of the standard library; prctl(2) sets the slack of \

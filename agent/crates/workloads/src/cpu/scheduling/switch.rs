@@ -2,9 +2,7 @@
 
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -43,7 +41,7 @@ impl Workload for Switch {
                 unit: None,
                 scale: "category",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Time per hand-over",
                 unit: "ns",

@@ -60,7 +60,7 @@ impl Workload for WakeUp {
                 unit: None,
                 scale: "category",
             }],
-            indicators: super::quantiles(),
+            metrics: super::quantiles(),
             checksum: "wake-ups in one round",
             semantics: Semantics {
                 linux: "futex(2) of the standard library's park and unpark",

@@ -8,9 +8,7 @@ use super::checksum::of_words;
 use functions::{Function, FUNCTIONS};
 use method::Minimum;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -67,7 +65,7 @@ impl super::Workload for Simplex {
                 unit: None,
                 scale: "category",
             }],
-            indicators: vec![Indicator {
+            metrics: vec![Metric {
                 id: "time",
                 title: "Execution time",
                 unit: "us",

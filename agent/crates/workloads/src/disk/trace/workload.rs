@@ -29,7 +29,7 @@ impl pentathlon_harness::Workload for Trace {
                      shares of reads and writes are those that Futuremark stated",
             parameters: parameters(),
             factors: vec![entry::category("trace", "Trace")],
-            indicators: vec![entry::rate("rate", "Bytes read and written")],
+            metrics: vec![entry::rate("rate", "Bytes read and written")],
             checksum: "the trace's bytes and the stamps of its reads, after all of them and every \
                        file that was changed had been compared with a model of the trace",
             semantics: Semantics {
@@ -152,7 +152,7 @@ fn replay(
             seen.note("rate", played.observation);
         }
         Ok(vec![Reading {
-            indicator: "rate",
+            metric: "rate",
             case: case.clone(),
             value: bytes as f64 / played.elapsed_ns * 1e3,
             operations: trace.steps.len() as u64,

@@ -11,9 +11,7 @@ use super::{blocks, kernels, sizes};
 use caches::Cache;
 use pentathlon_harness::measure::{Context, Failure, Quantity};
 use pentathlon_os::region::Pages;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Indicator, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -24,8 +22,8 @@ const BANDWIDTHS: [Access; 3] = [Access::Read, Access::Write, Access::Copy];
 
 impl pentathlon_harness::Workload for Levels {
     fn describe(&self) -> catalog::Workload {
-        let mut indicators = blocks::bandwidths();
-        indicators.push(Indicator {
+        let mut metrics = blocks::bandwidths();
+        metrics.push(Metric {
             id: "latency",
             title: "Latency",
             unit: "ns",
@@ -71,7 +69,7 @@ impl pentathlon_harness::Workload for Levels {
                 },
                 worker_blocks::factor(),
             ],
-            indicators,
+            metrics,
             checksum: "as of memory.read, memory.write, memory.copy and memory.latency for the \
                        block chosen: equal on systems that tell of equal caches",
             semantics: Semantics {

@@ -19,7 +19,7 @@ pub fn measure(context: &mut Context<'_>, case: &Case, bytes: usize) -> Result<(
     context.rounds(case, |clock, sample_ns| {
         let shares = worker_pool::window(&mut members, sample_ns, clock)?;
         Ok(vec![Reading {
-            indicator: "latency",
+            metric: "latency",
             case: case.clone(),
             value: mean_ns(&shares),
             operations: shares.iter().map(|share| share.operations).sum(),

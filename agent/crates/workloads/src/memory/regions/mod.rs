@@ -9,7 +9,7 @@ use super::kernels;
 use group::Group;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_os::region::{Pages, Region};
-use pentathlon_protocol::catalog::{self, Direction, Indicator, Parameter, Semantics, Type};
+use pentathlon_protocol::catalog::{self, Direction, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ pub struct Regions;
 
 impl pentathlon_harness::Workload for Regions {
     fn describe(&self) -> catalog::Workload {
-        let indicator = |id, title| Indicator {
+        let metric = |id, title| Metric {
             id,
             title,
             unit: "MB/s",
@@ -82,9 +82,9 @@ impl pentathlon_harness::Workload for Regions {
                 ),
             ],
             factors: vec![super::sizes::factor()],
-            indicators: vec![
-                indicator("write", "Write bandwidth"),
-                indicator("read", "Read bandwidth"),
+            metrics: vec![
+                metric("write", "Write bandwidth"),
+                metric("read", "Read bandwidth"),
             ],
             checksum: "read: exclusive or of the block's 64-bit words; write: wrapping sum of the \
                        words, less the number of the last pass in each",
@@ -141,8 +141,8 @@ impl pentathlon_harness::Workload for Regions {
                     Failure::Unsupported(format!("the system has no {bytes} B of memory: {error}"))
                 })?;
                 let timed = passes::write_read_write(region.words(), clock, sample_ns)?;
-                let reading = |indicator, timed: &passes::Timed| Reading {
-                    indicator,
+                let reading = |metric, timed: &passes::Timed| Reading {
+                    metric,
                     case: case.clone(),
                     value: timed.passes as f64 * bytes as f64 / timed.elapsed_ns * 1e3,
                     operations: timed.passes,

@@ -77,7 +77,7 @@ impl pentathlon_harness::Workload for CallStyles {
                 },
                 opt_level::factor(),
             ],
-            indicators: entry::time("Time of all repetitions"),
+            metrics: entry::time("Time of all repetitions"),
             checksum: "the sum, equal in all four styles",
             semantics: Semantics {
                 linux: "malloc(3) and free(3) of the C library that the agent was linked with; \

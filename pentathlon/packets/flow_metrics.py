@@ -80,7 +80,7 @@ class FlowMetrics:
         return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
 
-def flow_metrics(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
+def compute(flow: Joined, clocks: ClockDifference | None) -> FlowMetrics:
     """Compute every metric of a joined flow.
 
     Args:

@@ -1,6 +1,6 @@
 //! What `network.traffic` yields, by the names of the standards that define it.
 
-use pentathlon_protocol::catalog::{Direction, Indicator};
+use pentathlon_protocol::catalog::{Direction, Metric};
 use Direction::{Higher, Lower};
 
 type Line = (&'static str, &'static str, &'static str, Direction);
@@ -35,7 +35,7 @@ macro_rules! ends {
     };
 }
 
-/// Names of indicators: of flows, and of both hosts.
+/// Names of metrics: of flows, and of both hosts.
 macro_rules! marks {
     ([$($flow:literal),*], [$($host:literal),*]) => {
         &[$($flow,)* $(concat!($host, "_sender"), concat!($host, "_receiver")),*]
@@ -118,7 +118,7 @@ pub const CONTEXT: &[&str] = marks!(
     ["cpu", "packet_cpu", "packet_busy", "interrupts", "softirqs"]
 );
 
-pub fn indicators() -> Vec<Indicator> {
+pub fn metrics() -> Vec<Metric> {
     let delays = [
         delay!(
             "delay", "One-way delay", " (RFC 7679)",
@@ -172,6 +172,6 @@ pub fn indicators() -> Vec<Indicator> {
     lines
         .concat()
         .into_iter()
-        .map(|(id, title, unit, direction)| Indicator::new(id, title, unit, direction))
+        .map(|(id, title, unit, direction)| Metric::new(id, title, unit, direction))
         .collect()
 }

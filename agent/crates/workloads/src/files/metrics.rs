@@ -1,6 +1,6 @@
 //! What a task with files yields, all of it from the packets at the client's side of the link.
 
-use pentathlon_protocol::catalog::{Direction, Indicator};
+use pentathlon_protocol::catalog::{Direction, Metric};
 
 /// A task without losses, and one in which every exchange carries content.
 pub const MAY_BE_ZERO: &[&str] = &["metadata", "retransmitted"];
@@ -21,7 +21,7 @@ pub const CONTEXT: &[&str] = &[
     "program_time",
 ];
 
-pub fn indicators() -> Vec<Indicator> {
+pub fn metrics() -> Vec<Metric> {
     use Direction::{Higher, Lower};
     [
         ("task_time", "Task time", "s", Lower),
@@ -85,6 +85,6 @@ pub fn indicators() -> Vec<Indicator> {
         ),
     ]
     .into_iter()
-    .map(|(id, title, unit, direction)| Indicator::new(id, title, unit, direction))
+    .map(|(id, title, unit, direction)| Metric::new(id, title, unit, direction))
     .collect()
 }

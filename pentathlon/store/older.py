@@ -1,0 +1,33 @@
+"""What earlier formats of a result wrote otherwise, put as it is written now.
+
+Journals of formats 1 and 2, and the catalogs beside them, name a metric *indicator*.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pentathlon.study.catalog import PROTOCOL
+
+METRIC_SINCE: Final = 3
+"""The first format of a journal that names a metric so."""
+
+_INDICATORS: Final = 1
+"""The protocol of agents that name it so."""
+_NAMES: Final = {"indicator": "metric", "indicators": "metrics"}
+
+
+def upgraded(value: Any) -> Any:
+    """A JSON value of an earlier format with today's keys."""
+    if isinstance(value, dict):
+        return {_NAMES.get(key, key): upgraded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [upgraded(one) for one in value]
+    return value
+
+
+def catalog(document: Any) -> Any:
+    """The catalog of a result, as an agent of today would print it."""
+    if isinstance(document, dict) and document.get("protocol") == _INDICATORS:
+        return {**upgraded(document), "protocol": PROTOCOL}
+    return document
