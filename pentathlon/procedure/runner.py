@@ -26,7 +26,8 @@ from pentathlon.procedure.records import (
 )
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.protocol.events import Inventory, JsonObject
-from pentathlon.study.catalog import PROTOCOL, Catalog
+from pentathlon.protocol.version import PROTOCOL
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
 from pentathlon.targets.contract import Session, Target

@@ -11,8 +11,6 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-PROTOCOL = 2
-
 LINKS = "links"
 """The parameter that names links between two hosts, of the workloads that have several."""
 
