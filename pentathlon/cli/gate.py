@@ -56,7 +56,7 @@ def gate(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="WORKLOAD, WORKLOAD.INDICATOR or pattern to judge; may be repeated."),
+        typer.Option(help="WORKLOAD, WORKLOAD.METRIC or pattern to judge; may be repeated."),
     ] = None,
     by_delta: Annotated[
         bool, typer.Option("--by-delta", help="Only slowdowns of at least delta fail.")

@@ -29,7 +29,7 @@ ConfidenceOption = Annotated[
 DeclaredOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="WORKLOAD, WORKLOAD.INDICATOR or pattern that is declared, the rest exploratory; "
+        help="WORKLOAD, WORKLOAD.METRIC or pattern that is declared, the rest exploratory; "
         "may be repeated; marked post hoc.",
         show_default="the study's",
     ),
@@ -45,7 +45,7 @@ WeightsOption = Annotated[
 OnlyOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="WORKLOAD, WORKLOAD.INDICATOR or pattern to judge alone; may be repeated; marked "
+        help="WORKLOAD, WORKLOAD.METRIC or pattern to judge alone; may be repeated; marked "
         "post hoc.",
         show_default="everything",
     ),

@@ -9,7 +9,7 @@ import polars as pl
 
 from pentathlon.study.catalog import Catalog, metric_key
 
-BY_INDICATOR = ("samples", "answers")
+BY_METRIC = ("samples", "answers")
 """Tables whose rows belong to one metric; those of the others belong to a workload's case."""
 
 
@@ -29,7 +29,7 @@ class Choice:
 
     def narrow(self, name: str, table: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table that concern the chosen metrics, or a system as a whole."""
-        if name in BY_INDICATOR:
+        if name in BY_METRIC:
             keys = [key for key in table["key"].unique() if self.chosen(key)]
             return table.filter(pl.col("key").is_in(keys))
         if not {"workload", "case"} <= set(table.columns):

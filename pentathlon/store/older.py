@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pentathlon.study.catalog import PROTOCOL
+from pentathlon.protocol.version import PROTOCOL
 
 METRIC_SINCE: Final = 3
 """The first format of a journal that names a metric so."""
 
-_INDICATORS: Final = 1
+_METRICS: Final = 1
 """The protocol of agents that name it so."""
 _NAMES: Final = {"indicator": "metric", "indicators": "metrics"}
 
@@ -28,6 +28,6 @@ def upgraded(value: Any) -> Any:
 
 def catalog(document: Any) -> Any:
     """The catalog of a result, as an agent of today would print it."""
-    if isinstance(document, dict) and document.get("protocol") == _INDICATORS:
+    if isinstance(document, dict) and document.get("protocol") == _METRICS:
         return {**upgraded(document), "protocol": PROTOCOL}
     return document

@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pentathlon.protocol.version import PROTOCOL
+
 LINKS = "links"
 """The parameter that names links between two hosts, of the workloads that have several."""
 

@@ -344,7 +344,7 @@ class Evaluation(Table):
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Confidence of the intervals, as a fraction."""
     declared: tuple[str, ...] | None = None
-    """Workloads, or WORKLOAD.INDICATOR, with patterns, that the study is about; the others are
+    """Workloads, or WORKLOAD.METRIC, with patterns, that the study is about; the others are
     exploratory. None declares everything."""
     exclude: tuple[str, ...] = ()
     """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""

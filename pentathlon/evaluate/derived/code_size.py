@@ -24,7 +24,7 @@ from pentathlon.evaluate.levels.curves import Cache, check
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_curves import CacheCheck
 
-WORKLOAD, INDICATOR = "memory.code_size", "time"
+WORKLOAD, METRIC = "memory.code_size", "time"
 SIZE, LEVEL = "code_bytes", "opt_level"
 
 
@@ -38,7 +38,7 @@ def find_code_sizes(
     """
     return tuple(
         _one(system, curve, claimed.get(system, ()))
-        for system, curve in every(rows, systems, WORKLOAD, INDICATOR, SIZE)
+        for system, curve in every(rows, systems, WORKLOAD, METRIC, SIZE)
     )
 
 

@@ -35,7 +35,7 @@ from pentathlon.evaluate.display import bytes_text
 from pentathlon.evaluate.levels.caches import WILKS_95
 from pentathlon.evaluate.model import Row
 
-WORKLOAD, INDICATOR = "disk.order", "rate"
+WORKLOAD, METRIC = "disk.order", "rate"
 CHUNK, ORDER = "chunk_bytes", "order"
 SEQUENTIAL, RANDOM = "sequential", ("random_aligned", "random_unaligned")
 FEWEST_POINTS, FEWEST_BOOTS = 6, 3
@@ -169,7 +169,7 @@ def find_read_ahead(
     Args:
         configured: system -> read-ahead of the scratch device in bytes, as it claims.
     """
-    groups = curves(rows, WORKLOAD, INDICATOR, CHUNK)
+    groups = curves(rows, WORKLOAD, METRIC, CHUNK)
     found = []
     for ordered in groups:
         case = ordered[0].case

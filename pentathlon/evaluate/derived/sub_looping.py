@@ -22,7 +22,7 @@ from pentathlon.evaluate.display import bytes_text, percent_text
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row
 
-WORKLOAD, INDICATOR = "memory.sub_looping", "time"
+WORKLOAD, METRIC = "memory.sub_looping", "time"
 PIECE, TOTAL = "piece_bytes", "total_bytes"
 FEWEST_BOOTS, FEWEST_PIECES = 3, 3
 
@@ -33,7 +33,7 @@ def find_optima(
     """The best piece of every total on every system; `level` is 1 − confidence."""
     return tuple(
         _one(system, curve, level)
-        for system, curve in every(rows, systems, WORKLOAD, INDICATOR, PIECE)
+        for system, curve in every(rows, systems, WORKLOAD, METRIC, PIECE)
         if isinstance(curve.case.get(TOTAL), int)
     )
 

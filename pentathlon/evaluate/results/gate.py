@@ -85,7 +85,7 @@ class Entry(Frozen):
 
 
 def matches(key: str, patterns: Sequence[str]) -> bool:
-    """Whether a metric is chosen: by its workload, WORKLOAD.INDICATOR, or its whole key.
+    """Whether a metric is chosen: by its workload, WORKLOAD.METRIC, or its whole key.
 
     Without patterns everything is chosen. Brackets of a pattern stand for themselves only in a
     whole key that is given exactly.

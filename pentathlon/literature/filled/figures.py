@@ -2,7 +2,7 @@
 
 Paths: `regions/REGION/read|write|page`, `regions/BETWEEN/latency`, and, each with a cache and
 `cache|drop|size`, `code-size` (memory.code_size) and `data-size` (memory.code_plus_data);
-`difference/INDICATOR of network.traffic/PROTOCOL-largest|mean`, over the packet sizes;
+`difference/METRIC of network.traffic/PROTOCOL-largest|mean`, over the packet sizes;
 `forwarding/capacity|peak|sustained|delay|idle/alone`, and `forwarding/capacity|delay|lost/beside`.
 """
 

@@ -45,7 +45,7 @@ class Sweep:
     x_title: str
     caption: str
     marks: Callable[[Evaluation, str], Iterator[Mark]] = no_marks
-    """Marks of the panel with that key, INDICATOR|CASE."""
+    """Marks of the panel with that key, METRIC|CASE."""
     rules: Callable[[Evaluation], Iterator[tuple[int, str]]] = no_rules
     """What the systems claim: (size, name)."""
     words: Callable[[Evaluation], Words] = no_words
