@@ -3,6 +3,8 @@
 
 #[cfg(windows)]
 use crate::mapping::Mapping;
+#[cfg(unix)]
+use crate::mmap::page_bytes;
 use std::io;
 
 /// Regions begin on this boundary, so that huge pages can back them from their first byte.
@@ -228,12 +230,6 @@ impl Mapping {
         }
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn page_bytes() -> usize {
-    // SAFETY: plain integers.
-    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 #[cfg(unix)]

@@ -100,11 +100,7 @@ fn read(source: &Source) -> Told<(String, String)> {
             .map_err(|error| Reason::new(format!("{compressed} cannot be unpacked: {error}")))?;
         Ok((compressed.to_owned(), text))
     });
-    let release = source.ask("uname(2)", || {
-        kernel::uname()
-            .map(|u| u.release)
-            .ok_or_else(|| Reason::new("uname(2) failed"))
-    });
+    let release = source.ask("uname(2)", || Ok(kernel::uname().release));
     let release = release.or_else(|_| source.string("/proc/sys/kernel/osrelease"));
     let plain = |path: String| Ok((path.clone(), source.string(&path)?));
     let beside = match release {

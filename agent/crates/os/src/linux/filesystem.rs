@@ -2,9 +2,8 @@
 //! `statfs(2)`, `statvfs(3)`.
 
 use crate::statfs::statfs;
-use std::ffi::CString;
+use rustix::fs::{statvfs, StatVfsMountFlags};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The kind of the file system that `directory` lies on; its magic number if that is not known.
@@ -43,16 +42,8 @@ pub fn named(magic: u64) -> Option<&'static str> {
 /// Whether the file system that `directory` lies on is mounted so that no program can be started
 /// from it (`noexec`).
 pub fn forbids_execution(directory: &Path) -> io::Result<bool> {
-    let path = CString::new(directory.as_os_str().as_bytes())?;
-    // SAFETY: the path lives to the end of the call; statvfs is plain integers, for which all zeros
-    // is a value, and the call fills it in.
-    unsafe {
-        let mut flags: libc::statvfs = std::mem::zeroed();
-        if libc::statvfs(path.as_ptr(), &mut flags) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(flags.f_flag & libc::ST_NOEXEC != 0)
-    }
+    let flags = statvfs(directory)?.f_flag;
+    Ok(flags.contains(StatVfsMountFlags::NOEXEC))
 }
 
 #[cfg(test)]

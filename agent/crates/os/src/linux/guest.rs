@@ -1,5 +1,10 @@
 //! What process 1 of a guest does to its kernel: mounts, console, power.
 
+use rustix::mount::MountFlags;
+use rustix::stdio::{dup2_stdin, dup2_stdout};
+use rustix::system::{finit_module, reboot, RebootCommand};
+use rustix::termios::{tcdrain, tcgetattr, tcsetattr, OptionalActions};
+use rustix::time::{clock_settime, ClockId, Timespec};
 use std::ffi::CString;
 use std::io;
 
@@ -16,37 +21,25 @@ pub fn mount_as(
     told: Option<&str>,
     read_only: bool,
 ) -> io::Result<()> {
-    let source = CString::new(source)?;
-    let directory = CString::new(directory)?;
-    let kind = CString::new(kind)?;
     let told = told.map(CString::new).transpose()?;
-    // SAFETY: the strings live to the end of the call; all that is told is one of them or nothing.
-    let result = unsafe {
-        libc::mount(
-            source.as_ptr(),
-            directory.as_ptr(),
-            kind.as_ptr(),
-            if read_only { libc::MS_RDONLY } else { 0 },
-            told.as_ref()
-                .map_or(std::ptr::null(), |text| text.as_ptr().cast()),
-        )
+    let flags = if read_only {
+        MountFlags::RDONLY
+    } else {
+        MountFlags::empty()
     };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    Ok(rustix::mount::mount(
+        source,
+        directory,
+        kind,
+        flags,
+        told.as_deref(),
+    )?)
 }
 
 /// Loads a kernel module from a file, finit_module(2).
 pub fn load_module(file: &std::fs::File) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    // SAFETY: the descriptor is open, the text (no module parameters) is a constant with its end.
-    let result =
-        unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    // No parameters for the module, and no flags.
+    Ok(finit_module(file, c"", 0)?)
 }
 
 /// Bytes that [`add_entropy`] hands over, twice what the kernel waits for.
@@ -81,45 +74,31 @@ pub fn add_entropy(random: &std::fs::File, bytes: [u8; SEED_BYTES]) -> io::Resul
 
 /// Makes a file the process's standard input and output, dup2(2).
 pub fn use_as_stdio(file: &std::fs::File) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    for descriptor in [0, 1] {
-        // SAFETY: both are plain descriptors; what they stood for before is not used again.
-        if unsafe { libc::dup2(file.as_raw_fd(), descriptor) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+    dup2_stdin(file)?;
+    Ok(dup2_stdout(file)?)
 }
 
 /// Makes the console pass bytes as they are: no echo, no line editing, no CR.
 pub fn raw_console() {
-    // SAFETY: the zeroed termios is filled by tcgetattr before it is used.
-    unsafe {
-        let mut settings: libc::termios = std::mem::zeroed();
-        if libc::tcgetattr(0, &mut settings) == 0 {
-            libc::cfmakeraw(&mut settings);
-            libc::tcsetattr(0, libc::TCSANOW, &settings);
-        }
+    if let Ok(mut settings) = tcgetattr(io::stdin()) {
+        settings.make_raw();
+        tcsetattr(io::stdin(), OptionalActions::Now, &settings).ok();
     }
 }
 
 /// Waits until everything written to the console has left the guest.
 pub fn drain_console() {
-    // SAFETY: plain file descriptor.
-    unsafe { libc::tcdrain(1) };
+    tcdrain(io::stdout()).ok();
 }
 
 /// Powers the guest off; anything but process 1 only ends itself.
 pub fn power_off() -> ! {
     if is_init() {
-        // SAFETY: no memory is passed. Only process 1 gets here, and process 1 of a machine is this
-        // program only where it was started to be a guest's whole user space. The check stands
-        // right before the call, because a guest whose kernel dies can live on as a program of its
-        // host.
-        unsafe {
-            libc::sync();
-            libc::reboot(libc::LINUX_REBOOT_CMD_POWER_OFF);
-        }
+        // Only process 1 gets here, and process 1 of a machine is this program only where it was
+        // started to be a guest's whole user space. The check stands right before the call, because
+        // a guest whose kernel dies can live on as a program of its host.
+        rustix::fs::sync();
+        reboot(RebootCommand::PowerOff).ok();
     }
     std::process::exit(1)
 }
@@ -130,13 +109,9 @@ pub fn is_init() -> bool {
 }
 /// Sets the system's clock: clock_settime(2) of CLOCK_REALTIME, ns since 1970.
 pub fn set_clock(to_ns: u64) -> io::Result<()> {
-    let time = libc::timespec {
-        tv_sec: (to_ns / 1_000_000_000) as libc::time_t,
-        tv_nsec: (to_ns % 1_000_000_000) as libc::c_long,
+    let time = Timespec {
+        tv_sec: (to_ns / 1_000_000_000) as i64,
+        tv_nsec: (to_ns % 1_000_000_000) as _,
     };
-    // SAFETY: the kernel only reads the time.
-    match unsafe { libc::clock_settime(libc::CLOCK_REALTIME, &raw const time) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(clock_settime(ClockId::Realtime, time)?)
 }

@@ -12,28 +12,15 @@ pub struct Uname {
     pub machine: String,
 }
 
-pub fn uname() -> Option<Uname> {
-    // SAFETY: utsname is arrays of characters, for which all zeros is a value; the kernel fills
-    // them with strings that end with NUL.
-    let raw = unsafe {
-        let mut raw: libc::utsname = std::mem::zeroed();
-        if libc::uname(&mut raw) != 0 {
-            return None;
-        }
-        raw
-    };
-    let text = |field: &[libc::c_char]| {
-        // SAFETY: see above; the string ends inside its array.
-        unsafe { CStr::from_ptr(field.as_ptr()) }
-            .to_string_lossy()
-            .into_owned()
-    };
-    Some(Uname {
-        name: text(&raw.sysname),
-        release: text(&raw.release),
-        version: text(&raw.version),
-        machine: text(&raw.machine),
-    })
+pub fn uname() -> Uname {
+    let raw = rustix::system::uname();
+    let text = |field: &CStr| field.to_string_lossy().into_owned();
+    Uname {
+        name: text(raw.sysname()),
+        release: text(raw.release()),
+        version: text(raw.version()),
+        machine: text(raw.machine()),
+    }
 }
 
 /// Bytes of a page of memory.
@@ -73,8 +60,7 @@ pub fn has_vdso() -> bool {
 
 /// Whether this process acts as root.
 pub fn is_root() -> bool {
-    // SAFETY: takes no argument and cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    rustix::process::geteuid().is_root()
 }
 
 /// The last lines of the kernel's log, at most 16 KiB; none without the permission to read it.

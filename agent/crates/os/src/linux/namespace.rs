@@ -1,8 +1,9 @@
 //! Network namespaces other than this process' own: `setns(2)`.
 
+use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Does something in a network namespace, which the file `namespace` is (network_namespaces(7));
@@ -19,10 +20,7 @@ pub fn inside<T: Send>(
     };
     let file = File::open(path)?;
     let there = move || {
-        // SAFETY: a descriptor that is open; the kernel checks what it is of.
-        if unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))?;
         what()
     };
     std::thread::scope(|scope| match scope.spawn(there).join() {

@@ -1,41 +1,28 @@
 //! Where and with which priority this process runs: `sched_setaffinity(2)`,
 //! `sched_setscheduler(2)`, `setpriority(2)`.
 
+use rustix::process::{getpriority_process, setpriority_process};
+use rustix::thread::{sched_getaffinity, sched_setaffinity, CpuSet};
 use std::io;
 
 /// Restricts this process to `cpus`.
 pub fn set_cpus(cpus: &[usize]) -> io::Result<()> {
-    // SAFETY: an all-zero cpu_set_t is an empty set, and CPU_SET is given only indices in range.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        for &cpu in cpus {
-            if cpu >= libc::CPU_SETSIZE as usize {
-                return Err(io::Error::from_raw_os_error(libc::EINVAL));
-            }
-            libc::CPU_SET(cpu, &mut set);
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        check(libc::sched_setaffinity(
-            0,
-            std::mem::size_of::<libc::cpu_set_t>(),
-            &set,
-        ))
+        set.set(cpu);
     }
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// The CPUs that this process may run on.
 pub fn cpus() -> io::Result<Vec<usize>> {
-    // SAFETY: the set is zeroed, and the kernel writes at most its size.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        check(libc::sched_getaffinity(
-            0,
-            std::mem::size_of::<libc::cpu_set_t>(),
-            &mut set,
-        ))?;
-        Ok((0..libc::CPU_SETSIZE as usize)
-            .filter(|&cpu| libc::CPU_ISSET(cpu, &set))
-            .collect())
-    }
+    let set = sched_getaffinity(None)?;
+    Ok((0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .collect())
 }
 
 /// Sets the scheduling policy (a `SCHED_*` constant) and its static priority.
@@ -60,13 +47,11 @@ pub fn policy() -> io::Result<(i32, i32)> {
 }
 
 pub fn set_nice(nice: i32) -> io::Result<()> {
-    // SAFETY: plain integers.
-    check(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) })
+    Ok(setpriority_process(None, nice)?)
 }
 
 pub fn nice() -> i32 {
-    // SAFETY: plain integers; -1 is also a nice value, and this process always exists.
-    unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
+    getpriority_process(None).expect("this process exists")
 }
 
 fn check(result: i32) -> io::Result<()> {

@@ -1,8 +1,6 @@
 //! Size and kind of the file system that a path lies on: `statfs(2)`.
 
-use std::ffi::CString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +25,8 @@ impl Statfs {
 }
 
 pub fn statfs(path: &Path) -> io::Result<Statfs> {
-    let path = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: statfs is plain integers, for which all zeros is a value; the path ends with NUL.
-    let raw = unsafe {
-        let mut raw: libc::statfs = std::mem::zeroed();
-        if libc::statfs(path.as_ptr(), &mut raw) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        raw
-    };
-    // The fields' types differ from one C library and architecture to the next.
+    let raw = rustix::fs::statfs(path)?;
+    // The fields' types differ from one architecture to the next.
     let number = |value: i128| u64::try_from(value).unwrap_or(0);
     Ok(Statfs {
         magic: number(raw.f_type.into()),

@@ -18,8 +18,7 @@ const FITRIM: libc::c_ulong = 0xC018_5879;
 
 /// Writes everything that waits for a disk.
 pub fn sync() {
-    // SAFETY: takes nothing and cannot fail.
-    unsafe { libc::sync() };
+    rustix::fs::sync();
 }
 
 /// Tells the disk under a directory's file system which blocks are free; returns their bytes.

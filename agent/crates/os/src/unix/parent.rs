@@ -1,22 +1,17 @@
 //! What ties a process to the one that started it: `prctl(2)`, `poll(2)`.
 
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+
 /// Lets the kernel kill this process when its parent ends (Linux; nothing elsewhere).
 pub fn die_with_parent() {
     #[cfg(target_os = "linux")]
-    // SAFETY: plain integers.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong);
-    }
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).ok();
 }
 
 /// Whether standard output is a pipe that nobody can read any more.
 pub fn output_is_abandoned() -> bool {
-    let mut output = libc::pollfd {
-        fd: 1,
-        events: 0,
-        revents: 0,
-    };
-    // SAFETY: one pollfd is given and one is counted; the call returns at once.
-    let ready = unsafe { libc::poll(&mut output, 1, 0) };
-    ready == 1 && output.revents & libc::POLLERR != 0
+    let output = std::io::stdout();
+    let mut output = [PollFd::new(&output, PollFlags::empty())];
+    let ready = poll(&mut output, Some(&Timespec::default()));
+    ready == Ok(1) && output[0].revents().contains(PollFlags::ERR)
 }

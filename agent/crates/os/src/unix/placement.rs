@@ -1,6 +1,7 @@
 //! Where and with which priority this process runs, on Unix systems other than Linux:
 //! `setpriority(2)`. CPUs and policies are set there by calls of their own, which are not written.
 
+use rustix::process::{getpriority_process, setpriority_process};
 use std::io;
 
 fn not_written(what: &str) -> io::Error {
@@ -27,14 +28,9 @@ pub fn policy() -> io::Result<(i32, i32)> {
 }
 
 pub fn set_nice(nice: i32) -> io::Result<()> {
-    // SAFETY: plain integers.
-    if unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    Ok(setpriority_process(None, nice)?)
 }
 
 pub fn nice() -> i32 {
-    // SAFETY: plain integers; -1 is also a nice value, and this process always exists.
-    unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
+    getpriority_process(None).expect("this process exists")
 }
