@@ -55,7 +55,7 @@ impl Link {
             ))
         })?;
         let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
-        check_size(socket, &name, size, headers)?;
+        check_size(&name, size, headers)?;
         let destination_link = neighbour(peer, hop)?;
         let ends = Ends {
             source_link,
@@ -83,7 +83,7 @@ pub fn segment(socket: &UdpSocket, flow: &SendFlow) -> io::Result<usize> {
     let peer = socket.peer_addr()?;
     let name = name(route::to(peer.ip())?.interface)?;
     let headers = if peer.is_ipv4() { HEADERS_4 } else { HEADERS_6 };
-    check_size(socket, &name, &flow.size, headers)?;
+    check_size(&name, &flow.size, headers)?;
     let ethtool = Ethtool::open()?;
     // A device without a driver is loopback.
     let is_virtual = match ethtool.driver(&name) {
@@ -105,8 +105,8 @@ pub fn segment(socket: &UdpSocket, flow: &SendFlow) -> io::Result<usize> {
 }
 
 /// Frames are not fragmented: the largest known packet must fit.
-fn check_size(socket: &UdpSocket, name: &str, size: &Model, headers: usize) -> io::Result<()> {
-    let most = interface::mtu_bytes(socket.as_fd(), name)?;
+fn check_size(name: &str, size: &Model, headers: usize) -> io::Result<()> {
+    let most = interface::mtu_bytes(name)?;
     let longest = match *size {
         Model::Constant { value } => value,
         Model::Uniform { maximum, .. } => maximum,

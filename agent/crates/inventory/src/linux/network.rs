@@ -8,7 +8,6 @@ use pentathlon_os::ethtool::Ethtool;
 use pentathlon_os::{interface, qdisc};
 use serde_json::{json, Map, Value};
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
 
 const NET: &str = "/sys/class/net";
 
@@ -45,8 +44,8 @@ fn names(source: &Source) -> Told<Vec<(i32, String)>> {
         }
         Err(reason) => reason,
     };
-    let listed = source.ask("if_nameindex(3)", || {
-        interface::list().map_err(|error| Reason::new(format!("if_nameindex(3): {error}")))
+    let listed = source.ask("RTM_GETLINK", || {
+        interface::list().map_err(|error| Reason::new(format!("RTM_GETLINK failed: {error}")))
     });
     match listed {
         Ok(list) if !list.is_empty() => {
@@ -78,8 +77,8 @@ fn device(source: &Source, index: i32, name: &str, ask: &Ask) -> Value {
         root.ok_or_else(|| Reason::new("the kernel lists no root queueing discipline for it"))
     });
     let mtu = source.number::<u64>(&at("mtu")).or_else(|refusal| {
-        let socket = ask.ethtool.as_ref().map_err(|_| refusal.clone())?;
-        interface::mtu_bytes(socket.as_fd(), name).map_err(|_| refusal)
+        let asked = || interface::mtu_bytes(name).map_err(|error| Reason::new(error.to_string()));
+        source.ask("RTM_GETLINK", asked).map_err(|_| refusal)
     });
     let mut entry = json!({
         "kind": leaf(kind(source, name)),

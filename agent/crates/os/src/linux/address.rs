@@ -1,17 +1,13 @@
-//! Brings an interface up and gives it addresses: the ioctls of netdevice(7) and of ipv6(7).
+//! Brings an interface up and gives it addresses: `RTM_SETLINK` and `RTM_NEWADDR` (rtnetlink(7)).
 
-use crate::interface::named;
+use super::netlink::ask;
+use crate::interface;
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_REPLACE};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::RouteNetlinkMessage as Message;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-
-/// `struct in6_ifreq` of linux/ipv6.h.
-#[repr(C)]
-struct Request6 {
-    address: [u8; 16],
-    prefix: u32,
-    index: i32,
-}
+use std::net::IpAddr;
 
 /// Has a new interface of two hosts, before it is up, send next to nothing unasked: IPv6 asks for routers
 /// (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so that a new one cannot be
@@ -29,84 +25,100 @@ pub fn silence(name: &str) {
 
 /// Brings the interface up, as `ip link set NAME up` does.
 pub fn up(name: &str) -> io::Result<()> {
-    let socket = socket(libc::AF_INET)?;
-    let mut request = named(name)?;
-    // SAFETY: the request is valid and ends its name with NUL; the kernel fills in the flags, which
-    // are then the live field of the union.
-    unsafe {
-        control(&socket, libc::SIOCGIFFLAGS, (&raw mut request).cast())?;
-        request.ifr_ifru.ifru_flags |= libc::IFF_UP as libc::c_short;
-        control(&socket, libc::SIOCSIFFLAGS, (&raw mut request).cast())
-    }
+    let mut link = LinkMessage::default();
+    link.header.flags = LinkFlags::Up;
+    link.header.change_mask = LinkFlags::Up;
+    link.attributes = vec![LinkAttribute::IfName(name.to_owned())];
+    ask(Message::SetLink(link), NLM_F_ACK).map(drop)
 }
 
 /// Adds an address with its prefix to the interface.
 pub fn add(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
-    match address {
-        IpAddr::V4(address) => add4(name, address, prefix),
-        IpAddr::V6(address) => add6(name, address, prefix),
-    }
+    let links = interface::list()?;
+    let index = links.iter().find(|(_, found)| found == name);
+    let mut message = AddressMessage::default();
+    message.header.family = address.into();
+    message.header.prefix_len = prefix;
+    message.header.index = index
+        .ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))?
+        .0;
+    message.attributes = vec![
+        AddressAttribute::Local(address),
+        AddressAttribute::Address(address),
+    ];
+    let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE;
+    ask(Message::NewAddress(message), flags).map(drop)
 }
 
-fn add4(name: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
-    let socket = socket(libc::AF_INET)?;
-    let mask = u32::MAX
-        .checked_shl(32 - u32::from(prefix.min(32)))
-        .unwrap_or(0);
-    for (code, value) in [
-        (libc::SIOCSIFADDR, u32::from(address)),
-        (libc::SIOCSIFNETMASK, mask),
-    ] {
-        let mut request = named(name)?;
-        // SAFETY: sockaddr_in is plain data and fits into the request's sockaddr.
-        unsafe {
-            let mut place: libc::sockaddr_in = std::mem::zeroed();
-            place.sin_family = libc::AF_INET as libc::sa_family_t;
-            place.sin_addr.s_addr = value.to_be();
-            request.ifr_ifru.ifru_addr =
-                std::mem::transmute::<libc::sockaddr_in, libc::sockaddr>(place);
-            control(&socket, code, (&raw mut request).cast())?;
-        }
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{interface_of, link_address, to, Hop};
+    use crate::routes::Routes;
+    use netlink_packet_core::NLM_F_EXCL;
+    use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkInfo};
 
-fn add6(name: &str, address: Ipv6Addr, prefix: u8) -> io::Result<()> {
-    let socket = socket(libc::AF_INET6)?;
-    let mut lookup = named(name)?;
-    // SAFETY: both requests are valid; the kernel fills in the index, which is then the live field.
-    unsafe {
-        control(&socket, libc::SIOCGIFINDEX, (&raw mut lookup).cast())?;
-        let mut request = Request6 {
-            address: address.octets(),
-            prefix: prefix.into(),
-            index: lookup.ifr_ifru.ifru_ifindex,
+    /// A link whose two ends are `one` and `other`.
+    fn link(one: &str, other: &str) -> io::Result<()> {
+        let [mut link, peer] = [one, other].map(|name| {
+            let mut end = LinkMessage::default();
+            end.attributes = vec![LinkAttribute::IfName(name.to_owned())];
+            end
+        });
+        link.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+        ]));
+        let flags = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+        ask(Message::NewLink(link), flags).map(drop)
+    }
+
+    /// In a network namespace of its own, of which only this thread knows; not without the right
+    /// CAP_SYS_ADMIN, nor where the kernel makes no such links.
+    #[test]
+    fn a_new_address_can_be_used_and_routes_lead_by_it() {
+        let there = || {
+            // SAFETY: plain integers; the thread ends with the test.
+            if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 || link("one", "other").is_err() {
+                return;
+            }
+            silence("one");
+            up("one").unwrap();
+            up("other").unwrap();
+            let links = interface::list().unwrap();
+            let index = links.iter().find(|(_, name)| name == "one").unwrap().0;
+            assert_eq!(interface::mtu_bytes("one").unwrap(), 1500);
+            for (own, via, far, prefix) in [
+                ("192.0.2.1", "192.0.2.2", "198.51.100.0", 24),
+                ("2001:db8::1", "2001:db8::2", "2001:db8:1::", 64),
+            ] {
+                let [own, via, far]: [IpAddr; 3] = [own, via, far].map(|a| a.parse().unwrap());
+                assert!(to(via).is_err() && interface_of(own).unwrap().is_none());
+                for _ in 0..2 {
+                    add("one", own, prefix).unwrap();
+                }
+                assert_eq!(interface_of(own).unwrap(), Some(index));
+                let neighbour = Hop {
+                    interface: index,
+                    address: via,
+                };
+                assert_eq!(to(via).unwrap(), neighbour);
+                assert_eq!(link_address(neighbour).unwrap(), None);
+                let mut routes = Routes::open().unwrap();
+                routes.add(far, prefix, via).unwrap();
+                let again = routes.add(far, prefix, via).unwrap_err();
+                assert_eq!(again.raw_os_error(), Some(libc::EEXIST));
+                assert_eq!(to(far).unwrap(), neighbour);
+                routes.remove(far, prefix, via).unwrap();
+                let gone = routes.remove(far, prefix, via).unwrap_err();
+                assert_eq!(gone.raw_os_error(), Some(libc::ESRCH));
+                assert!(to(far).is_err());
+                assert!(add("none", own, prefix).is_err());
+            }
+            for wrong in ["none", ""] {
+                assert!(up(wrong).is_err() && interface::mtu_bytes(wrong).is_err());
+            }
         };
-        control(&socket, libc::SIOCSIFADDR, (&raw mut request).cast())
+        std::thread::scope(|scope| scope.spawn(there).join().unwrap());
     }
-}
-
-fn socket(family: i32) -> io::Result<OwnedFd> {
-    // SAFETY: the descriptor is checked and is ours alone.
-    unsafe {
-        let descriptor = libc::socket(family, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-        if descriptor < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(OwnedFd::from_raw_fd(descriptor))
-    }
-}
-
-/// # Safety
-/// `request` must be what the code asks for.
-unsafe fn control(
-    socket: &OwnedFd,
-    code: libc::Ioctl,
-    request: *mut libc::c_void,
-) -> io::Result<()> {
-    // SAFETY: the caller's promise.
-    if unsafe { libc::ioctl(socket.as_raw_fd(), code, request) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
 }

@@ -1,7 +1,10 @@
-//! Settings of a network device: the `SIOCETHTOOL` ioctl (netdevice(7), linux/ethtool.h).
+//! Settings of a network device: the `SIOCETHTOOL` ioctl (netdevice(7), linux/ethtool.h). The crate
+//! `ethtool` asks by generic netlink, which kernels before 5.6 do not answer, by way of an
+//! asynchronous runtime, and not for a driver's name.
 
+use socket2::{Domain, Socket, Type};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
 const SIOCETHTOOL: libc::c_ulong = 0x8946;
 const GDRVINFO: u32 = 0x03;
@@ -46,24 +49,11 @@ pub struct Rings {
 
 /// A socket to ask through.
 #[derive(Debug)]
-pub struct Ethtool(OwnedFd);
-
-impl AsFd for Ethtool {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
+pub struct Ethtool(Socket);
 
 impl Ethtool {
     pub fn open() -> io::Result<Self> {
-        // SAFETY: plain integers; the descriptor is new and ours.
-        unsafe {
-            let fd = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-            if fd < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(Self(OwnedFd::from_raw_fd(fd)))
-        }
+        Socket::new(Domain::IPV4, Type::DGRAM, None).map(Self)
     }
 
     pub fn driver(&self, device: &str) -> io::Result<DriverInfo> {
@@ -152,7 +142,7 @@ impl Ethtool {
 
     /// `data` starts with the command and is as long as the answer that its fields announce.
     fn ask(&self, device: &str, data: &mut [u32]) -> io::Result<()> {
-        let mut request = crate::interface::named(device)?;
+        let mut request = named(device)?;
         request.ifr_ifru.ifru_data = data.as_mut_ptr().cast();
         // SAFETY: ifr_data points at `data`, which is as long as every command above announces and
         // lives longer than the call. The request's type differs between C libraries.
@@ -162,6 +152,20 @@ impl Ethtool {
             _ => Err(io::Error::last_os_error()),
         }
     }
+}
+
+/// A request about a device, everything else zero.
+fn named(device: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: ifreq is plain data, for which all zeros is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let name = device.as_bytes();
+    if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(&0) {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    for (place, &byte) in request.ifr_name.iter_mut().zip(name) {
+        *place = byte as libc::c_char;
+    }
+    Ok(request)
 }
 
 fn bytes(words: &[u32]) -> Vec<u8> {

@@ -12,6 +12,7 @@ pub mod interface;
 pub mod kernel;
 pub mod mmsg;
 pub mod namespace;
+mod netlink;
 pub mod packet;
 pub mod perf;
 pub mod placement;
