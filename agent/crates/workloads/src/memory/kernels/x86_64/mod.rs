@@ -6,6 +6,7 @@ mod avx512;
 mod chase;
 mod scalar;
 mod sse2;
+mod vector;
 
 pub use chase::chase;
 
