@@ -3,22 +3,17 @@
 //! driver's (`XDP_COPY`), which works with every driver.
 
 use crate::socket::set;
+use rustix::net::xdp::{
+    SocketAddrXdp, SocketAddrXdpFlags, XdpRingOffset, XDP_PGOFF_RX_RING, XDP_PGOFF_TX_RING,
+    XDP_UMEM_PGOFF_COMPLETION_RING, XDP_UMEM_PGOFF_FILL_RING,
+};
+use rustix::net::{bind, socket_with, sockopt, AddressFamily, SocketFlags, SocketType};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const SOL_XDP: libc::c_int = 283;
-const XDP_MMAP_OFFSETS: libc::c_int = 1;
-const XDP_RX_RING: libc::c_int = 2;
-const XDP_TX_RING: libc::c_int = 3;
 const XDP_UMEM_REG: libc::c_int = 4;
-const XDP_UMEM_FILL_RING: libc::c_int = 5;
-const XDP_UMEM_COMPLETION_RING: libc::c_int = 6;
-const XDP_STATISTICS: libc::c_int = 7;
-const XDP_COPY: u16 = 1 << 1;
-
-/// Where the rings begin for mmap(2), in the order of `struct xdp_mmap_offsets`.
-const PAGES: [i64; 4] = [0, 0x8000_0000, 0x1_0000_0000, 0x1_8000_0000];
 
 /// Bytes of a frame's place, and places; entries of each ring.
 pub const PLACE: usize = 2048;
@@ -38,8 +33,13 @@ impl Queue {
     /// # Safety
     /// `offsets` are those that the kernel gave for the ring at `page`, whose entries are `width`
     /// bytes long.
-    unsafe fn map(socket: RawFd, page: i64, offsets: [u64; 4], width: usize) -> io::Result<Self> {
-        let [producer, consumer, entries, _] = offsets.map(|offset| offset as usize);
+    unsafe fn map(
+        socket: RawFd,
+        page: u64,
+        offsets: XdpRingOffset,
+        width: usize,
+    ) -> io::Result<Self> {
+        let entries = offsets.desc as usize;
         let length = entries + ENTRIES * width;
         // SAFETY: a new mapping of a descriptor that is open; its result is checked.
         let start = unsafe {
@@ -58,8 +58,8 @@ impl Queue {
         Ok(Self {
             start: start.cast(),
             length,
-            producer,
-            consumer,
+            producer: offsets.producer as usize,
+            consumer: offsets.consumer as usize,
             entries,
         })
     }
@@ -131,14 +131,8 @@ unsafe impl Send for Xsk {}
 impl Xsk {
     /// Needs CAP_NET_RAW, and room for locked memory.
     pub fn open(interface: u32, queue: u32, sends: bool) -> io::Result<Self> {
-        // SAFETY: plain numbers; the descriptor is checked and is ours alone.
-        let descriptor = unsafe {
-            let number = libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0);
-            if number < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            OwnedFd::from_raw_fd(number)
-        };
+        let (kind, flags) = (SocketType::RAW, SocketFlags::CLOEXEC);
+        let descriptor = socket_with(AddressFamily::XDP, kind, flags, None)?;
         // SAFETY: new private memory; its result is checked.
         let frames = unsafe {
             libc::mmap(
@@ -171,7 +165,8 @@ impl Xsk {
         if !sends {
             socket.give_back();
         }
-        socket.bind(interface, queue)?;
+        let address = SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, interface, queue);
+        bind(&socket.descriptor, &address)?;
         Ok(socket)
     }
 
@@ -184,60 +179,32 @@ impl Xsk {
             headroom: 0,
         };
         set(fd, SOL_XDP, XDP_UMEM_REG, &memory)?;
-        let own = if sends { XDP_TX_RING } else { XDP_RX_RING };
-        for ring in [XDP_UMEM_FILL_RING, XDP_UMEM_COMPLETION_RING, own] {
-            set(fd, SOL_XDP, ring, &(ENTRIES as u32))?;
-        }
-        let mut offsets = [[0_u64; 4]; 4];
-        let mut length = size_of_val(&offsets) as libc::socklen_t;
-        // SAFETY: the offsets are as long as the length says.
-        let done = unsafe {
-            libc::getsockopt(
-                fd.as_raw_fd(),
-                SOL_XDP,
-                XDP_MMAP_OFFSETS,
-                offsets.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        if done != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        if length as usize != size_of_val(&offsets) {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        let of = |ring: usize, width: usize| {
-            // SAFETY: offsets and page are those of one ring; addresses have 8 bytes, descriptors 16.
-            unsafe { Queue::map(fd.as_raw_fd(), PAGES[ring], offsets[ring], width) }
-        };
-        // Sent: the own ring and completions. Received: free places and the own ring.
+        let entries = ENTRIES as u32;
+        sockopt::set_xdp_umem_fill_ring_size(fd, entries)?;
+        sockopt::set_xdp_umem_completion_ring_size(fd, entries)?;
         if sends {
-            Ok((of(1, size_of::<Descriptor>())?, of(3, 8)?))
+            sockopt::set_xdp_tx_ring_size(fd, entries)?;
         } else {
-            Ok((of(2, 8)?, of(0, size_of::<Descriptor>())?))
+            sockopt::set_xdp_rx_ring_size(fd, entries)?;
         }
-    }
-
-    fn bind(&self, interface: u32, queue: u32) -> io::Result<()> {
-        // struct sockaddr_xdp: family and flags, interface, queue, shared descriptor.
-        let address: [u32; 4] = [
-            u32::from(libc::AF_XDP as u16) | u32::from(XDP_COPY) << 16,
-            interface,
-            queue,
-            0,
-        ];
-        // SAFETY: the address is as long as the length says, and the kernel only reads it.
-        let done = unsafe {
-            libc::bind(
-                self.descriptor.as_raw_fd(),
-                address.as_ptr().cast(),
-                size_of_val(&address) as libc::socklen_t,
-            )
+        let offsets = sockopt::xdp_mmap_offsets(fd)?;
+        let of = |page: u64, offsets: XdpRingOffset, width: usize| {
+            // SAFETY: offsets and page are those of one ring; addresses have 8 bytes, descriptors 16.
+            unsafe { Queue::map(fd.as_raw_fd(), page, offsets, width) }
         };
-        match done {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        let width = size_of::<Descriptor>();
+        // Sent: the own ring and completions. Received: free places and the own ring.
+        Ok(if sends {
+            (
+                of(XDP_PGOFF_TX_RING, offsets.tx, width)?,
+                of(XDP_UMEM_PGOFF_COMPLETION_RING, offsets.cr, 8)?,
+            )
+        } else {
+            (
+                of(XDP_UMEM_PGOFF_FILL_RING, offsets.fr, 8)?,
+                of(XDP_PGOFF_RX_RING, offsets.rx, width)?,
+            )
+        })
     }
 
     #[inline]
@@ -389,23 +356,8 @@ impl Xsk {
 
     /// Frames that came and found no place.
     pub fn dropped(&self) -> io::Result<u64> {
-        // struct xdp_statistics: dropped, two of wrong descriptors, ring full, no free place.
-        let mut counts = [0_u64; 6];
-        let mut length = size_of_val(&counts) as libc::socklen_t;
-        // SAFETY: the counts are as long as the length says.
-        let done = unsafe {
-            libc::getsockopt(
-                self.descriptor.as_raw_fd(),
-                SOL_XDP,
-                XDP_STATISTICS,
-                counts.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        match done {
-            0 => Ok(counts[0] + counts[3]),
-            _ => Err(io::Error::last_os_error()),
-        }
+        let counts = sockopt::xdp_statistics(&self.descriptor)?;
+        Ok(counts.rx_dropped + counts.rx_ring_full.unwrap_or(0))
     }
 }
 
