@@ -1,4 +1,5 @@
-//! CPU time, context switches and page faults of this process: `getrusage(2)`.
+//! CPU time, context switches and page faults of this process: `getrusage(2)`,
+//! which rustix does not have.
 
 use std::io;
 
