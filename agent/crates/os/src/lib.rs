@@ -1,7 +1,9 @@
 //! Thin wrappers on system calls and single instructions: the only place of the agent, beside the
 //! workloads' kernels and the crate of measured code, with `unsafe` code. Every wrapper checks what it
 //! was given and returns errors as values. What nothing times is asked by `rustix`, where that has the
-//! call; what is timed, or stands in a loop that is, goes by way of the C library or an instruction.
+//! call, from functions that are never inlined: the compiler would else lay out the loops of the
+//! workloads that use them anew. What is timed, or is part of the workloads by `#[inline]`, goes by way
+//! of the C library or an instruction.
 //!
 //! A module of one system has its counterparts' name and functions on the others.
 

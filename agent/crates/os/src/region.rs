@@ -3,8 +3,6 @@
 
 #[cfg(windows)]
 use crate::mapping::Mapping;
-#[cfg(unix)]
-use crate::mmap::page_bytes;
 use std::io;
 
 /// Regions begin on this boundary, so that huge pages can back them from their first byte.
@@ -230,6 +228,12 @@ impl Mapping {
         }
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn page_bytes() -> usize {
+    // SAFETY: plain integers.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 #[cfg(unix)]

@@ -36,8 +36,13 @@ fn unknown() -> io::Error {
 #[cfg(target_os = "linux")]
 #[inline]
 pub fn drop_cached(file: &File) -> io::Result<()> {
-    use rustix::fs::{fadvise, Advice};
-    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+    use std::os::fd::AsRawFd;
+    // SAFETY: plain integers; the descriptor is open as long as `file` is borrowed.
+    let error = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    if error != 0 {
+        return Err(io::Error::from_raw_os_error(error));
+    }
+    Ok(())
 }
 
 /// Counts the cached pages of the first `bytes` of the file.

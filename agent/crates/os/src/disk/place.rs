@@ -100,7 +100,13 @@ pub fn device_read_bytes() -> Option<u64> {
 #[cfg(target_os = "linux")]
 #[inline]
 pub fn sync_file_system(directory: &Path) -> io::Result<()> {
-    Ok(rustix::fs::syncfs(std::fs::File::open(directory)?)?)
+    use std::os::fd::AsRawFd;
+    let directory = std::fs::File::open(directory)?;
+    // SAFETY: a plain descriptor, open to the end of the call.
+    if unsafe { libc::syncfs(directory.as_raw_fd()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 #[cfg(not(target_os = "linux"))]

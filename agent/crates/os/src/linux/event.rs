@@ -1,8 +1,7 @@
 //! Events that reset themselves: `eventfd(2)`.
 
-use rustix::event::{eventfd, EventfdFlags};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// An event that is either set or not; a thread that waited for it has reset it.
 #[derive(Debug)]
@@ -11,7 +10,14 @@ pub struct Event(OwnedFd);
 impl Event {
     #[inline]
     pub fn new() -> io::Result<Self> {
-        Ok(Self(eventfd(0, EventfdFlags::CLOEXEC)?))
+        // SAFETY: plain integers; the descriptor is new and ours.
+        unsafe {
+            let descriptor = libc::eventfd(0, libc::EFD_CLOEXEC);
+            if descriptor < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self(OwnedFd::from_raw_fd(descriptor)))
+        }
     }
 
     #[inline(always)]

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 /// The kind of the file system that `directory` lies on; its magic number if that is not known.
+#[inline(never)]
 pub fn kind(directory: &Path) -> io::Result<String> {
     let magic = statfs(directory)?.magic;
     Ok(named(magic).map_or_else(|| format!("type {magic:#x}"), str::to_owned))
@@ -41,6 +42,7 @@ pub fn named(magic: u64) -> Option<&'static str> {
 
 /// Whether the file system that `directory` lies on is mounted so that no program can be started
 /// from it (`noexec`).
+#[inline(never)]
 pub fn forbids_execution(directory: &Path) -> io::Result<bool> {
     let flags = statvfs(directory)?.f_flag;
     Ok(flags.contains(StatVfsMountFlags::NOEXEC))

@@ -6,6 +6,7 @@ use rustix::thread::{sched_getaffinity, sched_setaffinity, CpuSet};
 use std::io;
 
 /// Restricts this process to `cpus`.
+#[inline(never)]
 pub fn set_cpus(cpus: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &cpu in cpus {
@@ -18,6 +19,7 @@ pub fn set_cpus(cpus: &[usize]) -> io::Result<()> {
 }
 
 /// The CPUs that this process may run on.
+#[inline(never)]
 pub fn cpus() -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(None)?;
     Ok((0..CpuSet::MAX_CPU)
@@ -46,10 +48,12 @@ pub fn policy() -> io::Result<(i32, i32)> {
     }
 }
 
+#[inline(never)]
 pub fn set_nice(nice: i32) -> io::Result<()> {
     Ok(setpriority_process(None, nice)?)
 }
 
+#[inline(never)]
 pub fn nice() -> i32 {
     getpriority_process(None).expect("this process exists")
 }

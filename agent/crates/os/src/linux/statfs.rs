@@ -24,6 +24,7 @@ impl Statfs {
     }
 }
 
+#[inline(never)]
 pub fn statfs(path: &Path) -> io::Result<Statfs> {
     let raw = rustix::fs::statfs(path)?;
     // The fields' types differ from one architecture to the next.

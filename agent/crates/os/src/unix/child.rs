@@ -3,7 +3,6 @@
 use crate::heap;
 use crate::outcome::{self, Ended};
 use pentathlon_code::{Level, Pipe, Processes};
-use rustix::process::{getrlimit, Resource};
 use std::convert::Infallible;
 use std::ffi::CStr;
 use std::fs::File;
@@ -216,7 +215,17 @@ pub fn spawn_with(path: &CStr, argument: &CStr) -> io::Result<Child> {
 /// Bytes that the stack of the first thread may grow to; none without a limit.
 #[inline]
 pub fn stack_limit() -> Option<u64> {
-    getrlimit(Resource::Stack).current
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is valid to write to.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    // A signed number on FreeBSD.
+    #[allow(clippy::useless_conversion)]
+    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY)
+        .then_some(limit.rlim_cur)
+        .and_then(|bytes| u64::try_from(bytes).ok())
 }
 
 #[cfg(test)]

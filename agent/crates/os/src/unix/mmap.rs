@@ -1,4 +1,4 @@
-//! Mappings of memory and files: `mmap(2)`, `munmap(2)`, `madvise(2)`.
+//! Mappings of memory and files: `mmap(2)`, `munmap(2)`, `madvise(2)`, `posix_fadvise(2)`.
 
 use std::fs::File;
 use std::io;
@@ -149,6 +149,18 @@ pub fn is_mapped(address: usize) -> bool {
     // SAFETY: the call changes no memory, and refuses an address where there is none.
     let result = unsafe { libc::msync(address as *mut _, page_bytes(), libc::MS_ASYNC) };
     result == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+}
+
+/// Tells the kernel that what it holds of a file in memory is not wanted any more. Pages that are
+/// not on the disk yet stay: the file must have been synced.
+#[cfg(target_os = "linux")]
+#[inline]
+pub fn drop_cached(file: &File) -> io::Result<()> {
+    // SAFETY: plain integers.
+    match unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
 #[cfg(test)]

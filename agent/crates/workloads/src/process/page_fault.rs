@@ -11,11 +11,9 @@ use super::directory;
 #[cfg(any(target_os = "linux", windows))]
 use pentathlon_harness::measure::Reading;
 #[cfg(target_os = "linux")]
-use pentathlon_os::disk::pages::drop_cached;
-#[cfg(target_os = "linux")]
 use pentathlon_os::filesystem;
 #[cfg(target_os = "linux")]
-use pentathlon_os::mmap::Advice;
+use pentathlon_os::mmap::{self, Advice};
 #[cfg(any(target_os = "linux", windows))]
 use pentathlon_os::mmap::{page_bytes, Mapping};
 #[cfg(target_os = "linux")]
@@ -269,7 +267,7 @@ fn major(context: &mut Context<'_>, case: &Case, pages: usize) -> Result<(), Fai
     context.rounds(case, |clock, sample_ns| {
         let mut touched = Touched::default();
         while touched.elapsed_ns < sample_ns {
-            drop_cached(&file).map_err(|e| Failure::system("dropping pages", &e))?;
+            mmap::drop_cached(&file).map_err(|e| Failure::system("dropping pages", &e))?;
             let memory = Mapping::of_file(&file, pages * page)
                 .map_err(|e| Failure::system("mapping the file", &e))?;
             memory
