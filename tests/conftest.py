@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,48 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
+
+
+QUIET_S = 15.0
+"""Seconds in which no test has ended, after which a line is written, as `scripts/step` does."""
+
+
+class Heartbeat:
+    """Writes a line where nothing else does, so that a reader sees that the tests go on."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.ended = 0
+        self.last = time.monotonic()
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        began = written = time.monotonic()
+        while not self.over.wait(1.0):
+            now = time.monotonic()
+            if reporter is not None and now - max(self.last, written) >= QUIET_S:
+                written = now
+                reporter.write_line(f"  {now - began:.0f} s: {self.ended} tests have ended")
+
+    def pytest_sessionstart(self) -> None:
+        self.thread.start()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            self.ended += 1
+        self.last = time.monotonic()
+
+    def pytest_sessionfinish(self) -> None:
+        self.over.set()
+        self.thread.join()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # In the first of pytest-xdist's processes, which runs no test whose output it could meet.
+    if not hasattr(config, "workerinput") and config.getoption("dist", "no") != "no":
+        config.pluginmanager.register(Heartbeat(config), "heartbeat")
 
 
 @pytest.hookimpl(tryfirst=True)
