@@ -116,13 +116,7 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
         if quick:
             return Finding("target", system.name, True, f"kernel {told} (not booted)")
         with target.boot(BOOT_S) as session:
-            request = {
-                "protocol": PROTOCOL,
-                "session": "d0c",
-                "seed": 1,
-                "inventory": False,
-                "workloads": [],
-            }
+            request = Request(session="d0c", seed=1, workloads=[])
             for _ in session.run(request, BOOT_S, BOOT_S):
                 pass
             took = session.boot_seconds

@@ -1,7 +1,7 @@
 """What the agent sends is checked before anything is recorded: an event that is not the answer to
 the request fails its boot, and the study goes on.
 
-`protocol.line` has checked by then that a line is JSON of a bounded size; `protocol.events` gives
+`protocol.line` has checked by then that a line is JSON of a bounded size; `protocol.events` has given
 the event its type, which fixes the type and range of each value. Here is checked what depends on
 the request: the session, the step that is going on, the catalog's unit and direction, the case, and
 that no sample comes twice or after its step has ended.
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import events
-from pentathlon.protocol.events import AnyEvent, Case, JsonObject, Message, WrongEvent
+from pentathlon.protocol.events import AnyEvent, Case, Message, WrongEvent
 from pentathlon.protocol.messages.base import MOST_UNSIGNED, NAME
 from pentathlon.safeio.clipping import clip, said
 from pentathlon.study.catalog import Catalog, Workload
@@ -77,26 +77,23 @@ class Admission:
         self._started: set[tuple[int, int]] = set()
         self._cases: dict[tuple[Any, ...], int] = {}
         self._seen: set[tuple[Any, ...]] = set()
-        self._count = 0
 
-    def admit(self, documents: Iterable[JsonObject]) -> Iterator[Message]:
-        """The events, each by its type, and checked before it is yielded.
+    def admit(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The events of a session, each checked before it is yielded.
 
         Raises:
             EventRefused: one is not the answer to the request.
         """
-        for document in documents:
-            self._count += 1
-            try:
-                message = events.read(document)
+        count, name = 0, ""
+        try:
+            for count, message in enumerate(messages, start=1):
+                name = str(message.document["event"])
                 self._check(message.event)
-            except (WrongEvent, _Wrong) as wrong:
-                name = document.get("event")
-                raise EventRefused(
-                    f'event {self._count} of the agent, "{clip(str(name), 40)}", is refused: '
-                    f"{wrong}"
-                ) from None
-            yield message
+                yield message
+        except WrongEvent as wrong:  # The session could not read it, so it was not counted.
+            raise _refused(count + 1, wrong.event, wrong) from None
+        except _Wrong as wrong:
+            raise _refused(count, name, wrong) from None
 
     def _check(self, event: AnyEvent) -> None:
         """Check the next event."""
@@ -266,6 +263,10 @@ class Admission:
             _check_case(case, step)
             known = self._cases[key] = len(self._cases)
         return known
+
+
+def _refused(count: int, name: str, wrong: Exception) -> EventRefused:
+    return EventRefused(f'event {count} of the agent, "{clip(name, 40)}", is refused: {wrong}')
 
 
 def of_request(

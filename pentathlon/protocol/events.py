@@ -98,7 +98,7 @@ def read(document: JsonObject) -> Message:
     try:
         return Message(_validate(document), document)
     except ValidationError as error:
-        raise WrongEvent(clause(error, TYPES[name], tagged=True)) from None
+        raise WrongEvent(clause(error, TYPES[name], tagged=True), name) from None
 
 
 def read_served(counter: Counter) -> Served:

@@ -52,17 +52,17 @@ class Step(_Part):
     sample_ms: float
     timeout_s: float
 
-    def task(self) -> dict[str, Any]:
+    def task(self) -> WorkloadRequest:
         """The step as an entry of the agent's request."""
-        return {
-            "id": self.workload,
-            "parameters": self.parameters,
-            "iterations": self.iterations,
-            "warmup": self.warmup,
-            "sample_ms": self.sample_ms,
-            "processes": self.processes,
-            "timeout_s": self.timeout_s,
-        }
+        return WorkloadRequest(
+            id=self.workload,
+            parameters=self.parameters,
+            iterations=self.iterations,
+            warmup=self.warmup,
+            sample_ms=self.sample_ms,
+            processes=self.processes,
+            timeout_s=self.timeout_s,
+        )
 
 
 class Boot(_Part):

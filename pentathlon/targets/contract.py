@@ -17,6 +17,8 @@ from typing import Any, Self
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
+from pentathlon.protocol.events import Message
+from pentathlon.protocol.requests.session import Request
 
 
 class Session(ABC):
@@ -32,21 +34,21 @@ class Session(ABC):
 
     @abstractmethod
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
         """Send the request and yield the agent's events, `done` being the last one.
 
         The target adds what it alone knows: `placement` and `scratch`, where the request leaves
-        them out or gives null.
+        them out.
 
         Args:
-            request: the agent's request (protocol version 1).
             idle_timeout_s: longest wait for the next event, in seconds.
             total_timeout_s: longest time for the whole request, in seconds.
 
         Raises:
             TargetError: a timeout, the end of the agent before `done`, or output that is torn. The
                 session is stopped by then.
+            WrongEvent: an event is not what the protocol says.
         """
 
     @abstractmethod
