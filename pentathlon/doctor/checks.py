@@ -12,7 +12,7 @@ from pentathlon.machine import restore, undo_journal
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.finding import Finding
 from pentathlon.protocol import agent
-from pentathlon.protocol.version import PROTOCOL
+from pentathlon.protocol.requests.session import Request
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Install, Log
 from pentathlon.targets.plain import PlainSystem

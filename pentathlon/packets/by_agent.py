@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pentathlon.packets.clocks import ClockDifference
 from pentathlon.packets.flow_metrics import QUANTILES, Delay, FlowMetrics, rate, throughput
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.requests.join import Clocks, JoinRequest
 
 LATE_SHARES = [0.99]
 
@@ -26,16 +26,16 @@ def flow_metrics(
     Raises:
         RecordsError: a file is torn or damaged.
     """
-    line = clocks and {name: asdict(clocks)[name] for name in ("origin_ns", "offset_ns", "drift")}
-    request = {
-        "sent": str(sent), "received": str(received), "clocks": line,
-        "delay_shares": list(QUANTILES.values()), "late_shares": LATE_SHARES,
-    }  # fmt: skip
-    done = subprocess.run(
-        [agent, "join"], input=json.dumps(request), capture_output=True, text=True, check=False
-    )
+    line = None
+    if clocks:
+        line = Clocks(origin_ns=clocks.origin_ns, offset_ns=clocks.offset_ns, drift=clocks.drift)
+    request = JoinRequest(
+        sent=str(sent), received=str(received), clocks=line,
+        delay_shares=list(QUANTILES.values()), late_shares=LATE_SHARES,
+    )  # fmt: skip
+    done = subprocess.run([agent, "join"], input=request.line(), capture_output=True, check=False)
     if done.returncode:
-        raise RecordsError(done.stderr.strip())
+        raise RecordsError(done.stderr.decode(errors="replace").strip())
     return _metrics(json.loads(done.stdout), clocks)
 
 

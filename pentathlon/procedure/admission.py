@@ -1,9 +1,9 @@
 """What the agent sends is checked before anything is recorded: an event that is not the answer to
 the request fails its boot, and the study goes on.
 
-`protocol.line` has checked by then that a line is JSON of a bounded size; `protocol.events` has given
-the event its type, which fixes the type and range of each value. Here is checked what depends on
-the request: the session, the step that is going on, the catalog's unit and direction, the case, and
+`protocol.line` has checked by then that a line is JSON of a bounded size, `protocol.events` has
+given the event its type, which fixes the type and range of each value. Here is checked what depends
+on the request: the session, the step that is going on, the catalog's unit and direction, the case, and
 that no sample comes twice or after its step has ended.
 """
 
@@ -86,14 +86,16 @@ class Admission:
         """
         count, name = 0, ""
         try:
-            for count, message in enumerate(messages, start=1):
+            for message in messages:
                 name = str(message.document["event"])
                 self._check(message.event)
                 yield message
-        except WrongEvent as wrong:  # The session could not read it, so it was not counted.
-            raise _refused(count + 1, wrong.event, wrong) from None
-        except _Wrong as wrong:
-            raise _refused(count, name, wrong) from None
+                count += 1
+        except (WrongEvent, _Wrong) as wrong:
+            name = wrong.event if isinstance(wrong, WrongEvent) else name
+            raise EventRefused(
+                f'event {count + 1} of the agent, "{clip(name, 40)}", is refused: {wrong}'
+            ) from None
 
     def _check(self, event: AnyEvent) -> None:
         """Check the next event."""
@@ -263,10 +265,6 @@ class Admission:
             _check_case(case, step)
             known = self._cases[key] = len(self._cases)
         return known
-
-
-def _refused(count: int, name: str, wrong: Exception) -> EventRefused:
-    return EventRefused(f'event {count} of the agent, "{clip(name, 40)}", is refused: {wrong}')
 
 
 def of_request(

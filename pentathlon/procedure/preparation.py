@@ -20,7 +20,7 @@ from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, JsonObject
-from pentathlon.protocol.version import PROTOCOL
+from pentathlon.protocol.requests.session import PrepareStep, Record, Request
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
 from pentathlon.study.limits import check_steps

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pentathlon.protocol.requests.session import PrepareStep, prepare_step
 from pentathlon.study.table import Table
 from pentathlon.targets.descriptor import Kind
 from pentathlon.targets.registry import kind_of

@@ -60,7 +60,7 @@ class Launch:
     command: Sequence[str]
     pipes: bool = False
     environment: dict[str, str] = field(default_factory=dict)
-    placement: Placement = Placement()
+    placement: Placement = field(default_factory=Placement)
     scratch: str | None = None
     files: Sequence[int] = ()
     beside: Sequence[subprocess.Popen[bytes]] = ()

@@ -121,9 +121,7 @@ class Endpoint:
     def finish_job(self, job: str) -> Stopped:
         """End such work; the `stopped` event."""
         work = self._works.pop(job, "")
-        return jobs.stopped(
-            self._last(Stop(job=job), "stopped", 4 * ANSWER_S), job, work
-        )
+        return jobs.stopped(self._last(Stop(job=job), "stopped", 4 * ANSWER_S), job, work)
 
     def need(self, program: str, package: str) -> str:
         """The path of a program that the host can start; a guest has those of this machine.

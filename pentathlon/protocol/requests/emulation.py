@@ -86,7 +86,7 @@ class Emulate(Asked):
 
     work: Literal["emulate"] = "emulate"
     interfaces: list[str]
-    namespaces: list[str | None] = [None, None]
+    namespaces: list[str | None] = Field([None, None])
     ways: list[Way]
     seed: int = 0
     spin_us: int

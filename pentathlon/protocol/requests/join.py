@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from pentathlon.protocol.requests.base import Asked
 
 
@@ -19,5 +21,5 @@ class JoinRequest(Asked):
     sent: str
     received: str
     clocks: Clocks | None = None
-    delay_shares: list[float] = []
-    late_shares: list[float] = []
+    delay_shares: list[float] = Field([])
+    late_shares: list[float] = Field([])

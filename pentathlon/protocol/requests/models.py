@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict, final
 
 from pydantic import Field
 
 
+@final
 class Constant(TypedDict):
     model: Literal["constant"]
     value: float
 
 
+@final
 class Uniform(TypedDict):
     model: Literal["uniform"]
     minimum: float
     maximum: float
 
 
+@final
 class Exponential(TypedDict):
     model: Literal["exponential"]
     mean: float
 
 
+@final
 class Scaled(TypedDict):
     model: Literal["pareto", "gamma", "weibull"]
     shape: float
     scale: float
 
 
+@final
 class Cauchy(TypedDict):
     model: Literal["cauchy"]
     location: float
     scale: float
 
 
+@final
 class Normal(TypedDict):
     model: Literal["normal"]
     mean: float
     sd: float
 
 
+@final
 class Poisson(TypedDict):
     """Whole numbers of `unit`."""
 
@@ -49,12 +56,14 @@ class Poisson(TypedDict):
     unit: NotRequired[float]
 
 
+@final
 class Imix(TypedDict):
     """The simple Internet mix of packet sizes (RFC 6985)."""
 
     model: Literal["imix"]
 
 
+@final
 class Trace(TypedDict):
     """The values in their order, again and again."""
 
@@ -68,6 +77,7 @@ Model: TypeAlias = Annotated[
 ]
 
 
+@final
 class Quantiles(TypedDict):
     """A distribution by its quantiles, evenly spaced, with straight lines between them."""
 
@@ -77,18 +87,22 @@ class Quantiles(TypedDict):
 Jitter: TypeAlias = Model | Quantiles
 
 
-class Gap(TypedDict):
+class Periods(TypedDict):
+    """Lengths of the periods with and without packets, s."""
+
+    on: NotRequired[Model]
+    off: NotRequired[Model]
+
+
+class Gap(Periods):
     """The time between two packets.
 
     Attributes:
         of: seconds, or with `rate` packets per second; a constant rate of 0 asks for as many as the
             system takes.
         hold_s: for how long a rate that was drawn holds; left out: for one packet.
-        on, off: lengths of the periods with and without packets, s.
     """
 
     of: Model
     rate: NotRequired[bool]
     hold_s: NotRequired[float]
-    on: NotRequired[Model]
-    off: NotRequired[Model]

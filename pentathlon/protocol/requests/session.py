@@ -39,7 +39,7 @@ class WorkloadRequest(Asked):
     """
 
     id: str
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field({})
     iterations: int = 5
     warmup: int = 1
     sample_ms: float = 5.0
@@ -112,5 +112,5 @@ class Request(Asked):
     scratch: str | None = None
     inventory: bool = False
     placement: Placement | None = None
-    prepare: list[PrepareStep] = []
+    prepare: list[PrepareStep] = Field([])
     workloads: list[WorkloadRequest]

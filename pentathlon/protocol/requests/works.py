@@ -42,7 +42,7 @@ class Program(Asked):
     """A program, its arguments, and what it is given on standard input."""
 
     command: list[str]
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = Field({})
     directory: str | None = None
     input: str = ""
 
@@ -58,7 +58,7 @@ class Compete(Asked):
 
     work: Literal["compete"] = "compete"
     workload: str
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field({})
     copies: int = 1
     placement: Placement | None = None
 

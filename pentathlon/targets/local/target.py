@@ -13,6 +13,7 @@ from pentathlon.machine.settings import MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.machine.whole_machine import everything
+from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import options
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.contract import Session
@@ -76,7 +77,7 @@ class LocalTarget(PlacedTarget):
                 self.name,
                 Launch(
                     command=launch.wrap(self.command(), group=group, nice=self.settings.nice),
-                    placement=self.settings.placement(),
+                    placement=Placement(**self.settings.placement()),
                     scratch=str(scratch),
                 ),
                 journal,

@@ -15,6 +15,7 @@ from pentathlon.machine.settings import MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
+from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import guest, options
 from pentathlon.targets.capabilities import FarSession, FarTarget
 from pentathlon.targets.contract import Session
@@ -210,11 +211,11 @@ class SshTarget(FarTarget):
             journal.undo()
             raise
 
-    def _placement(self) -> dict[str, Any]:
+    def _placement(self) -> Placement:
         placement = self.settings.placement()
         if self.system.cpus is not None:
             placement["cpus"] = [cpu % self._cpu_count for cpu in self.system.cpus]
-        return placement
+        return Placement(**placement)
 
     def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
         self.address.ask(command, timeout_s)
