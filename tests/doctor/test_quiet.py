@@ -257,6 +257,6 @@ def test_congestion_control_is_set_in_the_own_namespace_alone(
     assert made.settings_to_change() == []
     asked = {"protocol": 2, "session": "x", "inventory": True, "workloads": []}
     with made.boot(20) as session:
-        first = next(iter(session.run(asked, 60, 60)))
+        first = next(iter(session.run(asked, 60, 60))).document
     assert first["system"]["network"]["congestion_control"] == "reno"
     assert file.read_text() == before

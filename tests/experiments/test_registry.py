@@ -17,6 +17,7 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.protocol import agent
 from pentathlon.report.experiments.registry import SHOWN
 from tests.fakes.catalogs import catalog
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, request
 
 PACKAGE = Path(__file__).parents[2] / "pentathlon"
@@ -138,7 +139,7 @@ def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
     ]
     target = make_target(FakeSystem(target="local"), agent.locate(), tmp_path)
     with target.boot(20) as session:
-        events = list(session.run(asked, 20, 60))
+        events = documents(session.run(asked, 20, 60))
     errors = [event for event in events if event["event"] == "error"]
     assert [one["workload"] for one in errors] == [one.id for one in between]
     assert {one["kind"] for one in errors} == {"unsupported"}

@@ -30,6 +30,7 @@ from pentathlon.study.reach import Ssh
 from pentathlon.targets.netns.target import NetnsTarget, probe
 from pentathlon.testbed import hosts, namespaces, placed
 from pentathlon.testbed.endpoint import Endpoint
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSettings, FakeSystem, needs_root, request
 
 
@@ -156,7 +157,7 @@ def test_the_inventory_of_a_boot_has_both_hosts_once(
     asked["workloads"] *= 2
     with target.boot(20) as session:
         assert isinstance(session, PairSession)
-        events = list(session.run(asked, 20, 60))
+        events = documents(session.run(asked, 20, 60))
     found = [event["system"] for event in events if event["event"] == "inventory"]
     assert [list(one) == ["hosts"] for one in found] == [False, True]
     assert {host: told["nice"] for host, told in found[1]["hosts"].items()} == {

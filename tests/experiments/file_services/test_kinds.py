@@ -12,6 +12,7 @@ from pentathlon.experiments.two_hosts import PairTarget, no_office
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
 from pentathlon.study.model import Peer, System
+from tests.fakes.messages import documents
 from tests.fakes.scripted import ScriptedSession
 
 
@@ -28,7 +29,7 @@ def test_hosts_without_links_have_no_file_services(
     entry = {"id": workload, "parameters": {"links": ["none"]}, "warmup": 0, "iterations": 1}
     request = {"session": "0" * 16, "seed": 7, "workloads": [entry]}
     with target.boot(1.0) as session:
-        events = list(session.run(request, 1.0, 1.0))
+        events = documents(session.run(request, 1.0, 1.0))
     (error,) = (event for event in events if event["event"] == "error")
     assert (error["kind"], error["reason"]) == ("unsupported", no_office())
     assert error["workload"] == workload

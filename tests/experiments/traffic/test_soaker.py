@@ -57,7 +57,7 @@ def test_a_case_says_once_which_soaker_was_not_measured(monkeypatch: pytest.Monk
     asked = task(soaker="idle")
     asked.description["iterations"] = 3
     host: Any = SimpleNamespace(refused={})
-    errors = [e for e in driver.run_traffic(asked, host, host) if e["event"] == "error"]
+    errors = [e for _, e in driver.run_traffic(asked, host, host) if e["event"] == "error"]
     assert [(error["kind"], error["reason"]) for error in errors] == [
         ("unsupported", f"cpu_available_sender: {availability.NOTHING_ALONE}"),
         ("unsupported", f"cpu_available_receiver: {availability.NO_WINDOW}"),
