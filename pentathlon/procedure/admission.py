@@ -3,8 +3,8 @@ the request fails its boot, and the study goes on.
 
 `protocol.line` has checked by then that a line is JSON of a bounded size, `protocol.events` has
 given the event its type, which fixes the type and range of each value. Here is checked what depends
-on the request: the session, the step that is going on, the catalog's unit and direction, the case, and
-that no sample comes twice or after its step has ended.
+on the request: the session, the step that is going on, the catalog's unit and direction, the case,
+and that no sample comes twice or after its step has ended.
 """
 
 from __future__ import annotations

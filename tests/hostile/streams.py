@@ -15,7 +15,8 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.procedure.admission import Admission
-from pentathlon.protocol.events import Done, read
+from pentathlon.protocol.events import Done, Message, read
+from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
@@ -289,10 +290,11 @@ class StreamSession(ProcessSession):
         super().__init__(name, Launch(command=command), UndoJournal(state))
 
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
-        good = text_of(answer(request))
-        self._file.write_bytes(good if self._random is None else spoilt(request, self._random))
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
+        asked = request.model_dump()
+        good = text_of(answer(asked))
+        self._file.write_bytes(good if self._random is None else spoilt(asked, self._random))
         yield from super().run(request, idle_timeout_s, total_timeout_s)
 
 

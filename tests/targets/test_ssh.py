@@ -148,13 +148,14 @@ def test_a_killed_experimenter_leaves_nothing_over_there(
     code = """
 import sys, os, signal
 from pathlib import Path
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.study.model import System
 from pentathlon.experiments.systems import make_target
 config, agent, state = sys.argv[1:]
 system = System(name="a", target="ssh", ssh={"host": "bench", "config": config})
 session = make_target(system, Path(agent), Path(state)).boot(20)
-for _, event in session.run({"protocol": 2, "session": "x", "workloads": [
-        {"id": "test.spin", "iterations": 100000, "sample_ms": 5.0}]}, 60, 120):
+spin = WorkloadRequest(id="test.spin", iterations=100000, sample_ms=5.0)
+for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
     if event["event"] == "progress" and event["state"] == "case":
         os.kill(os.getpid(), signal.SIGKILL)
 """

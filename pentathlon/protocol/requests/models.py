@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict, final
+from typing import Annotated, Literal, NotRequired, TypeAlias, final
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 
 @final

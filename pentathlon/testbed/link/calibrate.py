@@ -191,10 +191,7 @@ def _sparse(way: Way, count: int, load: float) -> ProbeSend:
 
 
 def _probes(count: int, size_bytes: int, period_ms: float) -> ProbeSend:
-    return ProbeSend(
-        count=count, size_bytes=size_bytes, period_ns=round(period_ms * 1e6),
-        after_ns=round(START_S * 1e9),
-    )  # fmt: skip
+    return ProbeSend(count=count, size_bytes=size_bytes, period_ns=round(period_ms * 1e6))
 
 
 def _rate(bed: LinkTestbed, direction: Direction) -> float | None:
@@ -255,10 +252,13 @@ def exchange(
         other: Side = "server" if side == "client" else "client"
         local, peer = (bed.host(s).addresses[version] for s in (side, other))
         form = "[{}]:{}" if version == 6 else "{}:{}"
+        send = sends.get(side)
         work = Probe(
-            local=form.format(local, PORT), peer=form.format(peer, PORT), mark=mark,
-            send=sends.get(side),
-        )  # fmt: skip
+            local=form.format(local, PORT),
+            peer=form.format(peer, PORT),
+            mark=mark,
+            send=send and send.model_copy(update={"after_ns": round(START_S * 1e9)}),
+        )
         bed.host(side).start("probe", work)
     longest = max(send.count * send.period_ns / 1e9 for send in sends.values())
     queues = max(_queue_s(bed, direction) for direction in DIRECTIONS)

@@ -54,9 +54,9 @@ class Clock:
 
     def task(self, task: Task, *_: Any) -> Iterator[Message]:
         self.now += 100.0
-        yield task.sample(
-            metric="m", case={}, phase="measure", iteration=0, value=1.0, batch=1, elapsed_ns=1,
-            counters={},
+        yield task.event(
+            "sample", metric="time", case={}, unit="s", direction="lower", phase="measure",
+            iteration=0, value=1.0, batch=1, elapsed_ns=1, counters={},
         )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def test_a_histogram_of_the_first_host_keeps_its_count() -> None:
             "highest": 1,
             "significant_digits": 2,
             "buckets": [[1, 5]],
-        },  # fmt: skip
+        },
         {"event": "done", "samples": 1, "errors": 0},
     ]
     first = ScriptedSession(lambda *_: iter(play), 0)
