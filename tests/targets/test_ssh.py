@@ -72,7 +72,7 @@ def test_the_agent_over_there_computes_the_same(
 ) -> None:
     def serve(made: Any) -> list[dict[str, Any]]:
         with made.boot(BOOT_S) as session:
-            return documents(session.run(spin() | {"inventory": True}, 60, 120))
+            return documents(session.run(spin().model_copy(update={"inventory": True}), 60, 120))
 
     made = target(server, real_agent, state, cpus=(-1,), settings=FakeSettings({"nice": 3}))
     made.prepare()
