@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from copy import deepcopy
 from typing import Any
 
-from pydantic import TypeAdapter
+import pytest
+from pydantic import TypeAdapter, ValidationError
 
-from pentathlon.protocol.requests.commands import AnyCommand
+from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.commands import AnyCommand, Tune
+from pentathlon.protocol.requests.emulation import Emulate, Queue, Way
 from pentathlon.protocol.requests.join import JoinRequest
-from pentathlon.protocol.requests.session import Request
+from pentathlon.protocol.requests.session import Placement, Request, WorkloadRequest
 from tests.protocol.test_schema import Described, kinds, words
 
 TYPES: dict[str, Any] = {
