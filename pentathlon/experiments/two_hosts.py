@@ -24,6 +24,7 @@ from pentathlon.experiments.forwarding.testbed import (
 )
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.settings import Change
 from pentathlon.protocol import agent
 from pentathlon.protocol.events import (
     Done,
@@ -40,7 +41,7 @@ from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.problems import listing
 from pentathlon.targets import registry as kinds
 from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
-from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.contract import Description, Session, Target
 from pentathlon.targets.descriptor import End, Kind
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.endpoint import CommandError, Endpoint
@@ -168,7 +169,7 @@ class PairTarget(Target):
                     f'a host of the target "{target.kind}" cannot be given them; leave them out'
                 )
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         own = self.inner.describe()
         remarks = [f"forwarding: {remark}" for remark in self.forwarding_remarks]
         if self.link_engine != "agent":
@@ -178,12 +179,15 @@ class PairTarget(Target):
             for end, known in zip(("client", "server"), self.behaviours, strict=True)
             if known.name != OWN
         }
-        behaves = {"behaves": ends} if ends else {}
-        server = {} if self.ends.alike else {"server": self.ends.targets[1].describe()}
-        return own | {
-            "layer": self.layer, "peer": True, **behaves, **server,
-            "notes": [*own.get("notes", []), *remarks, *self._cables()],
+        found: Description = {
+            **own, "layer": self.layer, "peer": True,
+            "notes": [*own["notes"], *remarks, *self._cables()],
         }  # fmt: skip
+        if ends:
+            found["behaves"] = ends
+        if not self.ends.alike:
+            found["server"] = self.ends.targets[1].describe()
+        return found
 
     def _cables(self) -> list[str]:
         """What joins this machine to those that are ends of its links."""
@@ -216,8 +220,8 @@ class PairTarget(Target):
         ]
         return [*self.inner.privileges(), *links, *files, *there]
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
-        lent = [
+    def settings_to_change(self) -> list[Change]:
+        lent: list[Change] = [
             {"what": f"interface {cable.own}", "from": "this machine's", "to": "lent to links"}
             for cable in self.ends.cables
             if cable

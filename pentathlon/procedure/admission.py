@@ -84,15 +84,17 @@ class Admission:
         Raises:
             EventRefused: one is not the answer to the request.
         """
-        count, name = 0, ""
+        count, message = 0, None
         try:
             for message in messages:
-                name = str(message.document["event"])
                 self._check(message.event)
                 yield message
                 count += 1
         except (WrongEvent, _Wrong) as wrong:
-            name = wrong.event if isinstance(wrong, WrongEvent) else name
+            if isinstance(wrong, WrongEvent):
+                name = wrong.event  # The session could not read it.
+            else:
+                name = str(message.document["event"]) if message else ""
             raise EventRefused(
                 f'event {count + 1} of the agent, "{clip(name, 40)}", is refused: {wrong}'
             ) from None

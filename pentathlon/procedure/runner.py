@@ -147,7 +147,7 @@ class Runner:
                 layer=target.layer,
                 session=session_id,
                 steps=numbers,
-                settings=target.settings_to_change(),
+                settings=[{**change} for change in target.settings_to_change()],
                 install=self.state.install_name(boot.system, self.plan.install_of(boot.block)),
             )
         )

@@ -12,10 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NotRequired, Self, TypedDict
 
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.settings import Change
 from pentathlon.machine.system import SystemSpec
 from pentathlon.protocol.events import Message
 from pentathlon.protocol.requests.session import Request
@@ -71,6 +72,28 @@ class Session(ABC):
         self.stop()
 
 
+class Description(TypedDict):
+    """A target for the plan, as JSON data.
+
+    Attributes:
+        kernel: its release, or why it is not known yet.
+        options: of its kind.
+        notes: what a reader of the results has to know, a sentence each.
+        peer: it has a second host.
+        behaves: end -> how it behaves, where that is not its own way.
+        server: the second host's target, where it is another one.
+    """
+
+    kind: str
+    layer: str
+    kernel: str
+    options: dict[str, Any]
+    notes: list[str]
+    peer: NotRequired[bool]
+    behaves: NotRequired[dict[str, Any]]
+    server: NotRequired[Description]
+
+
 class Target(ABC):
     """How to reach one system.
 
@@ -97,8 +120,8 @@ class Target(ABC):
         """The install of a guest that is held, in a study with several."""
 
     @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """The target for the plan, as JSON data: kind, layer, kernel, options, notes.
+    def describe(self) -> Description:
+        """The target for the plan, as JSON data.
 
         It changes nothing, needs no privilege, and is the same for the same study and machine.
         """
@@ -116,8 +139,8 @@ class Target(ABC):
         """What the target needs beyond an ordinary user, one sentence each."""
         return []
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
-        """Settings of the machine that a boot changes: `what`, `from` (now) and `to`."""
+    def settings_to_change(self) -> list[Change]:
+        """Settings of the machine that a boot changes."""
         return []
 
     def renew(

@@ -114,17 +114,17 @@ def test_the_comparison_sees_each_kind_of_difference(schema: Described) -> None:
     types["ReceiveFlow"]["properties"]["colour"] = {"type": "string"}
     types["Order"]["enum"].remove("cut")
     types["Loss"]["oneOf"].pop()
-    place = "Command.start.what.emulate.ways[]"
+    place = "Command.start.what"
     assert all_differences(changed) == [
+        "Request.placement.nice: it is required and may be left out",
         "Request.workloads[].iterations: the default is 5, the agent's is 7",
         "Request.workloads[].sample_ms: ['number'] is sent, ['string'] is read",
-        "Request.placement.nice: it is required and may be left out",
         "Command.listen.flows[].colour: no type has it",
         "Command.order.order: the words differ",
-        f"{place}.loss.gilbert: one side lacks it",
-        f"{place}.queue.frames: the agent has no such field",
-        "Command.start.what.compete.placement.nice: it is required and may be left out",
-        "Command.start.what.soak.placement.nice: it is required and may be left out",
+        f"{place}.compete.placement.nice: it is required and may be left out",
+        f"{place}.emulate.ways[].loss.gilbert: one side lacks it",
+        f"{place}.emulate.ways[].queue.frames: the agent has no such field",
+        f"{place}.soak.placement.nice: it is required and may be left out",
     ]
 
 

@@ -7,18 +7,18 @@ import platform
 import subprocess
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.settings import MachineSettings
+from pentathlon.machine.settings import Change, MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import guest, options
 from pentathlon.targets.capabilities import FarSession, FarTarget
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
 from pentathlon.targets.ssh.descriptor import KIND
@@ -114,7 +114,7 @@ class SshTarget(FarTarget):
     def restarts(self) -> bool:
         return self.reboots
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -144,7 +144,7 @@ class SshTarget(FarTarget):
         own = [f"a login on {self.address.host} without a question"]
         return own + ([f"the right to restart {self.address.host}"] if self.reboots else [])
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
+    def settings_to_change(self) -> list[Change]:
         if not self.reboots:
             return []
         return [{"what": f"state of {self.address.host}", "from": "running", "to": "restarted"}]

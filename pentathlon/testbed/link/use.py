@@ -203,7 +203,7 @@ def difference(before: Statistics, after: Statistics) -> JsonObject:
         found[direction] = way
         if "lateness_ns" not in new:
             continue
-        earlier: dict[int, int] = dict(map(tuple, old["lateness_ns"]["buckets"]))
+        earlier: dict[int, int] = {one[0]: one[1] for one in old["lateness_ns"]["buckets"]}
         counts = (
             (value, count - earlier.get(value, 0)) for value, count in new["lateness_ns"]["buckets"]
         )
