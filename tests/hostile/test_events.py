@@ -164,12 +164,15 @@ def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
 def test_what_is_wrong_is_said(
     kind: str, change: dict[str, Any], said: str, request_of_both: dict[str, Any]
 ) -> None:
+    at = place(streams.answer(request_of_both), kind)
+
     def spoil(events: list[dict[str, Any]]) -> None:
-        events[place(events, kind)].update(change)
+        events[at].update(change)
 
     text = refusal(request_of_both, spoil)
     assert said in text and "\n" not in text
-    assert text.startswith("event ") and "is refused" in text
+    name = change.get("event", kind)
+    assert text.startswith(f'event {at + 1} of the agent, "{name}", is refused: ')
 
 
 def test_the_order_is_kept(request_of_both: dict[str, Any]) -> None:
