@@ -49,8 +49,8 @@ class FakeSystem:
 
 def entry(workload: str, **fields: Any) -> WorkloadRequest:
     """A workload of a request."""
-    usual = {"iterations": 2, "warmup": 0, "sample_ms": 1.0, "timeout_s": 60}
-    return WorkloadRequest(id=workload, **usual | fields)
+    usual = {"id": workload, "iterations": 2, "warmup": 0, "sample_ms": 1.0, "timeout_s": 60}
+    return WorkloadRequest(**usual | fields)
 
 
 def request(workload: str, **fields: Any) -> Request:

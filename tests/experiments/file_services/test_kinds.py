@@ -11,7 +11,7 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairTarget, no_office
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
-from pentathlon.protocol.requests.session import WorkloadRequest
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.study.model import Peer, System
 from tests.fakes.messages import documents
 from tests.fakes.scripted import ScriptedSession
@@ -28,7 +28,7 @@ def test_hosts_without_links_have_no_file_services(
     first = ScriptedSession(lambda *_: [done], 0)
     monkeypatch.setattr(target.inner, "boot", lambda _: first)
     entry = WorkloadRequest(id=workload, parameters={"links": ["none"]}, warmup=0, iterations=1)
-    request = {"session": "0" * 16, "seed": 7, "workloads": [entry]}
+    request = Request(session="0" * 16, seed=7, workloads=[entry])
     with target.boot(1.0) as session:
         events = documents(session.run(request, 1.0, 1.0))
     (error,) = (event for event in events if event["event"] == "error")
