@@ -33,9 +33,9 @@ from pentathlon.protocol.events import (
     Packets,
     Progress,
     Sample,
-    index_of,
     read,
 )
+from pentathlon.protocol.messages.base import MaybeOfStep, OfStep
 from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.problems import listing
@@ -341,20 +341,21 @@ class PairSession(Session):
         own = request.model_copy(update={"workloads": [tasks[place] for place in alone]})
         done: Message | None = None
         for message in self._first.run(own, idle_timeout_s, total_timeout_s):
-            event, index = message.event, index_of(message.event)
+            event = message.event
             if isinstance(event, Done):
                 done = message
-            elif index is None:
+            elif not isinstance(event, OfStep | MaybeOfStep) or event.index is None:
                 yield message
-            elif index >= len(alone):
+            elif event.index >= len(alone):
                 raise TargetError(
-                    f'system "{self.name}": the agent sent an event of step {index}, '
+                    f'system "{self.name}": the agent sent an event of step {event.index}, '
                     f"and has {len(alone)}"
                 )
             else:
-                # The count of a histogram is that of its values.
-                of_all = {"count": len(tasks)} if isinstance(event, Progress) else {}
-                yield read(message.document | {"index": alone[index]} | of_all)
+                changed = {"index": alone[event.index]}
+                if isinstance(event, Progress):  # The count of a histogram is that of its values.
+                    changed["count"] = len(tasks)
+                yield Message(event.model_copy(update=changed), message.document | changed)
         spent_s = 0.0
         samples = errors = 0
         for place, (description, experiment) in enumerate(zip(tasks, experiments, strict=True)):

@@ -75,21 +75,21 @@ def _search(
                 break
             message = f"search of {setting.case} ({criterion}): {wrong}"
             yield task.event("log", level="warning", message=message)
-        of_limit: Case = {"criterion": criterion, **setting.case}
+        case: Case = {"criterion": criterion, **setting.case}
         if found.failed is None:
             reason = found.reason or f"the search began at {highest:g} packets/s, which passed"
             yield task.error(
                 "invalid",
                 f"the limit is above {found.passed:.6g} packets/s, and no more was offered: "
                 f"{reason}",
-                of_limit,
+                case,
             )
         elif not found.passed:
             yield task.error(
-                "invalid", f"even {found.failed:.6g} packets/s did not pass", of_limit
+                "invalid", f"even {found.failed:.6g} packets/s did not pass", case
             )  # fmt: skip
         elif wrong:
-            yield task.error("invalid", wrong, of_limit)
+            yield task.error("invalid", wrong, case)
         else:
             yield sample("rate", found.passed, criterion=criterion)
             yield sample("rate_above", found.failed, criterion=criterion)
