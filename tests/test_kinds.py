@@ -34,7 +34,6 @@ OTHER = {
     ("testbed/link/remote_end.py", "local"): IP,
     ("testbed/link/remote_end.py", "netns"): IP,
     ("testbed/link/testbed.py", "netns"): IP,
-    ("testbed/link/calibrate.py", "local"): "the near end of a socket, in the request of a probe",
     ("study/check.py", "ssh"): KEY,
     ("study/code.py", "ssh"): KEY,
     ("study/messages.py", "ssh"): KEY,

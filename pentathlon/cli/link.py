@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -12,6 +13,7 @@ from pentathlon.cli.link_run import HELP as RUN_HELP
 from pentathlon.cli.link_run import run, said
 from pentathlon.cli.screen import err, out
 from pentathlon.protocol import agent
+from pentathlon.protocol.events import JsonObject
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile, names
 from pentathlon.testbed.link.calibrate import ATTEMPTS, Calibration, LinkRefused
 from pentathlon.testbed.link.calibrate import calibrate as measure
@@ -87,7 +89,7 @@ def calibrate(
         except ProfileError as error:
             raise InputError(str(error)) from error
         refused = False
-        found: list[dict[str, Any]] = []
+        found: list[JsonObject] = []
         for one in chosen:
             with open_link(agent.locate(), one, seed=seed, engine=engine) as bed:
                 try:
@@ -96,7 +98,7 @@ def calibrate(
                 except LinkRefused as error:
                     calibration, complaint = error.found, str(error)
             refused |= complaint is not None
-            found.append({"passed": complaint is None, **calibration.as_dict()})
+            found.append({"passed": complaint is None, **asdict(calibration)})
             if not as_json:
                 _show(calibration)
             if complaint:

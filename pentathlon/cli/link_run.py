@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pentathlon.cli.exits import Exit, InputError, Interrupted, StopSignals, domain_errors
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.protocol import agent
+from pentathlon.protocol.events import JsonObject
 from pentathlon.protocol.lateness import quantile_ns
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, Way, load_profile
 from pentathlon.testbed.link.interface_ends import EndError
@@ -119,7 +120,7 @@ def said(way: Way) -> str:
     return ", ".join([f"{rate}, {way.delay_ms:g} ms", *filter(None, more)])
 
 
-def told(found: dict[str, Any]) -> list[str]:
+def told(found: JsonObject) -> list[str]:
     """What happened on a link, in lines."""
     lines = [line for direction in DIRECTIONS for line in _way(direction, found[direction])]
     took = found["elapsed_ns"] / 1e9
@@ -127,7 +128,7 @@ def told(found: dict[str, Any]) -> list[str]:
     return [*lines, f"in use for {seconds(took)}; the emulator took {cpu:.1f} % of a CPU"]
 
 
-def _way(direction: str, way: dict[str, Any]) -> list[str]:
+def _way(direction: str, way: JsonObject) -> list[str]:
     lines = [
         f"{direction}: {way['frames_in']:,} frames ({way['bytes_in']:,} bytes) came, "
         f"{way['frames_out']:,} ({way['bytes_out']:,} bytes) were handed over"

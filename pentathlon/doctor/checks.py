@@ -12,7 +12,7 @@ from pentathlon.machine import restore, undo_journal
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.finding import Finding
 from pentathlon.protocol import agent
-from pentathlon.protocol.version import PROTOCOL
+from pentathlon.protocol.requests.session import Request
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Install, Log
 from pentathlon.targets.plain import PlainSystem
@@ -116,13 +116,7 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
         if quick:
             return Finding("target", system.name, True, f"kernel {told} (not booted)")
         with target.boot(BOOT_S) as session:
-            request = {
-                "protocol": PROTOCOL,
-                "session": "d0c",
-                "seed": 1,
-                "inventory": False,
-                "workloads": [],
-            }
+            request = Request(session="d0c", seed=1, workloads=[])
             for _ in session.run(request, BOOT_S, BOOT_S):
                 pass
             took = session.boot_seconds

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar
 
+from pentathlon.protocol.events import Message
 from pentathlon.testbed.trial import Task
 
 Kind: TypeAlias = Literal["pair", "forwarder", "links"]
 
 Testbed = TypeVar("Testbed")
 
-Driver: TypeAlias = Callable[[Task, Testbed], Iterator[dict[str, Any]]]
+Driver: TypeAlias = Callable[[Task, Testbed], Iterator[Message]]
 """What makes the events of a task on its testbed."""
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NotRequired, TypedDict
+
+from pentathlon.protocol.events import Case
+from pentathlon.protocol.requests.commands import Role
 
 BUFFER_BYTES = 8 << 20
 """Buffer of a receiver that takes many packets at once, in bytes (SO_RCVBUF)."""
@@ -27,7 +30,7 @@ _DELAYS = ("delay", "kernel_", "send_", "receive_")
 """How the names of metrics begin for which one has to know when each packet left."""
 
 
-def cases(case: dict[str, Any]) -> list[dict[str, Any]]:
+def cases(case: Case) -> list[Case]:
     """The cases that a case stands for: where its rung is "best", one for each, fastest first.
 
     The next one is for where the one before is refused.
@@ -48,9 +51,20 @@ def is_meaningless(metric: str, rung: str) -> bool:
     return rung == "gso" and metric in _JITTERS
 
 
-def receiving(rung: str, receiver: str) -> dict[str, Any]:
+class Receiving(TypedDict):
+    """Fields of a `ReceiveFlow` that all flows of a trial share."""
+
+    spinning: bool
+    rung: str
+    role: Role
+    reader: NotRequired[str]
+    buffer_bytes: NotRequired[int]
+    stamps: NotRequired[bool]
+
+
+def receiving(rung: str, receiver: str) -> Receiving:
     """What the receiver of a flow is told, by the flow's rung and the study's `receiver`."""
-    told: dict[str, Any] = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}
+    told: Receiving = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}
     if receiver in SILENT:
         told |= {"reader": receiver, "role": "receive"}
     elif rung != "send":

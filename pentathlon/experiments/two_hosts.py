@@ -24,12 +24,24 @@ from pentathlon.experiments.forwarding.testbed import (
 )
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.settings import Change
 from pentathlon.protocol import agent
+from pentathlon.protocol.events import (
+    Done,
+    Error,
+    Message,
+    Packets,
+    Progress,
+    Sample,
+    read,
+)
+from pentathlon.protocol.messages.base import MaybeOfStep, OfStep
+from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.problems import listing
 from pentathlon.targets import registry as kinds
 from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
-from pentathlon.targets.contract import Session, Target
+from pentathlon.targets.contract import Description, Session, Target
 from pentathlon.targets.descriptor import End, Kind
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.endpoint import CommandError, Endpoint
@@ -157,7 +169,7 @@ class PairTarget(Target):
                     f'a host of the target "{target.kind}" cannot be given them; leave them out'
                 )
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         own = self.inner.describe()
         remarks = [f"forwarding: {remark}" for remark in self.forwarding_remarks]
         if self.link_engine != "agent":
@@ -167,12 +179,15 @@ class PairTarget(Target):
             for end, known in zip(("client", "server"), self.behaviours, strict=True)
             if known.name != OWN
         }
-        behaves = {"behaves": ends} if ends else {}
-        server = {} if self.ends.alike else {"server": self.ends.targets[1].describe()}
-        return own | {
-            "layer": self.layer, "peer": True, **behaves, **server,
-            "notes": [*own.get("notes", []), *remarks, *self._cables()],
+        found: Description = {
+            **own, "layer": self.layer, "peer": True,
+            "notes": [*own["notes"], *remarks, *self._cables()],
         }  # fmt: skip
+        if ends:
+            found["behaves"] = ends
+        if not self.ends.alike:
+            found["server"] = self.ends.targets[1].describe()
+        return found
 
     def _cables(self) -> list[str]:
         """What joins this machine to those that are ends of its links."""
@@ -205,8 +220,8 @@ class PairTarget(Target):
         ]
         return [*self.inner.privileges(), *links, *files, *there]
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
-        lent = [
+    def settings_to_change(self) -> list[Change]:
+        lent: list[Change] = [
             {"what": f"interface {cable.own}", "from": "this machine's", "to": "lent to links"}
             for cable in self.ends.cables
             if cable
@@ -318,27 +333,29 @@ class PairSession(Session):
         self.file_service = file_service
 
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
-        tasks = request["workloads"]
-        experiments = [registry.find(task["id"]) for task in tasks]
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
+        tasks = request.workloads
+        experiments = [registry.find(task.id) for task in tasks]
         alone = [place for place, experiment in enumerate(experiments) if experiment is None]
-        own = request | {"workloads": [tasks[place] for place in alone]}
-        done: dict[str, Any] = {}
-        for event in self._first.run(own, idle_timeout_s, total_timeout_s):
-            if event["event"] == "done":
-                done = event
-            elif event["event"] != "step" and type(event.get("index")) is int:
-                if not 0 <= event["index"] < len(alone):
-                    raise TargetError(
-                        f'system "{self.name}": the agent sent an event of step {event["index"]}, '
-                        f"and has {len(alone)}"
-                    )
-                # The count of a histogram is that of its values.
-                of_all = {"count": len(tasks)} if event["event"] == "progress" else {}
-                yield event | {"index": alone[event["index"]]} | of_all
+        own = request.model_copy(update={"workloads": [tasks[place] for place in alone]})
+        done: Message | None = None
+        for message in self._first.run(own, idle_timeout_s, total_timeout_s):
+            event = message.event
+            if isinstance(event, Done):
+                done = message
+            elif not isinstance(event, OfStep | MaybeOfStep) or event.index is None:
+                yield message
+            elif event.index >= len(alone):
+                raise TargetError(
+                    f'system "{self.name}": the agent sent an event of step {event.index}, '
+                    f"and has {len(alone)}"
+                )
             else:
-                yield event
+                changed = {"index": alone[event.index]}
+                if isinstance(event, Progress):  # The count of a histogram is that of its values.
+                    changed["count"] = len(tasks)
+                yield Message(event.model_copy(update=changed), message.document | changed)
         spent_s = 0.0
         samples = errors = 0
         for place, (description, experiment) in enumerate(zip(tasks, experiments, strict=True)):
@@ -347,25 +364,25 @@ class PairSession(Session):
             if spent_s > total_timeout_s:
                 raise TargetError(f'system "{self.name}": the time limit is over')
             began = time.monotonic()
-            entry = self._catalog().workload(description["id"])
+            entry = self._catalog().workload(description.id)
             task = Task(
-                place, len(tasks), request["session"], request["seed"], description,
+                place, len(tasks), request.session, request.seed, description,
                 {one.id: one for one in entry.metrics} if entry else {},
             )  # fmt: skip
-            for event in self._drive(experiment, task):
-                samples += event["event"] == "sample"
-                errors += event["event"] == "error"
-                yield event
+            for message in self._drive(experiment, task):
+                samples += isinstance(message.event, Sample)
+                errors += isinstance(message.event, Error)
+                yield message
             if not experiment.limits_its_trials:
                 spent_s += time.monotonic() - began
-        own_samples, own_errors = (done.get(name) for name in ("samples", "errors"))
-        if type(own_samples) is not int or type(own_errors) is not int:
+        if done is None or not isinstance(done.event, Done):
             raise TargetError(
                 f'system "{self.name}": the agent did not say how many samples it sent'
             )
-        yield done | {"samples": own_samples + samples, "errors": own_errors + errors}
+        samples, errors = done.event.samples + samples, done.event.errors + errors
+        yield read(done.document | {"samples": samples, "errors": errors})
 
-    def _drive(self, experiment: Experiment[Any], task: Task) -> Iterator[dict[str, Any]]:
+    def _drive(self, experiment: Experiment[Any], task: Task) -> Iterator[Message]:
         yield task.progress("start")
         try:
             testbed = yield from self._testbed(experiment.needs.kind)
@@ -381,7 +398,7 @@ class PairSession(Session):
             yield task.error("failed", str(error))
         yield task.progress("end")
 
-    def _testbed(self, kind: TestbedKind) -> Generator[dict[str, Any], None, Any]:
+    def _testbed(self, kind: TestbedKind) -> Generator[Message, None, Any]:
         """The testbed of that kind, with the events of its making.
 
         It is made when it is first needed: most studies need one kind.
@@ -400,17 +417,18 @@ class PairSession(Session):
             raise CommandError(no_office(), "unsupported")
         return self.file_service
 
-    def _over_link(self, task: Task, events: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    def _over_link(self, task: Task, messages: Iterator[Message]) -> Iterator[Message]:
         """The events of a driver, with those of the link that its packets crossed."""
         assert self.link is not None
-        for event in events:
+        for message in messages:
+            event = message.event
             if self.link.hides(event):
                 continue
-            yield event
-            if event["event"] == "packets":
-                yield self.link.event(task, event)
+            yield message
+            if isinstance(event, Packets):
+                yield self.link.event(task, event.case, (event.phase, event.iteration))
 
-    def _open_pair(self) -> Iterator[dict[str, Any]]:
+    def _open_pair(self) -> Iterator[Message]:
         """Make both hosts if they are not there; the events of a link between them, and of what
         was read of them."""
         if self._pair is not None:
@@ -425,7 +443,7 @@ class PairSession(Session):
             self._pair = self._make_pair(self._timeout_s)
         yield from placed.inventory(dict(zip(SIDES, self._pair, strict=True)))
 
-    def _open_bed(self) -> Iterator[dict[str, Any]]:
+    def _open_bed(self) -> Iterator[Message]:
         """Make forwarder and generator if they are not there; the event of what was read of the
         forwarder."""
         if self._bed is None:

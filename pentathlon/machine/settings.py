@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pentathlon.machine import cgroup, cpus, restore, sysfs
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -31,6 +31,19 @@ KNOWN = (*sysfs.KNOWN, "cpu_quota_percent", "scheduler", "nice")
 
 REALTIME = ("fifo", "rr")
 POLICIES = ("other", "batch", "idle", *REALTIME)
+
+
+Change = TypedDict("Change", {"what": str, "from": str, "to": str})
+"""A setting of the machine that a boot changes: its value now and then."""
+
+
+class Placing(TypedDict):
+    """Where and with which priority an agent runs its workloads; None: as it is."""
+
+    cpus: list[int] | None
+    policy: str | None
+    priority: int | None
+    nice: int | None
 
 
 class MachineSettings:
@@ -80,19 +93,18 @@ class MachineSettings:
         value = self._values.get("nice")
         return None if value is None else int(value)
 
-    def placement(self) -> dict[str, Any]:
+    def placement(self) -> Placing:
         """The request's `placement`: what the agent applies to itself, and needs no undoing."""
-        wanted = {
-            "cpus": list(self._cpus) if self._cpus is not None else None,
-            "policy": self._policy,
-            "priority": self._priority,
-            "nice": self._values.get("nice"),
-        }
-        return {key: value for key, value in wanted.items() if value is not None}
+        return Placing(
+            cpus=list(self._cpus) if self._cpus is not None else None,
+            policy=self._policy,
+            priority=self._priority,
+            nice=self.nice,
+        )
 
-    def changes(self) -> list[dict[str, Any]]:
-        """Settings of the machine that a boot changes: `what`, `from` and `to`."""
-        found: list[dict[str, Any]] = []
+    def changes(self) -> list[Change]:
+        """Settings of the machine that a boot changes."""
+        found: list[Change] = []
         for key in self._keys_of_files():
             try:
                 files = sysfs.writes(key, self._values[key])

@@ -7,15 +7,58 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from pentathlon.packets.clocks import ClockDifference
 from pentathlon.packets.flow_metrics import QUANTILES, Delay, FlowMetrics, rate, throughput
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.requests.join import Clocks, JoinRequest
 
 LATE_SHARES = [0.99]
+
+
+class Departures(TypedDict):
+    """What was sent; `late_ns`: quantiles of the shares that were asked for."""
+
+    packets: int
+    intended_ns: list[int] | None
+    sent_ns: list[int] | None
+    late_ns: list[float | None]
+    latest_ns: int
+
+
+class Arrivals(TypedDict):
+    """What came; sums of the times in seconds."""
+
+    packets: int
+    bytes: int
+    first_bytes: int
+    first_ns: int | None
+    last_ns: int
+    copies: int
+    reordered: int
+    total: float
+    minimum: float
+    maximum: float
+    steps: float
+    jitter: float
+
+
+class Spread(TypedDict):
+    """Of the delays: quantiles, and differences of those that were sent one after the other."""
+
+    quantiles: list[float | None]
+    adjacent: float
+    adjacent_count: int
+
+
+class Joined(TypedDict):
+    """What `join` prints (docs/protocol.md); `delays`: None where nothing came."""
+
+    sent: Departures
+    received: Arrivals
+    delays: Spread | None
 
 
 def flow_metrics(
@@ -26,24 +69,24 @@ def flow_metrics(
     Raises:
         RecordsError: a file is torn or damaged.
     """
-    line = clocks and {name: asdict(clocks)[name] for name in ("origin_ns", "offset_ns", "drift")}
-    request = {
-        "sent": str(sent), "received": str(received), "clocks": line,
-        "delay_shares": list(QUANTILES.values()), "late_shares": LATE_SHARES,
-    }  # fmt: skip
-    done = subprocess.run(
-        [agent, "join"], input=json.dumps(request), capture_output=True, text=True, check=False
-    )
+    line = None
+    if clocks:
+        line = Clocks(origin_ns=clocks.origin_ns, offset_ns=clocks.offset_ns, drift=clocks.drift)
+    request = JoinRequest(
+        sent=str(sent), received=str(received), clocks=line,
+        delay_shares=list(QUANTILES.values()), late_shares=LATE_SHARES,
+    )  # fmt: skip
+    done = subprocess.run([agent, "join"], input=request.line(), capture_output=True, check=False)
     if done.returncode:
-        raise RecordsError(done.stderr.strip())
+        raise RecordsError(done.stderr.decode(errors="replace").strip())
     return _metrics(json.loads(done.stdout), clocks)
 
 
-def _metrics(told: dict[str, Any], clocks: ClockDifference | None) -> FlowMetrics:
+def _metrics(told: Joined, clocks: ClockDifference | None) -> FlowMetrics:
     """The metrics from the agent's sums (docs/protocol.md, `join`)."""
     went, came, spread = told["sent"], told["received"], told["delays"]
     sent, received = went["packets"], came["packets"]
-    delay = _delay(came, spread) if received else None
+    delay = _delay(came, spread) if spread else None
     steps = received - 1
     above = delay.quantiles.get("p999") if delay else None
     return FlowMetrics(
@@ -52,7 +95,7 @@ def _metrics(told: dict[str, Any], clocks: ClockDifference | None) -> FlowMetric
         offered_rate=rate(sent, went["intended_ns"]),
         sending_rate=rate(sent, went["sent_ns"]),
         throughput=throughput(
-            came["bytes"] - came["first_bytes"], received, (came["first_ns"], came["last_ns"])
+            came["bytes"] - came["first_bytes"], received, (came["first_ns"] or 0, came["last_ns"])
         ),
         lost_ratio=1 - received / sent if sent else None,
         duplicate_ratio=came["copies"] / sent if sent else None,
@@ -70,7 +113,7 @@ def _metrics(told: dict[str, Any], clocks: ClockDifference | None) -> FlowMetric
     )
 
 
-def _delay(came: dict[str, Any], spread: dict[str, Any]) -> Delay:
+def _delay(came: Arrivals, spread: Spread) -> Delay:
     found = zip(QUANTILES, spread["quantiles"], strict=True)
     return Delay(
         came["total"] / came["packets"], came["minimum"], came["maximum"],

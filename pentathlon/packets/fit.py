@@ -18,6 +18,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from pentathlon.protocol.requests.models import Gap, Model
+
 SHARE = 0.05
 """Relative deviation of a single value that is let pass."""
 
@@ -29,16 +31,17 @@ IMIX = {32.0: 7, 548.0: 4, 1472.0: 1}
 Floats = NDArray[np.float64]
 
 
-def distribution(model: dict[str, Any], points: Floats) -> Floats:
+def distribution(model: Model, points: Floats) -> Floats:
     """The share of a model's values that are at most each point: its distribution function."""
     name = model["model"]
+    numbers: list[Any] = [value for key, value in model.items() if key != "model"]
     if name in ("constant", "trace", "imix"):
         if name == "imix":
             values = np.repeat(list(IMIX), list(IMIX.values()))
         else:
-            values = np.asarray(model.get("values") or [model["value"]], float)
+            values = np.asarray(numbers, float).ravel()
         return np.asarray(np.searchsorted(np.sort(values), points, side="right") / len(values))
-    first, *rest = (value for key, value in model.items() if key != "model")
+    first, *rest = numbers
     second = rest[0] if rest else 0.0
     made: dict[str, Callable[[], Any]] = {
         "uniform": lambda: scipy.stats.uniform(first, second - first),
@@ -56,7 +59,7 @@ def distribution(model: dict[str, Any], points: Floats) -> Floats:
 
 
 def distance(
-    values: Floats, model: dict[str, Any], *, inverse: bool = False, grain: float = 0.0,
+    values: Floats, model: Model, *, inverse: bool = False, grain: float = 0.0,
     least: float = -np.inf, most: float = np.inf,
 ) -> float | None:  # fmt: skip
     """Kolmogorov's distance of values from a model, beyond the tolerance; None without values.
@@ -81,7 +84,7 @@ def distance(
 
 
 def _asked(
-    model: dict[str, Any], points: Floats, *, inverse: bool, least: float, most: float,
+    model: Model, points: Floats, *, inverse: bool, least: float, most: float,
     before: bool = False,
 ) -> Floats:  # fmt: skip
     """Share of asked values up to each point (`before`: below it), after clamping."""
@@ -100,7 +103,7 @@ def _asked(
 
 
 def gap_distance(
-    gap: dict[str, Any], sent_ns: NDArray[np.int64], intended_ns: NDArray[np.int64]
+    gap: Gap, sent_ns: NDArray[np.int64], intended_ns: NDArray[np.int64]
 ) -> float | None:
     """The distance of the gaps between packets from the model; None where nothing was asked.
 

@@ -1,10 +1,10 @@
 """What the agent sends is checked before anything is recorded: an event that is not the answer to
 the request fails its boot, and the study goes on.
 
-`protocol.line` has checked by then that a line is JSON of a bounded size; `protocol.events` gives
-the event its type, which fixes the type and range of each value. Here is checked what depends on
-the request: the session, the step that is going on, the catalog's unit and direction, the case, and
-that no sample comes twice or after its step has ended.
+`protocol.line` has checked by then that a line is JSON of a bounded size, `protocol.events` has
+given the event its type, which fixes the type and range of each value. Here is checked what depends
+on the request: the session, the step that is going on, the catalog's unit and direction, the case,
+and that no sample comes twice or after its step has ended.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import events
-from pentathlon.protocol.events import AnyEvent, Case, JsonObject, Message, WrongEvent
+from pentathlon.protocol.events import AnyEvent, Case, Message, WrongEvent
 from pentathlon.protocol.messages.base import MOST_UNSIGNED, NAME
 from pentathlon.safeio.clipping import clip, said
 from pentathlon.study.catalog import Catalog, Workload
@@ -77,26 +77,27 @@ class Admission:
         self._started: set[tuple[int, int]] = set()
         self._cases: dict[tuple[Any, ...], int] = {}
         self._seen: set[tuple[Any, ...]] = set()
-        self._count = 0
 
-    def admit(self, documents: Iterable[JsonObject]) -> Iterator[Message]:
-        """The events, each by its type, and checked before it is yielded.
+    def admit(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The events of a session, each checked before it is yielded.
 
         Raises:
             EventRefused: one is not the answer to the request.
         """
-        for document in documents:
-            self._count += 1
-            try:
-                message = events.read(document)
+        count, message = 0, None
+        try:
+            for message in messages:
                 self._check(message.event)
-            except (WrongEvent, _Wrong) as wrong:
-                name = document.get("event")
-                raise EventRefused(
-                    f'event {self._count} of the agent, "{clip(str(name), 40)}", is refused: '
-                    f"{wrong}"
-                ) from None
-            yield message
+                yield message
+                count += 1
+        except (WrongEvent, _Wrong) as wrong:
+            if isinstance(wrong, WrongEvent):
+                name = wrong.event  # The session could not read it.
+            else:
+                name = str(message.document["event"]) if message else ""
+            raise EventRefused(
+                f'event {count + 1} of the agent, "{clip(name, 40)}", is refused: {wrong}'
+            ) from None
 
     def _check(self, event: AnyEvent) -> None:
         """Check the next event."""

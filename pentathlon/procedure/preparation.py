@@ -20,7 +20,7 @@ from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, JsonObject
-from pentathlon.protocol.version import PROTOCOL
+from pentathlon.protocol.requests.session import PrepareStep, Record, Request
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import LEARNED_TIMES, PlannedStep
@@ -155,7 +155,7 @@ class Preparer:
 
     def _record(self, target: Target) -> Answer:
         ended = None
-        for event in self._serve(target, [], [{"do": "record"}]):
+        for event in self._serve(target, [], [Record()]):
             if isinstance(event, events.Step) and event.state == "end":
                 ended = event
         if ended is None:
@@ -174,21 +174,19 @@ class Preparer:
         return "done", reasons[0] if reasons else None, counts
 
     def _serve(
-        self, target: Target, steps: Sequence[Step], prepare: list[JsonObject]
+        self, target: Target, steps: Sequence[Step], prepare: list[PrepareStep]
     ) -> Iterator[AnyEvent]:
         """One boot for one request whose samples are not kept."""
         session: Session | None = None
         limit = sum(s.timeout_s * s.processes for s in steps) + 120.0 * len(prepare) + GRACE_S
         session_id = secrets.token_hex(8)
-        admission = Admission(steps, self.catalog, session_id, [str(one["do"]) for one in prepare])
-        request = {
-            "protocol": PROTOCOL,
-            "session": session_id,
-            "seed": self.plan.study.seed,
-            "inventory": False,
-            "prepare": prepare,
-            "workloads": [step.task() for step in steps],
-        }
+        admission = Admission(steps, self.catalog, session_id, [one.do for one in prepare])
+        request = Request(
+            session=session_id,
+            seed=self.plan.study.seed,
+            prepare=prepare,
+            workloads=[step.task() for step in steps],
+        )
         try:
             with self.shield():
                 session = target.boot(self.plan.study.procedure.boot_timeout_s)

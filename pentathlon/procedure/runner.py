@@ -25,8 +25,8 @@ from pentathlon.procedure.records import (
     StoppedEarly,
 )
 from pentathlon.procedure.state import BootState, Failure, RunState
-from pentathlon.protocol.events import Inventory, JsonObject
-from pentathlon.protocol.version import PROTOCOL
+from pentathlon.protocol.events import Inventory
+from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
@@ -147,7 +147,7 @@ class Runner:
                 layer=target.layer,
                 session=session_id,
                 steps=numbers,
-                settings=target.settings_to_change(),
+                settings=[{**change} for change in target.settings_to_change()],
                 install=self.state.install_name(boot.system, self.plan.install_of(boot.block)),
             )
         )
@@ -212,21 +212,19 @@ class Runner:
 
 def make_request(
     plan: Plan, steps: Sequence[Step], session_id: str, prepare: Sequence[PlannedStep] = ()
-) -> JsonObject:
+) -> Request:
     """The agent's request; placement and scratch are left to the target.
 
     Every boot gets the study's seed: a workload then works on the same data in every system, and
     its checksum must be the same.
     """
-    before = {"prepare": [step.task() for step in prepare]} if prepare else {}
-    return {
-        "protocol": PROTOCOL,
-        "session": session_id,
-        "seed": plan.study.seed,
-        "inventory": True,
-        **before,
-        "workloads": [step.task() for step in steps],
-    }
+    return Request(
+        session=session_id,
+        seed=plan.study.seed,
+        inventory=True,
+        prepare=[step.task() for step in prepare],
+        workloads=[step.task() for step in steps],
+    )
 
 
 def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def read(document: JsonObject) -> Message:
     try:
         return Message(_validate(document), document)
     except ValidationError as error:
-        raise WrongEvent(clause(error, TYPES[name], tagged=True)) from None
+        raise WrongEvent(clause(error, TYPES[name], tagged=True), name) from None
 
 
 def read_served(counter: Counter) -> Served:
@@ -110,7 +110,7 @@ def read_served(counter: Counter) -> Served:
     try:
         return Served.model_validate(counter.value)
     except ValidationError as error:
-        raise WrongEvent(clause(error, Served)) from None
+        raise WrongEvent(clause(error, Served), counter.event) from None
 
 
 def index_of(event: AnyEvent) -> int | None:

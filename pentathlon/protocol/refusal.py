@@ -29,7 +29,15 @@ KINDS: Final = {
 
 
 class WrongEvent(ValueError):
-    """A JSON object that is no event of its kind; the text is the end of a sentence."""
+    """A JSON object that is no event of its kind; the text is the end of a sentence.
+
+    Attributes:
+        event: the name of the event.
+    """
+
+    def __init__(self, reason: str, event: str = "") -> None:
+        super().__init__(reason)
+        self.event = event
 
 
 def clause(error: ValidationError, model: type[BaseModel], tagged: bool = False) -> str:

@@ -10,9 +10,10 @@ written as a fraction, `1/300000`, and those of a time can have a unit behind th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
+
+from pentathlon.protocol.requests.models import Gap, Model
 
 FORMS: dict[str, tuple[str, ...]] = {
     "constant": ("value",),
@@ -52,7 +53,7 @@ class ModelError(ValueError):
     """The text is no model; the message is one sentence that says what would be right."""
 
 
-def parse(text: str) -> dict[str, Any]:
+def parse(text: str) -> Model:
     """The model that a text names, as the endpoint's JSON.
 
     Raises:
@@ -80,7 +81,7 @@ def parse(text: str) -> dict[str, Any]:
     if len(numbers) != len(names):
         wanted = " ".join(name.upper() for name in names)
         raise ModelError(f'the model "{text}" has {len(numbers)} numbers; write "{word} {wanted}"')
-    return {"model": word, **dict(zip(names, numbers, strict=True))}
+    return cast(Model, {"model": word, **dict(zip(names, numbers, strict=True))})
 
 
 def _number(text: str) -> float:
@@ -93,7 +94,7 @@ def _number(text: str) -> float:
     return float(above) / float(below) if slash else float(text)
 
 
-def parse_time(text: str, key: str) -> dict[str, Any]:
+def parse_time(text: str, key: str) -> Model:
     """The model of a time in seconds: of `gap`, `on` or `off`, which `key` names.
 
     A Poisson model draws whole numbers, so it needs the unit that they count.
@@ -119,9 +120,9 @@ def parse_time(text: str, key: str) -> dict[str, Any]:
                 f'counted, as in "poisson 5 ms", or write "exponential {mean}" for the times '
                 "between the events of a Poisson process"
             )
-        return model | {"unit": unit}
+        return {**model, "unit": unit}
     scale = 1.0 if unit is None else unit
-    return {name: _scaled(name, value, scale) for name, value in model.items()}
+    return cast(Model, {name: _scaled(name, value, scale) for name, value in model.items()})
 
 
 def _scaled(name: str, value: Any, scale: float) -> Any:
@@ -130,7 +131,7 @@ def _scaled(name: str, value: Any, scale: float) -> Any:
     return [one * scale for one in value] if name == "values" else value * scale
 
 
-def parse_rate(text: str, interval_s: float) -> dict[str, Any]:
+def parse_rate(text: str, interval_s: float) -> Gap:
     """The model of a rate in packets/s, with `hold_s` beside it where a rate holds for a while.
 
     Args:
@@ -168,19 +169,19 @@ RARE_SIGMAS, RARE_MEAN = 6.0, 20.0
 """A normal model so far above zero, and a Poisson model of this mean: none of 10^8 rates is 0."""
 
 
-def _reaches_zero(model: dict[str, Any]) -> bool:
+def _reaches_zero(model: Model) -> bool:
     """Whether the mean of the inverse is infinite: so many values are near zero, or below."""
-    reaches: dict[str, Callable[[], bool]] = {
-        "exponential": lambda: True,
-        "uniform": lambda: model["minimum"] <= 0,
-        "normal": lambda: model["mean"] < RARE_SIGMAS * model["sd"] or model["mean"] <= 0,
-        "poisson": lambda: model["mean"] < RARE_MEAN,
-        "gamma": lambda: model["shape"] <= 1,
-        "weibull": lambda: model["shape"] <= 1,
-        "trace": lambda: min(model["values"]) <= 0,
-    }
-    found = reaches.get(model["model"])
-    return found is not None and bool(found())
+    if model["model"] == "uniform":
+        return model["minimum"] <= 0
+    if model["model"] == "normal":
+        return model["mean"] < RARE_SIGMAS * model["sd"] or model["mean"] <= 0
+    if model["model"] == "poisson":
+        return model["mean"] < RARE_MEAN
+    if model["model"] == "gamma" or model["model"] == "weibull":
+        return model["shape"] <= 1
+    if model["model"] == "trace":
+        return min(model["values"]) <= 0
+    return model["model"] == "exponential"
 
 
 def title(text: str) -> str:

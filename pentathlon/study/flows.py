@@ -6,8 +6,9 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
+from pentathlon.protocol.messages.base import Case, JsonObject
+from pentathlon.protocol.requests.models import Gap, Model, Periods
 from pentathlon.study import distributions
 from pentathlon.study.application_profiles import PROFILES, Way
 from pentathlon.study.catalog import Workload
@@ -53,8 +54,8 @@ class Flow:
 
     name: str
     protocol: str
-    size: dict[str, Any]
-    gap: dict[str, Any]
+    size: Model
+    gap: Gap
     start_s: float
     duration_s: float
     back: bool = False
@@ -73,7 +74,7 @@ class Flow:
         return self.start_s + self.duration_s
 
 
-def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def cases(parameters: JsonObject) -> Iterator[Case]:
     """The cases of a task, without the flows in them: a script, profiles, or a grid."""
     versions = parameters["ip_versions"]
     if parameters["script"]:
@@ -96,12 +97,12 @@ def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
             } | _told(parameters)  # fmt: skip
 
 
-def _told(parameters: dict[str, Any]) -> dict[str, Any]:
+def _told(parameters: JsonObject) -> Case:
     """The factor of flows to groups."""
     return {"multicast": parameters["multicast"]} if parameters["multicast"] else {}
 
 
-def flows(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
+def flows(parameters: JsonObject, case: JsonObject) -> list[Flow]:
     """The flows that run together in one case, and the further receivers of groups behind them.
 
     Raises:
@@ -122,7 +123,7 @@ def flows(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
     return grouped + further
 
 
-def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
+def _sent(parameters: JsonObject, case: JsonObject) -> list[Flow]:
     if parameters["script"]:
         return [
             _of_line(line, str(place), parameters)
@@ -158,15 +159,15 @@ def _sent(parameters: dict[str, Any], case: dict[str, Any]) -> list[Flow]:
     ]
 
 
-def _gap_of(way: Way) -> dict[str, Any]:
+def _gap_of(way: Way) -> Gap:
     return distributions.parse_rate(way.pace, 0) if way.rate else _of_times(way.pace)
 
 
-def _of_times(text: str) -> dict[str, Any]:
+def _of_times(text: str) -> Gap:
     return {"of": distributions.parse_time(text, "gap"), "rate": False}
 
 
-def _gap(parameters: dict[str, Any], size: dict[str, Any], protocol: str) -> dict[str, Any]:
+def _gap(parameters: JsonObject, size: Model, protocol: str) -> Gap:
     """The time between packets, from whichever of the parameters says it."""
     if parameters["bit_rate"]:
         gap = _of_bit_rate(parameters["bit_rate"], size, protocol)
@@ -175,10 +176,10 @@ def _gap(parameters: dict[str, Any], size: dict[str, Any], protocol: str) -> dic
     else:
         interval_s = parameters["rate_interval_ms"] * 1e-3
         gap = distributions.parse_rate(parameters["packet_rate"], interval_s)
-    return gap | _periods(parameters["on"], parameters["off"])
+    return {**gap, **_periods(parameters["on"], parameters["off"])}
 
 
-def _of_bit_rate(bit_rate: float, size: dict[str, Any], protocol: str) -> dict[str, Any]:
+def _of_bit_rate(bit_rate: float, size: Model, protocol: str) -> Gap:
     """The packet rate at which packets of one size carry that many bits of payload a second."""
     if size["model"] != "constant":
         raise ModelError(
@@ -189,7 +190,7 @@ def _of_bit_rate(bit_rate: float, size: dict[str, Any], protocol: str) -> dict[s
     return {"of": {"model": "constant", "value": bit_rate / (8 * length)}, "rate": True}
 
 
-def _periods(on: str, off: str) -> dict[str, Any]:
+def _periods(on: str, off: str) -> Periods:
     if bool(on) != bool(off):
         raise ModelError('one of "on" and "off" needs the other too')
     if not on:
@@ -197,7 +198,7 @@ def _periods(on: str, off: str) -> dict[str, Any]:
     return {"on": distributions.parse_time(on, "on"), "off": distributions.parse_time(off, "off")}
 
 
-def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
+def _of_line(line: str, number: str, parameters: JsonObject) -> Flow:
     """A flow of a script, such as `name=talk; profile=voip-g711; start=1; back=true`."""
     told: dict[str, str] = {}
     for part in line.split(";"):
@@ -235,7 +236,7 @@ def _of_line(line: str, number: str, parameters: dict[str, Any]) -> Flow:
         gap = distributions.parse_rate(told["rate"], _interval(told))
     if "rate_interval" in told and paces != ["rate"]:
         raise ModelError(f'"rate_interval" in the flow "{line}" is for a "rate"')
-    gap |= _periods(told.get("on", ""), told.get("off", ""))
+    gap = {**gap, **_periods(told.get("on", ""), told.get("off", ""))}
     return Flow(name, protocol, size, gap, start, duration, back)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from pentathlon.protocol.requests.models import Jitter
 from pentathlon.safeio.escaping import complaint
 from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
 from pentathlon.study import distributions
@@ -304,7 +305,7 @@ def _jitter(value: Any, place: str) -> str:
     return value
 
 
-def jitter_model(text: str) -> dict[str, Any]:
+def jitter_model(text: str) -> Jitter:
     """The agent's form of a jitter.
 
     Raises:
@@ -315,7 +316,9 @@ def jitter_model(text: str) -> dict[str, Any]:
         raise distributions.ModelError('the model "imix" is for sizes of packets, not for times')
     if word != "table":
         return distributions.parse(text)
-    numbers = distributions.parse(" ".join(["trace", *rest]))["values"]
+    trace = distributions.parse(" ".join(["trace", *rest]))
+    assert trace["model"] == "trace"
+    numbers = trace["values"]
     if len(numbers) < 2 or sorted(numbers) != numbers:
         raise distributions.ModelError(
             f'the model "{text}" must have two or more numbers in rising order'

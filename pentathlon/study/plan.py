@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
 from pentathlon.study.limits import check_steps
@@ -52,17 +53,17 @@ class Step(_Part):
     sample_ms: float
     timeout_s: float
 
-    def task(self) -> dict[str, Any]:
+    def task(self) -> WorkloadRequest:
         """The step as an entry of the agent's request."""
-        return {
-            "id": self.workload,
-            "parameters": self.parameters,
-            "iterations": self.iterations,
-            "warmup": self.warmup,
-            "sample_ms": self.sample_ms,
-            "processes": self.processes,
-            "timeout_s": self.timeout_s,
-        }
+        return WorkloadRequest(
+            id=self.workload,
+            parameters=self.parameters,
+            iterations=self.iterations,
+            warmup=self.warmup,
+            sample_ms=self.sample_ms,
+            processes=self.processes,
+            timeout_s=self.timeout_s,
+        )
 
 
 class Boot(_Part):

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pentathlon.protocol.requests.session import PrepareStep, prepare_step
 from pentathlon.study.table import Table
 from pentathlon.targets.descriptor import Kind
 from pentathlon.targets.registry import kind_of
@@ -132,9 +133,9 @@ class PlannedStep(BaseModel):
         """Whether it is done once for the system, and not in each boot."""
         return self.do in ONCE
 
-    def task(self) -> dict[str, Any]:
+    def task(self) -> PrepareStep:
         """The step as an entry of the agent's request."""
-        return {"do": self.do, **self.options}
+        return prepare_step(self.do, self.options)
 
     def most_s(self) -> float:
         """Longest time that the agent may take for it, in seconds, without what the system does."""

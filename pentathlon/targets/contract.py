@@ -12,11 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NotRequired, Self, TypedDict
 
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
+from pentathlon.machine.settings import Change
 from pentathlon.machine.system import SystemSpec
+from pentathlon.protocol.events import Message
+from pentathlon.protocol.requests.session import Request
 
 
 class Session(ABC):
@@ -32,21 +35,21 @@ class Session(ABC):
 
     @abstractmethod
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
         """Send the request and yield the agent's events, `done` being the last one.
 
         The target adds what it alone knows: `placement` and `scratch`, where the request leaves
-        them out or gives null.
+        them out.
 
         Args:
-            request: the agent's request (protocol version 1).
             idle_timeout_s: longest wait for the next event, in seconds.
             total_timeout_s: longest time for the whole request, in seconds.
 
         Raises:
             TargetError: a timeout, the end of the agent before `done`, or output that is torn. The
                 session is stopped by then.
+            WrongEvent: an event is not what the protocol says.
         """
 
     @abstractmethod
@@ -67,6 +70,28 @@ class Session(ABC):
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+class Description(TypedDict):
+    """A target for the plan, as JSON data.
+
+    Attributes:
+        kernel: its release, or why it is not known yet.
+        options: of its kind.
+        notes: what a reader of the results has to know, a sentence each.
+        peer: it has a second host.
+        behaves: end -> how it behaves, where that is not its own way.
+        server: the second host's target, where it is another one.
+    """
+
+    kind: str
+    layer: str
+    kernel: str
+    options: dict[str, Any]
+    notes: list[str]
+    peer: NotRequired[bool]
+    behaves: NotRequired[dict[str, Any]]
+    server: NotRequired[Description]
 
 
 class Target(ABC):
@@ -95,8 +120,8 @@ class Target(ABC):
         """The install of a guest that is held, in a study with several."""
 
     @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """The target for the plan, as JSON data: kind, layer, kernel, options, notes.
+    def describe(self) -> Description:
+        """The target for the plan, as JSON data.
 
         It changes nothing, needs no privilege, and is the same for the same study and machine.
         """
@@ -114,8 +139,8 @@ class Target(ABC):
         """What the target needs beyond an ordinary user, one sentence each."""
         return []
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
-        """Settings of the machine that a boot changes: `what`, `from` (now) and `to`."""
+    def settings_to_change(self) -> list[Change]:
+        """Settings of the machine that a boot changes."""
         return []
 
     def renew(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.line import NoEvent, parse_event
 from pentathlon.protocol.messages.base import JsonObject
+from pentathlon.protocol.messages.course import Done
 from pentathlon.safeio.clipping import clip
 
 LONGEST_LINE = 16 * 1024 * 1024
@@ -140,16 +141,16 @@ class EventLines:
         if type(event.get("flow")) is not int or not isinstance(event.get("kind"), str):
             raise TargetError("the agent announced records without their flow and kind")
 
-    def check_done(self, event: JsonObject) -> None:
+    def check_done(self, done: Done) -> None:
         """Compare the agent's own count of samples with what arrived.
 
         Raises:
             TargetError: whole lines were lost on the way.
         """
-        claimed = event.get("samples")
-        if isinstance(claimed, int) and claimed != self.samples:
+        if done.samples != self.samples:
             raise TargetError(
-                f"the agent's output is torn: it sent {claimed} samples and {self.samples} arrived"
+                f"the agent's output is torn: it sent {done.samples} samples and {self.samples} "
+                "arrived"
             )
 
     def rest(self) -> str:

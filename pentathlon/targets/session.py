@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import json
 import os
 import selectors
 import subprocess
@@ -11,12 +10,13 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pentathlon.machine import processes, restore
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.protocol.events import AGENT_KINDS
+from pentathlon.protocol.events import AGENT_KINDS, Done, JsonObject, Message, read
+from pentathlon.protocol.requests.commands import Command, Fetch
+from pentathlon.protocol.requests.session import Placement, Request
 from pentathlon.safeio.clipping import clip
 from pentathlon.targets.contract import Session
 from pentathlon.targets.lines import EventLines
@@ -60,7 +60,7 @@ class Launch:
     command: Sequence[str]
     pipes: bool = False
     environment: dict[str, str] = field(default_factory=dict)
-    placement: dict[str, Any] = field(default_factory=dict)
+    placement: Placement = field(default_factory=Placement)
     scratch: str | None = None
     files: Sequence[int] = ()
     beside: Sequence[subprocess.Popen[bytes]] = ()
@@ -161,39 +161,40 @@ class ProcessSession(Session):
         self.boot_seconds = time.monotonic() - self._started
 
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
         if self._used:
             raise TargetError(
                 f'system "{self.name}" has served its one request; boot it anew for the next'
             )
         self._used = True
-        text = json.dumps(self._completed(request), separators=(",", ":")) + "\n"
+        text = self._completed(request).line()
         deadline = time.monotonic() + total_timeout_s
         try:
-            for event in self._pump(text.encode(), idle_timeout_s, deadline):
-                if event["event"] not in AGENT_KINDS:
+            for document in self._pump(text, idle_timeout_s, deadline):
+                if document["event"] not in AGENT_KINDS:
                     raise TargetError(
-                        f'the agent sent "{clip(event["event"], 40)}", '
+                        f'the agent sent "{clip(document["event"], 40)}", '
                         "which is no event that answers a request"
                     )
-                if event["event"] == "done":
-                    self._lines.check_done(event)
+                message = read(document)
+                if isinstance(message.event, Done):
+                    self._lines.check_done(message.event)
                     self._wait_end()
-                    yield event
+                    yield message
                     return
-                yield event
+                yield message
         except TargetError as error:
             self.stop()
             raise TargetError(f'system "{self.name}": {error}') from error
 
     def ask(
-        self, command: dict[str, Any], answers: Collection[str], timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
+        self, command: Command | None, answers: Collection[str], timeout_s: float
+    ) -> Iterator[JsonObject]:
         """Tell an endpoint something and yield its events, up to the first of these `answers`.
 
         Args:
-            command: a command of the endpoint (docs/protocol.md); `{}` sends nothing.
+            command: None sends nothing.
             answers: the names of the events that end the answer; `error` always does.
             timeout_s: longest time for the answer, in seconds.
 
@@ -203,10 +204,10 @@ class ProcessSession(Session):
         """
         if self._events < 0:
             raise TargetError(f'system "{self.name}" is not there any more: {self._lost}')
-        text = json.dumps(command, separators=(",", ":")) + "\n" if command else ""
-        self._lines.records, self._lines.taken = command.get("do") == "fetch", 0
+        text = command.line() if command else b""
+        self._lines.records, self._lines.taken = isinstance(command, Fetch), 0
         try:
-            for event in self._pump(text.encode(), timeout_s, time.monotonic() + timeout_s):
+            for event in self._pump(text, timeout_s, time.monotonic() + timeout_s):
                 yield event
                 if event["event"] in answers or event["event"] == "error":
                     return
@@ -215,17 +216,16 @@ class ProcessSession(Session):
             self.stop()
             raise TargetError(f'system "{self.name}": {error}') from error
 
-    def _completed(self, request: dict[str, Any]) -> dict[str, Any]:
-        asked = {k: v for k, v in (request.get("placement") or {}).items() if v is not None}
+    def _completed(self, request: Request) -> Request:
+        asked = request.placement.model_dump(exclude_none=True) if request.placement else {}
+        placement = self._launch.placement.model_copy(update=asked)
         own = {
-            "placement": self._launch.placement | asked,
-            "scratch": request.get("scratch") or self._launch.scratch,
+            "placement": None if placement == Placement() else placement,
+            "scratch": request.scratch or self._launch.scratch,
         }
-        # What is not said is left out, so that the agent's own defaults hold.
-        rest = {key: value for key, value in request.items() if key not in own}
-        return rest | {key: value for key, value in own.items() if value}
+        return request.model_copy(update=own)
 
-    def _pump(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[dict[str, Any]]:
+    def _pump(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[JsonObject]:
         """Write the request, read events, and keep an eye on the clock."""
         self._reader = threading.current_thread()
         self._unread.clear()
@@ -234,7 +234,7 @@ class ProcessSession(Session):
         finally:
             self._unread.set()
 
-    def _exchange(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[dict[str, Any]]:
+    def _exchange(self, to_send: bytes, idle_s: float, deadline: float) -> Iterator[JsonObject]:
         self._to_send = to_send
         heard = time.monotonic()
         with selectors.DefaultSelector() as selector:
@@ -259,14 +259,14 @@ class ProcessSession(Session):
                 if self._ended:
                     raise TargetError(self._how_it_ended())
 
-    def _serve(self, file: int, selector: selectors.BaseSelector) -> list[dict[str, Any]]:
+    def _serve(self, file: int, selector: selectors.BaseSelector) -> list[JsonObject]:
         """Do what one ready file asks for; the events that came with it."""
         if file == self._events:
             return self._receive()
         if file == self._exit:
             # A process that outlives its system may hold the pipe open for ever, so the end of
             # the system counts, and not the end of the pipe.
-            events: list[dict[str, Any]] = []
+            events: list[JsonObject] = []
             while not self._ended and _available(self._events):
                 events += self._receive()
             self._ended = True
@@ -275,7 +275,7 @@ class ProcessSession(Session):
             selector.unregister(file)
         return []
 
-    def _receive(self) -> list[dict[str, Any]]:
+    def _receive(self) -> list[JsonObject]:
         data = _read(self._events)
         if data is None:
             return []

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pentathlon.protocol.requests.session import Placement
+from pentathlon.protocol.requests.works import Soak
 from pentathlon.testbed.answers.counters import HostCounters
 from pentathlon.testbed.answers.jobs import Stopped
 from pentathlon.testbed.endpoint import Endpoint
@@ -105,10 +107,14 @@ def _rate(
     return float((last - first) / ((end - begin) * 1e-9))
 
 
+def soaker(policy: str) -> Soak:
+    """The work of a soaker on every CPU of a host."""
+    return Soak(placement=Placement(policy=None if policy == "other" else policy))
+
+
 def _start(policy: str, hosts: tuple[Endpoint, Endpoint]) -> None:
-    placement = {} if policy == "other" else {"policy": policy}
     for host in hosts:
-        host.start(JOB, {"work": "soak", "placement": placement})
+        host.start(JOB, soaker(policy))
 
 
 def _soak(policy: str, hosts: tuple[Endpoint, Endpoint], seconds: float) -> list[Stopped]:

@@ -13,6 +13,22 @@ from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.packets.clocks import Counter
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.events import JsonObject
+from pentathlon.protocol.requests import commands
+from pentathlon.protocol.requests.commands import (
+    Address,
+    Capture,
+    Captured,
+    Command,
+    Fetch,
+    Finish,
+    Listen,
+    Perform,
+    Send,
+    Start,
+    Stop,
+)
+from pentathlon.protocol.requests.works import Program, Work
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import ProcessSession
 from pentathlon.testbed.answers import captures, jobs, opening
@@ -77,36 +93,35 @@ class Endpoint:
         Raises:
             TargetError: it does not within `timeout_s` seconds.
         """
-        answer = self._last({}, "endpoint", timeout_s)
+        answer = self._last(None, "endpoint", timeout_s)
         found = opening.opening(answer)
         self.timer, self.kernel = found.timer, found.kernel
 
     def address(self, interface: str, addresses: list[str]) -> None:
         """Bring an interface of the host up and give it addresses; note which it refuses."""
-        command = {"do": "address", "interface": interface, "addresses": addresses}
-        for refused in self.tell(command, "addressed")["refused"]:
+        command = Address(interface=interface, addresses=addresses)
+        for refused in self.tell(command)["refused"]:
             version = next(v for v, a in self.addresses.items() if a == refused["address"])
             self.refused[version] = refused["reason"]
 
-    def tell(self, command: dict[str, Any], answer: str, timeout_s: float = ANSWER_S) -> Any:
-        """Give a command; its answering event, as `target.answers` types it.
+    def tell(self, command: Command, timeout_s: float = ANSWER_S) -> Any:
+        """Give a command; its answering event, as `testbed.answers` types it.
 
         Raises:
             AnswerRefused: the answer is none.
         """
-        return READERS[answer](self._last(command, answer, timeout_s), command)
+        answer, read = READERS[type(command)]
+        return read(self._last(command, answer, timeout_s), command)
 
-    def start(self, job: str, what: dict[str, Any]) -> None:
+    def start(self, job: str, what: Work) -> None:
         """Start work in the background under a name (docs/protocol.md)."""
-        self.tell({"do": "start", "job": job, "what": what}, "started")
-        self._works[job] = what["work"]
+        self.tell(Start(job=job, what=what))
+        self._works[job] = what.work
 
     def finish_job(self, job: str) -> Stopped:
         """End such work; the `stopped` event."""
         work = self._works.pop(job, "")
-        return jobs.stopped(
-            self._last({"do": "stop", "job": job}, "stopped", 4 * ANSWER_S), job, work
-        )
+        return jobs.stopped(self._last(Stop(job=job), "stopped", 4 * ANSWER_S), job, work)
 
     def need(self, program: str, package: str) -> str:
         """The path of a program that the host can start; a guest has those of this machine.
@@ -125,39 +140,38 @@ class Endpoint:
         Raises:
             CommandError: it does not start.
         """
-        program = {"command": list(command), **what}
-        asked = {"do": "perform", "program": program, "timeout_s": timeout_s}
-        done: Performed = self.tell(asked, "performed", timeout_s + ANSWER_S)
+        asked = Perform(program=Program(command=list(command), **what), timeout_s=timeout_s)
+        done: Performed = self.tell(asked, timeout_s + ANSWER_S)
         return done
 
     def settings(self, values: dict[str, str]) -> Set:
         """Set files below /proc/sys of the host; the `set` event."""
-        done: Set = self.tell({"do": "set", "values": values}, "set")
+        done: Set = self.tell(commands.Set(values=values))
         return done
 
     def capture(self, trial: str, interface: str) -> None:
         """Capture every frame of an interface from now on."""
-        self.tell({"do": "capture", "trial": trial, "interface": interface}, "capturing")
+        self.tell(Capture(trial=trial, interface=interface))
 
     def captured(self, trial: str) -> bytes:
         """End a capture; it is a pcapng file."""
-        self.tell({"do": "captured", "trial": trial}, "captured")
+        self.tell(Captured(trial=trial))
         return b"".join(one.data for one in self.fetch(trial) if one.kind == captures.CAPTURE)
 
-    def listen(self, command: dict[str, Any]) -> Ready:
+    def listen(self, command: Listen) -> Ready:
         """Open a trial's receivers; the `ready` event with their ports."""
-        ready: Ready = self.tell({"do": "listen", **command}, "ready")
+        ready: Ready = self.tell(command)
         return ready
 
-    def send(self, command: dict[str, Any], longest_s: float) -> Sent:
+    def send(self, command: Send, longest_s: float) -> Sent:
         """Send a trial's flows to their end; the `sent` event."""
-        sent: Sent = self.tell({"do": "send", **command}, "sent", longest_s + ANSWER_S)
+        sent: Sent = self.tell(command, longest_s + ANSWER_S)
         return sent
 
     def finish(self, trial: str, quiet_ms: int) -> Received:
         """End a trial's receivers after some quiet; the `received` event."""
-        command = {"do": "finish", "trial": trial, "quiet_ms": quiet_ms}
-        received: Received = self.tell(command, "received", quiet_ms / 1e3 + ANSWER_S)
+        command = Finish(trial=trial, quiet_ms=quiet_ms)
+        received: Received = self.tell(command, quiet_ms / 1e3 + ANSWER_S)
         return received
 
     def fetch(self, trial: str) -> list[Records]:
@@ -168,7 +182,7 @@ class Endpoint:
         """
         found: list[Records] = []
         wrong: RecordsError | None = None
-        command = {"do": "fetch", "trial": trial}
+        command = Fetch(trial=trial)
         for event in self.session.ask(command, {"fetched"}, 10 * ANSWER_S):
             answer = self._checked(command, event)
             if event["event"] == "records":
@@ -187,20 +201,23 @@ class Endpoint:
             raise wrong
         return found
 
-    def _last(self, command: dict[str, Any], answer: str, timeout_s: float) -> Fields:
-        last = Fields(self.title, command.get("do", "the start"), {})
+    def _last(self, command: Command | None, answer: str, timeout_s: float) -> Fields:
+        last = self._fields(command, {})
         for event in self.session.ask(command, {answer}, timeout_s):
             last = self._checked(command, event)
         self.zero_s = min(self.zero_s, time.monotonic() - last.time_ns("t_ns") * 1e-9)
         return last
 
-    def _checked(self, command: dict[str, Any], event: dict[str, Any]) -> Fields:
+    def _fields(self, command: Command | None, event: JsonObject) -> Fields:
+        return Fields(self.title, command.do if command else "the start", event)
+
+    def _checked(self, command: Command | None, event: JsonObject) -> Fields:
         """The fields of an event.
 
         Raises:
             CommandError: it says why the command was not obeyed.
         """
-        answer = Fields(self.title, command.get("do", "the start"), event)
+        answer = self._fields(command, event)
         if event["event"] == "error":
             raise CommandError(answer.text("reason"), answer.one_of("kind", ERROR_KINDS))
         return answer

@@ -16,6 +16,7 @@ from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.settings import TCP_CONGESTION_CONTROL, scheduler_of
 from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.protocol.events import Message, read
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.testbed.endpoint import Endpoint
@@ -97,11 +98,11 @@ def _text(value: Any) -> str:
     return str(value["unsupported"]) if isinstance(value, dict) else str(value)
 
 
-def inventory(hosts: Mapping[str, Endpoint]) -> list[dict[str, Any]]:
+def inventory(hosts: Mapping[str, Endpoint]) -> list[Message]:
     """An `inventory` event with what was read of these hosts, by their names; none if nothing was.
 
     Its paths are such as `hosts.client.tcp_congestion_control`.
     """
     told = {name: host.found for name, host in hosts.items() if host.found}
     event = {"event": "inventory", "system": {"hosts": told}, "t_ns": time.monotonic_ns()}
-    return [event] if told else []
+    return [read(event)] if told else []

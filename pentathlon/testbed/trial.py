@@ -5,9 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
+from pentathlon.protocol.events import Case, JsonObject, Message, read
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.catalog import CatalogError, Metric
+
+When: TypeAlias = tuple[str, int]
+"""Phase and iteration of a trial."""
 
 
 @dataclass(frozen=True)
@@ -27,34 +32,33 @@ class Task:
     count: int
     session: str
     seed: int
-    description: dict[str, Any]
+    description: WorkloadRequest
     metrics: Mapping[str, Metric] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
         """The workload."""
-        return str(self.description["id"])
+        return self.description.id
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         """Every parameter of the workload."""
-        parameters: dict[str, Any] = self.description["parameters"]
-        return parameters
+        return self.description.parameters
 
-    def phases(self) -> list[tuple[str, int]]:
+    def phases(self) -> list[When]:
         """(phase, iteration) of each trial of a case."""
-        warmup, iterations = self.description["warmup"], self.description["iterations"]
+        warmup, iterations = self.description.warmup, self.description.iterations
         return [("warmup", i) for i in range(warmup)] + [("measure", i) for i in range(iterations)]
 
-    def progress(self, state: str, case: dict[str, Any] | None = None) -> dict[str, Any]:
+    def progress(self, state: str, case: Case | None = None) -> Message:
         """The `progress` event."""
         return self.event("progress", state=state, case=case, count=self.count)
 
-    def error(self, kind: str, reason: str, case: dict[str, Any] | None = None) -> dict[str, Any]:
+    def error(self, kind: str, reason: str, case: Case | None = None) -> Message:
         """The `error` event; `kind` as in docs/protocol.md."""
         return self.event("error", kind=kind, reason=reason, case=case)
 
-    def sample(self, *, metric: str, case: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    def sample(self, *, metric: str, case: Case, **fields: Any) -> Message:
         """The `sample` event, in the unit and with the direction of the agent's catalog.
 
         Raises:
@@ -71,17 +75,23 @@ class Task:
             **fields,
         )  # fmt: skip
 
-    def of(self, event: dict[str, Any]) -> dict[str, Any]:
+    def of(self, message: Message) -> Message:
         """An event that somebody else has made, as one of this task."""
-        return {**event, "workload": self.id, "index": self.place}
+        return read({**message.document, "workload": self.id, "index": self.place})
 
-    def event(self, name: str, **fields: Any) -> dict[str, Any]:
-        """An event of that name, with what every event says."""
-        return {
-            "event": name,
-            "workload": self.id,
-            "index": self.place,
-            "process": 0,
-            **fields,
-            "t_ns": time.monotonic_ns(),
-        }
+    def event(self, name: str, **fields: Any) -> Message:
+        """An event of that name, with what every event says.
+
+        Raises:
+            WrongEvent: a value of it is not what the protocol says.
+        """
+        return read(
+            {
+                "event": name,
+                "workload": self.id,
+                "index": self.place,
+                "process": 0,
+                **fields,
+                "t_ns": time.monotonic_ns(),
+            }
+        )

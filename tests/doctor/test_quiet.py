@@ -14,6 +14,7 @@ from pentathlon.doctor import quiet
 from pentathlon.machine import sysfs
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal, leftovers, restore_leftovers
+from pentathlon.protocol.requests.session import Request
 from tests.targets.conftest import FakeSettings, FakeSystem, needs_root
 
 LAST = sorted(os.sched_getaffinity(0))[-1]
@@ -255,8 +256,8 @@ def test_congestion_control_is_set_in_the_own_namespace_alone(
     except TargetUnavailable as error:
         pytest.skip(error.reason)
     assert made.settings_to_change() == []
-    asked = {"protocol": 2, "session": "x", "inventory": True, "workloads": []}
+    asked = Request(session="x", inventory=True, workloads=[])
     with made.boot(20) as session:
-        first = next(iter(session.run(asked, 60, 60)))
+        first = next(iter(session.run(asked, 60, 60))).document
     assert first["system"]["network"]["congestion_control"] == "reno"
     assert file.read_text() == before

@@ -17,7 +17,8 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.protocol import agent
 from pentathlon.report.experiments.registry import SHOWN
 from tests.fakes.catalogs import catalog
-from tests.targets.conftest import FakeSystem, request
+from tests.fakes.messages import documents
+from tests.targets.conftest import FakeSystem, entry, request
 
 PACKAGE = Path(__file__).parents[2] / "pentathlon"
 
@@ -123,22 +124,16 @@ def test_only_what_limits_its_trials_needs_links(
 
 def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
     between = [one for one in catalog().workloads if one.hosts > 1]
-    asked = request(between[0].id)
-    entry = asked["workloads"][0]
     # What is a list without a value by default is given one, which the agent asks for first.
-    asked["workloads"] = [
-        entry
-        | {"id": one.id}
-        | {
-            "parameters": {
-                p.name: (p.choices or ["any"])[:1] for p in one.parameters if p.default == []
-            }
-        }
+    given = {
+        one.id: {p.name: (p.choices or ["any"])[:1] for p in one.parameters if p.default == []}
         for one in between
-    ]
+    }
+    entries = [entry(name, parameters=parameters) for name, parameters in given.items()]
+    asked = request("", workloads=entries)
     target = make_target(FakeSystem(target="local"), agent.locate(), tmp_path)
     with target.boot(20) as session:
-        events = list(session.run(asked, 20, 60))
+        events = documents(session.run(asked, 20, 60))
     errors = [event for event in events if event["event"] == "error"]
     assert [one["workload"] for one in errors] == [one.id for one in between]
     assert {one["kind"] for one in errors} == {"unsupported"}

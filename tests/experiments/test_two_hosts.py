@@ -12,9 +12,12 @@ from pentathlon.experiments import registry
 from pentathlon.experiments.descriptor import Experiment, Kind, Need
 from pentathlon.experiments.two_hosts import PairSession, no_bed, no_office, no_pair
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.events import Message
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
+from tests.fakes.messages import documents
 from tests.fakes.scripted import ScriptedSession
 
 WORKLOAD = "echoes.count"
@@ -27,7 +30,7 @@ def declared() -> Catalog:
     return parse_catalog({"protocol": 2, "catalog_version": 1, "agent": {}, "workloads": [entry]})
 
 
-def counting(task: Task, testbed: Any) -> Iterator[dict[str, Any]]:
+def counting(task: Task, testbed: Any) -> Iterator[Message]:
     """Asks the testbed once for each trial."""
     for phase, iteration in task.phases():
         yield task.sample(
@@ -55,17 +58,16 @@ class Testbed(SimpleNamespace):
 
 
 def play(session: PairSession, *, yields: str = "echoes") -> list[dict[str, Any]]:
-    own = {
-        "id": WORKLOAD, "parameters": {"yields": yields}, "warmup": 1, "iterations": 2,
-    }  # fmt: skip
-    request = {"session": "0" * 16, "seed": 7, "workloads": [{"id": "memory.read"}, own]}
-    return list(session.run(request, 1.0, 60.0))
+    own = WorkloadRequest(id=WORKLOAD, parameters={"yields": yields}, warmup=1, iterations=2)
+    request = Request(session="0" * 16, seed=7, workloads=[WorkloadRequest(id="memory.read"), own])
+    return documents(session.run(request, 1.0, 60.0))
 
 
 def session(kind: Kind | None) -> PairSession:
     """A boot that can make one kind of testbed, or none, and has an agent for one host."""
     done = {"event": "done", "samples": 3, "errors": 0}
-    first = ScriptedSession(lambda *_: [{"event": "progress", "index": 0}, done], 0)
+    start = {"event": "progress", "workload": "memory.read", "index": 0, "state": "start"}
+    first = ScriptedSession(lambda *_: [start, done], 0)
     testbed: Any = Testbed()
     bed: Any = SimpleNamespace(forwarder=testbed, echoes=testbed.echoes)
     made = PairSession(

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, cast
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
+from pentathlon.protocol.events import Message, read
+from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, make_plan
@@ -77,11 +79,12 @@ class ScriptedSession(Session):
         self._boot = boot
 
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
         assert not self.stopped
-        for number, event in enumerate(self._play(request, self._boot)):
-            yield {"t_ns": number * 1000, **event}
+        asked = request.model_dump(exclude_none=True)
+        for number, event in enumerate(self._play(asked, self._boot)):
+            yield read({"t_ns": number * 1000, **event})
 
     def stop(self) -> None:
         self.stopped = True

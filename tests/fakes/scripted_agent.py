@@ -18,7 +18,22 @@ def say(event, **fields):
 
 
 def sample(iteration):
-    say("sample", iteration=iteration, value=1.0)
+    say(
+        "sample",
+        workload="good",
+        index=0,
+        process=0,
+        metric="time",
+        case={},
+        unit="ns",
+        direction="lower",
+        phase="measure",
+        iteration=iteration,
+        value=1.0,
+        batch=1,
+        elapsed_ns=1,
+        counters={},
+    )
 
 
 def good(request):
@@ -34,7 +49,7 @@ def many(request):
 
 
 def echo(request):
-    say("log", message="request", request=request)
+    say("log", level="info", message="request", request=request)
     say("done", samples=0, errors=0)
 
 
@@ -43,6 +58,7 @@ def place(request):
     autogroup = Path("/proc/self/autogroup")
     say(
         "log",
+        level="info",
         message="place",
         cgroup=Path("/proc/self/cgroup").read_text(),
         huge=Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text(),
@@ -68,7 +84,7 @@ def stubborn(request):
     code = "import signal,time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"
     child = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     stripped = subprocess.Popen([sys.executable, "-c", code], env={})
-    say("log", message="pids", pids=[os.getpid(), child.pid, stripped.pid])
+    say("log", level="info", message="pids", pids=[os.getpid(), child.pid, stripped.pid])
     time.sleep(600)
 
 

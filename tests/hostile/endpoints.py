@@ -16,6 +16,19 @@ import numpy as np
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.packets.records import HEADER, RECORD, RecordsError
+from pentathlon.protocol.requests.commands import (
+    Command,
+    Exchange,
+    Forward,
+    Listen,
+    Order,
+    ReceiveFlow,
+    Send,
+    SendFlow,
+    Tune,
+)
+from pentathlon.protocol.requests.emulation import Emulate, Probe, Queue, Way
+from pentathlon.protocol.requests.works import Compete, Ping, RunProgram, Soak, Watch, Work
 from pentathlon.targets.lines import EventLines
 from pentathlon.testbed.endpoint import Endpoint
 from tests.hostile import streams
@@ -25,9 +38,15 @@ Spoil = Callable[[list[dict[str, Any]]], None]
 CAPTURE = "c"
 """The name of the trial that is captured."""
 
-WORK: dict[str, dict[str, Any]] = {
-    work: {"work": work} for work in ("soak", "watch", "ping", "program", "compete", "emulate")
-} | {"probe": {"work": "probe"}}
+WAY = Way(queue=Queue(), mtu_bytes=1500)
+WORK: dict[str, Work] = {
+    one.work: one
+    for one in (
+        Soak(), Watch(period_ms=1), Ping(peer="::1", period_ms=1), RunProgram(command=["true"]),
+        Compete(workload="cpu.x"), Emulate(interfaces=["a", "b"], ways=[WAY, WAY], spin_us=60),
+        Probe(local="127.0.0.1:1", peer="127.0.0.1:2", mark=1),
+    )
+}  # fmt: skip
 
 
 def _recorded() -> dict[str, list[dict[str, Any]]]:
@@ -71,9 +90,10 @@ class Played:
         self._works: dict[str, str] = {}
 
     def ask(
-        self, command: dict[str, Any], answers: Collection[str], timeout_s: float
+        self, asked: Command | None, answers: Collection[str], timeout_s: float
     ) -> Iterator[dict[str, Any]]:
         assert timeout_s > 0
+        command = asked.model_dump() if asked else {}
         job = command.get("job", "")
         if "what" in command:
             self._works[job] = command["what"]["work"]
@@ -118,12 +138,19 @@ def endpoint(
     return Endpoint(session, {4: "127.0.0.1", 6: "::1"})
 
 
-LISTEN: dict[str, Any] = {"trial": "t", "flows": [{"flow": 0}]}
+RECEIVED = ReceiveFlow(flow=0, protocol="udp", address="127.0.0.1")
+LISTEN = Listen(trial="t", session="5f", address="127.0.0.1", flows=[RECEIVED])
+SENT = SendFlow(
+    flow=0, protocol="udp", peer="127.0.0.1", port=1, size={"model": "imix"},
+    gap={"of": {"model": "constant", "value": 1.0}}, duration_s=1.0,
+)  # fmt: skip
+EXCHANGE = Exchange(address="127.0.0.1", port=1)
+SEND = Send(trial="t", session="5f", exchange=EXCHANGE, flows=[SENT])
 
 CALLS: dict[str, Callable[[Endpoint], Any]] = {
     "open": lambda end: end.open(1.0),
     "listen": lambda end: end.listen(LISTEN),
-    "send": lambda end: end.send(LISTEN, 1.0),
+    "send": lambda end: end.send(SEND, 1.0),
     "finish": lambda end: end.finish("t", 0),
     "fetch 0": lambda end: end.fetch("t"),
     "fetch capture": lambda end: end.captured(CAPTURE),
@@ -131,11 +158,11 @@ CALLS: dict[str, Callable[[Endpoint], Any]] = {
     "captured": lambda end: end.captured(CAPTURE),
     "perform": lambda end: end.perform(["cat"], 1.0),
     "set": lambda end: end.settings({"net/ipv4/tcp_no_metrics_save": "1", "net/nothing": "1"}),
-    "forward": lambda end: end.tell({"do": "forward", "on": True}, "forwarding"),
-    "tune": lambda end: end.tell({"do": "tune", "budget": 0}, "tuned"),
-    "order": lambda end: end.tell({"do": "order", "job": "l", "order": "statistics"}, "line"),
+    "forward": lambda end: end.tell(Forward(on=True)),
+    "tune": lambda end: end.tell(Tune(budget=0)),
+    "order": lambda end: end.tell(Order(job="l", order="statistics")),
     "address": lambda end: end.address("pent0", ["127.0.0.1/8", "::1/128"]),
-    "start": lambda end: end.start("j", {"work": "soak"}),
+    "start": lambda end: end.start("j", Soak()),
     **{f"stop {work}": lambda end, work=work: finished(end, work) for work in WORK},
 }
 """Key of an answer -> the call that gets it."""

@@ -15,6 +15,8 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.procedure.admission import Admission
+from pentathlon.protocol.events import Done, Message, read
+from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
@@ -259,15 +261,15 @@ def streams(count: int, seed: int) -> Counter[str]:
         Exception: whatever else the readers raise, with the number of the stream as a note.
     """
     random, steps, known = Random(seed), plan(1).steps["a"], catalog()
-    request = {"session": "abc", "workloads": [step.task() for step in steps]}
+    request = {"session": "abc", "workloads": [step.task().model_dump() for step in steps]}
     ends: Counter[str] = Counter()
     for number in range(count):
         data = spoilt(request, random)
         lines, admission = EventLines([]), Admission(steps, known, "abc")
         try:
-            for message in admission.admit(lines.feed(data)):
-                if message.document["event"] == "done":
-                    lines.check_done(message.document)
+            for message in admission.admit(map(read, lines.feed(data))):
+                if isinstance(message.event, Done):
+                    lines.check_done(message.event)
         except TargetError as error:
             assert str(error) and "\n" not in str(error) and len(str(error)) < 1000
             ends["refused"] += 1
@@ -288,10 +290,11 @@ class StreamSession(ProcessSession):
         super().__init__(name, Launch(command=command), UndoJournal(state))
 
     def run(
-        self, request: dict[str, Any], idle_timeout_s: float, total_timeout_s: float
-    ) -> Iterator[dict[str, Any]]:
-        good = text_of(answer(request))
-        self._file.write_bytes(good if self._random is None else spoilt(request, self._random))
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
+        asked = request.model_dump()
+        good = text_of(answer(asked))
+        self._file.write_bytes(good if self._random is None else spoilt(asked, self._random))
         yield from super().run(request, idle_timeout_s, total_timeout_s)
 
 

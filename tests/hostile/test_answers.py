@@ -21,6 +21,9 @@ from pentathlon.experiments.forwarding import background_load, counters, sweep
 from pentathlon.experiments.two_hosts import PairSession
 from pentathlon.machine.errors import TargetError
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.events import read
+from pentathlon.protocol.requests.commands import Command, Finish
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.targets.lines import MOST_RECORDS, EventLines
 from pentathlon.testbed.availability import units_per_second
 from pentathlon.testbed.endpoint import Endpoint
@@ -32,7 +35,7 @@ from pentathlon.testbed.remote_host import FarEnd
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.conftest import PARAMETERS
 from tests.fakes.catalogs import catalog, metrics
-from tests.hostile.endpoints import CALLS, endpoint, forged, spoiling
+from tests.hostile.endpoints import CALLS, WORK, endpoint, forged, spoiling
 from tests.hostile.mutate import damaged
 
 SEEDS = range(60)
@@ -194,13 +197,13 @@ def test_the_records_of_one_answer_are_bounded_together() -> None:
 
 def task(**parameters: Any) -> Task:
     held = PARAMETERS | {"packet_rate": "constant 100", "keep": "always"} | parameters
-    described = {"id": "network.traffic", "parameters": held, "warmup": 0, "iterations": 1}
+    described = WorkloadRequest(id="network.traffic", parameters=held, warmup=0, iterations=1)
     return Task(0, 1, "0123456789abcdef", 7, described, metrics("network.traffic"))
 
 
 def session(ends: tuple[Endpoint, Endpoint]) -> PairSession:
     """A boot of both hosts whose first agent has nothing else to do."""
-    done = [{"event": "done", "samples": 0, "errors": 0, "t_ns": 1}]
+    done = [read({"event": "done", "samples": 0, "errors": 0, "t_ns": 1})]
     first: Any = SimpleNamespace(boot_log=[], run=lambda *_: iter(done), stop=lambda: None)
     return PairSession("pair", first, lambda _: ends, None, 1.0, catalog=catalog)
 
@@ -208,9 +211,9 @@ def session(ends: tuple[Endpoint, Endpoint]) -> PairSession:
 def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, Any]]:
     """The events of a trial, each as a journal could hold it."""
     asked = task(**parameters)
-    request = {"workloads": [asked.description], "session": asked.session, "seed": asked.seed}
+    request = Request(workloads=[asked.description], session=asked.session, seed=asked.seed)
     events = []
-    for event in session(ends).run(request, 1.0, 60.0):
+    for _, event in session(ends).run(request, 1.0, 60.0):
         plain(event)
         if event["event"] == "sample":
             assert math.isfinite(event["value"]), event
@@ -305,9 +308,9 @@ def test_damaged_records_cost_their_trial(kind: str) -> None:
 
 
 def _bed(spoil: dict[str, Any], damage: dict[str, Any]) -> Any:
-    def ask(command: dict[str, Any], *rest: Any) -> Iterator[dict[str, Any]]:
+    def ask(command: Command, *rest: Any) -> Iterator[dict[str, Any]]:
         # The generator is both ends: the files of both come from it.
-        yield from pair[command.get("do") == "finish"].session.ask(command, *rest)
+        yield from pair[isinstance(command, Finish)].session.ask(command, *rest)
 
     pair = endpoint(0, spoil, damage), endpoint(1, spoil, damage)
     both = endpoint(0, spoil, damage)
@@ -317,7 +320,7 @@ def _bed(spoil: dict[str, Any], damage: dict[str, Any]) -> Any:
     return SimpleNamespace(
         generator=both, forwarder=endpoint(0, spoil), weigh=lambda _: None, incoming="lo",
         outgoing="lo", forwarder_cpus=(0,), generator_cpus=(0, 1), need=lambda _: None,
-        tune=lambda **_: None, steer=lambda *_, **__: None,
+        tune=lambda _: None, steer=lambda *_, **__: None,
     )  # fmt: skip
 
 
@@ -329,9 +332,9 @@ SWEEP: dict[str, Any] = {
 
 
 def swept(bed: Any) -> list[dict[str, Any]]:
-    described = {"id": "forwarding.sweep", "parameters": SWEEP, "warmup": 0, "iterations": 1}
+    described = WorkloadRequest(id="forwarding.sweep", parameters=SWEEP, warmup=0, iterations=1)
     events = []
-    for event in sweep.run_sweep(
+    for _, event in sweep.run_sweep(
         Task(0, 1, "0" * 16, 7, described, metrics("forwarding.sweep")), bed
     ):
         plain(event)
@@ -365,7 +368,7 @@ def test_a_spoilt_forwarder_costs_its_case() -> None:
 def test_the_statistics_of_a_link_only_grow() -> None:
     end = endpoint()
     engine = AgentEngine(end, ("a", "b"), 60)
-    engine._endpoint.start("link", {"work": "emulate"})
+    engine._endpoint.start("link", WORK["emulate"])
     first = engine.statistics()
     with pytest.raises(TargetError, match=r'"order" is refused: elapsed_ns is (\d+), and was \1'):
         engine.statistics()

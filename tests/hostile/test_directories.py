@@ -15,9 +15,11 @@ from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.targets.uml import kernels
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.conftest import System
+from tests.fakes.messages import documents
 
 BLANKS = {b"a b", b"a\nb", b'a"b'}
 
@@ -41,8 +43,8 @@ def located() -> Path:
         pytest.skip(str(error))
 
 
-def request() -> dict[str, object]:
-    return {"protocol": 2, "session": "5f0c", "seed": 1, "workloads": []}
+def request() -> Request:
+    return Request(session="5f0c", seed=1, workloads=[])
 
 
 def test_the_machine_itself_works_below_any_utf8_directory(
@@ -56,7 +58,7 @@ def test_the_machine_itself_works_below_any_utf8_directory(
     target.prepare()
     session = target.boot(30.0)
     try:
-        events = list(session.run(request(), 30.0, 30.0))
+        events = documents(session.run(request(), 30.0, 30.0))
     finally:
         session.stop()
     assert events[-1]["event"] == "done"
@@ -77,7 +79,7 @@ def test_user_mode_linux_refuses_blanks_and_takes_the_rest(
         return
     session = target.boot(60.0)
     try:
-        events = list(session.run(request(), 60.0, 60.0))
+        events = documents(session.run(request(), 60.0, 60.0))
     finally:
         session.stop()
     assert events[-1]["event"] == "done"
@@ -92,9 +94,10 @@ def test_file_servers_refuse_blanks_and_quotes(temporary: bytes, tmp_path: Path)
         raise TargetError("no ground is needed here")
 
     boot = FileService(make, (own, own), tmp_path / "state").boot(1.0)
-    asked = Task(0, 1, "0" * 16, 7, {"id": "files.copy", "parameters": {"links": ["lan"]}})
+    entry = WorkloadRequest(id="files.copy", parameters={"links": ["lan"]})
+    asked = Task(0, 1, "0" * 16, 7, entry)
     if temporary in BLANKS:
-        [event] = boot.run(asked)
+        [event] = documents(boot.run(asked))
         assert (event["event"], event["kind"]) == ("error", "unsupported")
         assert "has blanks or quotes, which the configurations of file servers" in event["reason"]
         assert made == []

@@ -20,6 +20,7 @@ from pentathlon.procedure.admission import Admission, EventRefused
 from pentathlon.procedure.records import BootStart, Record, RunStart
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import read
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, read_journal
 from pentathlon.store.packets import PacketKeeper
@@ -84,7 +85,7 @@ def shown(*words: str | Path) -> str:
 @pytest.fixture(scope="module")
 def request_of_both() -> dict[str, Any]:
     steps = streams.plan(1).steps["a"]
-    return {"session": "abc", "workloads": [step.task() for step in steps]}
+    return {"session": "abc", "workloads": [step.task().model_dump() for step in steps]}
 
 
 def admission(request: dict[str, Any]) -> Admission:
@@ -96,7 +97,7 @@ def refusal(request: dict[str, Any], spoil: Callable[[list[dict[str, Any]]], obj
     events = streams.answer(request)
     spoil(events)
     with pytest.raises(EventRefused) as refused:
-        for _ in admission(request).admit(events):
+        for _ in admission(request).admit(map(read, events)):
             pass
     return str(refused.value)
 
@@ -110,7 +111,7 @@ def place(events: list[dict[str, Any]], kind: str, **having: Any) -> int:
 
 def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
     events = streams.answer(request_of_both)
-    admitted = list(admission(request_of_both).admit(events))
+    admitted = list(admission(request_of_both).admit(map(read, events)))
     assert [message.document for message in admitted] == events
     assert [message.event.event for message in admitted] == [event["event"] for event in events]
 
@@ -163,12 +164,15 @@ def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
 def test_what_is_wrong_is_said(
     kind: str, change: dict[str, Any], said: str, request_of_both: dict[str, Any]
 ) -> None:
+    at = place(streams.answer(request_of_both), kind)
+
     def spoil(events: list[dict[str, Any]]) -> None:
-        events[place(events, kind)].update(change)
+        events[at].update(change)
 
     text = refusal(request_of_both, spoil)
     assert said in text and "\n" not in text
-    assert text.startswith("event ") and "is refused" in text
+    name = change.get("event", kind)
+    assert text.startswith(f'event {at + 1} of the agent, "{name}", is refused: ')
 
 
 def test_the_order_is_kept(request_of_both: dict[str, Any]) -> None:

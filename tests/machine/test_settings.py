@@ -11,6 +11,7 @@ from pentathlon.machine import cgroup, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.settings import FILES, MachineSettings, refused
 from pentathlon.targets.local.target import LocalTarget
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSettings, FakeSystem, needs_root, request
 
 Make = Callable[..., LocalTarget]
@@ -19,7 +20,7 @@ THP = FILES["transparent_hugepage"]
 
 def place(target: LocalTarget) -> dict[str, Any]:
     with target.boot(10) as session:
-        return next(iter(session.run(request("place"), 10, 10)))
+        return next(iter(session.run(request("place"), 10, 10))).document
 
 
 def needs_quota() -> cgroup.CpuController:
@@ -57,7 +58,7 @@ def test_the_agent_runs_in_a_group_with_the_quota(local: Make) -> None:
             )
         else:
             assert (groups[0] / "cpu.max").read_text().split() == ["50000", "100000"]
-        seen = next(iter(session.run(request("place"), 10, 10)))
+        seen = next(iter(session.run(request("place"), 10, 10))).document
         assert groups[0].name in seen["cgroup"]
     assert list(controller.parent.glob("pentathlon-*")) == []
 
@@ -67,7 +68,7 @@ def test_a_group_full_of_stubborn_processes_is_removed(local: Make) -> None:
     controller = needs_quota()
     target = local(settings=FakeSettings({"cpu_quota_percent": 200}))
     with target.boot(10) as session, pytest.raises(TargetError, match="no event came"):
-        list(session.run(request("stubborn"), 0.5, 60))
+        documents(session.run(request("stubborn"), 0.5, 60))
     assert list(controller.parent.glob("pentathlon-*")) == []
 
 
@@ -86,7 +87,7 @@ def test_placement_is_for_the_agent(local: Make) -> None:
     cpu = max(os.sched_getaffinity(0))
     target = local(cpus=(cpu,), settings=FakeSettings({"scheduler": "batch", "nice": 5}))
     with target.boot(10) as session:
-        sent = next(iter(session.run(request("echo"), 10, 10)))["request"]
+        sent = next(iter(session.run(request("echo"), 10, 10))).document["request"]
     assert sent["placement"] == {"cpus": [cpu], "policy": "batch", "priority": 0, "nice": 5}
 
 

@@ -85,7 +85,7 @@ from pathlib import Path
 from tests.targets.conftest import FakeSystem, request
 from pentathlon.targets.local.target import LocalTarget
 session = LocalTarget(FakeSystem(), Path(sys.argv[1]), Path(sys.argv[2])).boot(10)
-for event in session.run(request("stubborn"), 60, 60):
+for _, event in session.run(request("stubborn"), 60, 60):
     print(json.dumps(event["pids"]), flush=True)
 """
     root = Path(__file__).parents[2]

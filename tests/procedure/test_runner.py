@@ -20,6 +20,7 @@ from pentathlon.procedure.records import (
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Sample
+from pentathlon.protocol.version import PROTOCOL
 from pentathlon.study.plan import Plan
 from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, faulty, well
@@ -225,10 +226,12 @@ def test_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = scripted.plan(blocks=1)
     Bench(plan, ScriptedTarget("b", play)).run()
     [request] = asked
-    assert request["protocol"] == 1 and request["seed"] == plan.study.seed
+    assert request["protocol"] == PROTOCOL and request["seed"] == plan.study.seed
     assert "placement" not in request and "scratch" not in request, "the target adds these"
     boot = next(boot for boot in plan.blocks[0] if boot.system == "b")
-    assert request["workloads"] == [plan.steps["b"][number].task() for number in boot.steps]
+    assert request["workloads"] == [
+        plan.steps["b"][number].task().model_dump() for number in boot.steps
+    ]
 
 
 def test_a_stop_that_fails_is_recorded_as_the_end_of_the_boot(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pentathlon.protocol.events import AGENT_KINDS, TYPES
 
@@ -20,14 +16,6 @@ OF_TARGETS = {("log", name) for name in ("workload", "index", "process")}
 session."""
 
 Described = dict[str, Any]
-
-
-@pytest.fixture
-def schema(real_agent: Path) -> Described:
-    """The document that the agent prints."""
-    done = subprocess.run([real_agent, "schema"], capture_output=True, check=True)
-    document: Described = json.loads(done.stdout)
-    return document
 
 
 def tagged(schema: Described, name: str, tag: str) -> dict[str, Described]:

@@ -9,6 +9,7 @@ import pytest
 from pentathlon.experiments.systems import make_target
 from pentathlon.protocol import agent
 from pentathlon.store.schema import COUNTERS, SAMPLES
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, request
 
 
@@ -18,9 +19,9 @@ def test_the_columns_are_the_counters_of_the_agent(tmp_path: Path) -> None:
     except agent.AgentError as error:
         pytest.skip(str(error))
     target = make_target(FakeSystem(target="local"), program, tmp_path)
-    asked = request("test.spin") | {"workloads": []}
+    asked = request("", workloads=[])
     with target.boot(20) as session:
-        events = list(session.run(asked, 20, 60))
+        events = documents(session.run(asked, 20, 60))
     (opening,) = (event for event in events if event["event"] == "inventory")
     told = opening["telemetry"]
     assert sorted([*told["supported"], *told["unsupported"]]) == sorted(COUNTERS)

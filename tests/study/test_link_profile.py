@@ -43,8 +43,8 @@ def test_a_direction_goes_before_both() -> None:
     assert (profile.up.rate_kbit, profile.down.rate_kbit) == (100, 200)
     assert profile.down.delay_ms == 3
     sent = ways(profile)
-    assert [way["rate_bps"] for way in sent] == [1e5, 2e5]
-    assert sent[0]["delay_ns"] == 3_000_000 and sent[0]["queue"]["frames"] == 9
+    assert [way.rate_bps for way in sent] == [1e5, 2e5]
+    assert sent[0].delay_ns == 3_000_000 and sent[0].queue.frames == 9
 
 
 def test_the_time_on_the_line_counts_all_headers() -> None:

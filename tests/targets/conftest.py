@@ -13,6 +13,7 @@ import pytest
 from pentathlon.machine import processes, restore
 from pentathlon.machine.undo_journal import leftovers
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.targets.local.target import LocalTarget
 
 RUN = "PENTATHLON_TEST_RUN"
@@ -46,42 +47,34 @@ class FakeSystem:
     accelerator: str | None = None
 
 
-def request(workload: str, **fields: Any) -> dict[str, Any]:
+def entry(workload: str, **fields: Any) -> WorkloadRequest:
+    """A workload of a request."""
+    usual = {"id": workload, "iterations": 2, "warmup": 0, "sample_ms": 1.0, "timeout_s": 60}
+    return WorkloadRequest(**usual | fields)
+
+
+def request(workload: str, **fields: Any) -> Request:
     """A request with one workload."""
-    entry = {
-        "id": workload,
-        "parameters": {},
-        "iterations": 2,
-        "warmup": 0,
-        "sample_ms": 1.0,
-        "processes": 1,
-        "timeout_s": 60,
-    }
-    base = {"protocol": 2, "session": "abc", "seed": 1, "inventory": False, "workloads": [entry]}
-    return base | fields
+    usual = {"session": "abc", "seed": 1, "workloads": [entry(workload)]}
+    return Request(**usual | fields)
 
 
-def spin(**parameters: Any) -> dict[str, Any]:
+def spin(**fields: Any) -> Request:
     """A request for the real agent's test workload."""
-    asked = request("test.spin")
-    asked["workloads"][0] |= parameters
-    return asked
+    return request("", workloads=[entry("test.spin", **fields)])
 
 
-def burst() -> dict[str, Any]:
+def burst() -> Request:
     """A request whose samples come in one burst, long enough to do something in its middle."""
     return spin(iterations=2000, sample_ms=0.5)
 
 
-def large(count: int) -> dict[str, Any]:
+def large(count: int) -> Request:
     """A request of `count` times 10 kB, each of whose workloads is refused."""
-    asked = spin()
-    first = asked["workloads"][0]
     filler = {"filler": "x" * 10_000}
-    asked["workloads"] = [
-        first | {"id": f"no.such.workload.{n}", "parameters": filler} for n in range(count)
-    ]
-    return asked
+    return request(
+        "", workloads=[entry(f"no.such.workload.{n}", parameters=filler) for n in range(count)]
+    )
 
 
 @pytest.fixture

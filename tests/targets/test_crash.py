@@ -23,9 +23,8 @@ from pentathlon.experiments.systems import make_target
 kind, kernel, agent, state = sys.argv[1:]
 system = FakeSystem(target=kind, kernel=kernel or None)
 session = make_target(system, Path(agent), Path(state)).boot(60)
-asked = spin(sample_ms=60_000.0, warmup=0)
-asked["workloads"][0]["timeout_s"] = 300
-for event in session.run(asked, 300, 300):
+asked = spin(sample_ms=60_000.0, warmup=0, timeout_s=300)
+for _, event in session.run(asked, 300, 300):
     if event["event"] == "progress":
         print("on", flush=True)
 """

@@ -11,6 +11,7 @@ from pentathlon.machine import processes
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.gvisor import runsc
 from pentathlon.targets.session import ProcessSession
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, descendants, large, spin
 
 
@@ -30,11 +31,11 @@ def test_the_agent_serves_a_request(program: runsc.Runsc, real_agent: Path, stat
     target.prepare()
     assert program.version in target.describe()["kernel"]
     with target.boot(30) as session:
-        events = list(session.run(spin() | {"inventory": True}, 60, 120))
+        events = documents(session.run(spin().model_copy(update={"inventory": True}), 60, 120))
     assert events[-1]["errors"] == 0
     assert "4.4.0" in str(next(e for e in events if e["event"] == "inventory"))
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
-        host = list(session.run(spin(), 60, 120))
+        host = documents(session.run(spin(), 60, 120))
     sums = [{e["checksum"] for e in some if e["event"] == "sample"} for some in (events, host)]
     assert sums[0] == sums[1]
     assert len(sums[0]) == 1
@@ -44,7 +45,7 @@ def test_the_agent_serves_a_request(program: runsc.Runsc, real_agent: Path, stat
 def test_a_large_request_reaches_the_sandbox(real_agent: Path, state: Path) -> None:
     target = make_target(FakeSystem(target="gvisor"), real_agent, state)
     with target.boot(30) as session:
-        events = list(session.run(large(20), 60, 120))
+        events = documents(session.run(large(20), 60, 120))
     assert events[-1]["errors"] == 20
 
 
@@ -52,7 +53,7 @@ def test_a_large_request_reaches_the_sandbox(real_agent: Path, state: Path) -> N
 def test_a_sandbox_that_hangs_is_ended(real_agent: Path, state: Path) -> None:
     target = make_target(FakeSystem(target="gvisor"), real_agent, state)
     with target.boot(30) as session, pytest.raises(TargetError, match="no event came for 2 s"):
-        list(session.run(spin(sample_ms=60_000.0, warmup=0), 2.0, 120))
+        documents(session.run(spin(sample_ms=60_000.0, warmup=0), 2.0, 120))
     assert not descendants()
 
 
@@ -62,7 +63,7 @@ def test_a_sandbox_that_is_killed_says_so(real_agent: Path, state: Path) -> None
     with target.boot(30) as session:
         assert isinstance(session, ProcessSession)
         with pytest.raises(TargetError, match="ended by signal 9"):
-            for event in session.run(spin(sample_ms=60_000.0), 60, 120):
+            for _, event in session.run(spin(sample_ms=60_000.0), 60, 120):
                 if event["event"] == "progress":
                     processes.kill(session.pid, signal.SIGKILL)
     assert not descendants()

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.events import Done
 from pentathlon.targets.lines import LONGEST_LINE, EventLines
 
 values = st.recursive(
@@ -58,7 +59,7 @@ def test_lost_samples_are_counted(items: list[dict[str, object]], data: st.DataO
     kept = data.draw(st.lists(st.sampled_from(items), max_size=len(items)))
     lines, _ = feed(encode(kept), [])
     arrived = sum(item["event"] == "sample" for item in kept)
-    done = {"event": "done", "samples": len(samples)}
+    done = Done(event="done", samples=len(samples), errors=0, t_ns=0)
     if arrived == len(samples):
         lines.check_done(done)
     else:

@@ -7,6 +7,7 @@ import pytest
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.netns.target import probe
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, request
 
 IFF_UP = 1
@@ -34,7 +35,7 @@ def test_the_agent_sees_loopback_only(scripted: Path, state: Path) -> None:
     target = make_target(FakeSystem(target="netns"), scripted, state)
     target.prepare()
     with target.boot(10) as session:
-        seen = next(iter(session.run(request("place"), 10, 10)))
+        seen = next(iter(session.run(request("place"), 10, 10))).document
     assert seen["devices"] == ["lo"]
     assert seen["loopback"] & IFF_UP
     assert seen["net"] != str(Path("/proc/self/ns/net").readlink())
@@ -44,7 +45,9 @@ def test_the_agent_sees_loopback_only(scripted: Path, state: Path) -> None:
 def test_two_boots_have_two_namespaces(scripted: Path, state: Path) -> None:
     target = make_target(FakeSystem(target="netns"), scripted, state)
     with target.boot(10) as first, target.boot(10) as second:
-        seen = [next(iter(s.run(request("place"), 10, 10)))["net"] for s in (first, second)]
+        seen = [
+            next(iter(s.run(request("place"), 10, 10))).document["net"] for s in (first, second)
+        ]
     assert len(set(seen)) == 2
 
 
@@ -52,13 +55,13 @@ def test_a_hanging_agent_leaves_no_namespace(scripted: Path, state: Path) -> Non
     before = namespaces()
     target = make_target(FakeSystem(target="netns"), scripted, state)
     with target.boot(10) as session, pytest.raises(TargetError, match="no event came"):
-        list(session.run(request("stubborn"), 0.5, 10))
+        documents(session.run(request("stubborn"), 0.5, 10))
     assert namespaces() <= before
 
 
 def test_the_real_agent_serves_a_request(real_agent: Path, state: Path) -> None:
     target = make_target(FakeSystem(target="netns"), real_agent, state)
     with target.boot(10) as session:
-        events = list(session.run(request("test.spin"), 30, 60))
+        events = documents(session.run(request("test.spin"), 30, 60))
     assert events[-1]["errors"] == 0
     assert events[-1]["samples"] > 0

@@ -24,6 +24,7 @@ from pentathlon.targets.qemu import initramfs, kernels, modules, shares
 from pentathlon.targets.qemu import target as qemu_target
 from pentathlon.targets.qemu.target import KvmTarget, QemuTarget, version
 from pentathlon.targets.session import ProcessSession
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSettings, FakeSystem, burst, descendants, large, spin
 
 BOOT_S = 120.0
@@ -50,7 +51,7 @@ def target(kernel: str, agent: Path, state: Path, **options: Any) -> QemuTarget:
 
 
 def serve(session: Session, **parameters: Any) -> list[dict[str, Any]]:
-    return list(session.run(spin(**parameters), 60, 120))
+    return documents(session.run(spin(**parameters), 60, 120))
 
 
 def booted(made: QemuTarget) -> Session:
@@ -77,7 +78,7 @@ def test_a_kernel_boots_and_computes_the_same_as_the_host(
     made = target(kernel, real_agent, state)
     with booted(made) as session:
         assert "ready" in session.boot_log
-        events = list(session.run(spin() | {"inventory": True}, 60, 120))
+        events = documents(session.run(spin().model_copy(update={"inventory": True}), 60, 120))
     assert events[-1]["errors"] == 0
     assert checksums(events) == host
     system = next(event for event in events if event["event"] == "inventory")["system"]
@@ -88,7 +89,7 @@ def test_a_kernel_boots_and_computes_the_same_as_the_host(
 @one_kernel
 def test_a_large_request_reaches_the_guest(kernel: str, real_agent: Path, state: Path) -> None:
     with target(kernel, real_agent, state).boot(BOOT_S) as session:
-        events = list(session.run(large(20), 60, 300))
+        events = documents(session.run(large(20), 60, 300))
     assert events[-1]["errors"] == 20
 
 
@@ -105,7 +106,7 @@ def test_a_guest_that_hangs_is_ended(kernel: str, real_agent: Path, state: Path)
         target(kernel, real_agent, state).boot(BOOT_S) as session,
         pytest.raises(TargetError, match="no event came for 1 s"),
     ):
-        list(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
+        documents(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
     assert not descendants()
 
 
@@ -114,7 +115,7 @@ def test_a_guest_that_is_killed_says_so(kernel: str, real_agent: Path, state: Pa
     with target(kernel, real_agent, state).boot(BOOT_S) as session:
         assert isinstance(session, ProcessSession)
         with pytest.raises(TargetError, match="ended by signal 9"):
-            for event in session.run(burst(), 60, 120):
+            for _, event in session.run(burst(), 60, 120):
                 if event["event"] == "progress":
                     processes.kill(session.pid, signal.SIGKILL)
 

@@ -13,9 +13,11 @@ import pytest
 
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.protocol.requests.session import Request
 from pentathlon.targets.contract import Session
 from pentathlon.targets.uml import kernels
-from tests.targets.conftest import FakeSystem, connections_ended, descendants, request
+from tests.fakes.messages import documents
+from tests.targets.conftest import FakeSystem, connections_ended, descendants, entry, request
 from tests.targets.sshd import Sshd
 
 SFTP = (
@@ -67,18 +69,13 @@ def mounted(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
     assert not os.path.ismount(here)
 
 
-def asked(directory: str, workload: str = "disk.access", **parameters: Any) -> dict[str, Any]:
-    made = request(workload)
-    made["workloads"][0] |= {
-        "parameters": {"directory": directory} | parameters,
-        "iterations": 1,
-        "warmup": 0,
-    }
-    return made
+def asked(directory: str, workload: str = "disk.access", **parameters: Any) -> Request:
+    held = {"directory": directory} | parameters
+    return request("", workloads=[entry(workload, parameters=held, iterations=1)])
 
 
-def run(session: Session, made: dict[str, Any]) -> list[dict[str, Any]]:
-    events = list(session.run(made, 60, 120))
+def run(session: Session, made: Request) -> list[dict[str, Any]]:
+    events = documents(session.run(made, 60, 120))
     assert [e for e in events if e["event"] == "error"] == []
     return events
 

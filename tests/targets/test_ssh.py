@@ -19,6 +19,7 @@ from pentathlon.machine import processes
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.study.reach import Ssh
 from pentathlon.targets.ssh.target import SshTarget
+from tests.fakes.messages import documents
 from tests.targets.conftest import (
     RUN,
     FakeSettings,
@@ -71,7 +72,7 @@ def test_the_agent_over_there_computes_the_same(
 ) -> None:
     def serve(made: Any) -> list[dict[str, Any]]:
         with made.boot(BOOT_S) as session:
-            return list(session.run(spin() | {"inventory": True}, 60, 120))
+            return documents(session.run(spin().model_copy(update={"inventory": True}), 60, 120))
 
     made = target(server, real_agent, state, cpus=(-1,), settings=FakeSettings({"nice": 3}))
     made.prepare()
@@ -112,7 +113,7 @@ def test_an_agent_that_hangs_over_there_is_ended(
     session = made.boot(BOOT_S)
     mark = f"PENTATHLON_THERE={session._guard.token}".encode()  # type: ignore[attr-defined]
     with pytest.raises(TargetError, match="no event came for 1 s"):
-        list(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
+        documents(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
     assert not [m for m in processes.everyone() if processes._has(m.pid, mark)]
 
 
@@ -120,7 +121,7 @@ def test_a_connection_that_breaks_says_so(server: Sshd, real_agent: Path, state:
     with target(server, real_agent, state).boot(BOOT_S) as session:
         seen = 0
         with pytest.raises(TargetError, match='before "done"'):
-            for event in session.run(burst(), 60, 120):
+            for _, event in session.run(burst(), 60, 120):
                 seen += event["event"] == "sample"
                 if seen == 5:
                     # The server's process of this connection is the guard's ancestor.
@@ -147,13 +148,14 @@ def test_a_killed_experimenter_leaves_nothing_over_there(
     code = """
 import sys, os, signal
 from pathlib import Path
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.study.model import System
 from pentathlon.experiments.systems import make_target
 config, agent, state = sys.argv[1:]
 system = System(name="a", target="ssh", ssh={"host": "bench", "config": config})
 session = make_target(system, Path(agent), Path(state)).boot(20)
-for event in session.run({"protocol": 2, "session": "x", "workloads": [
-        {"id": "test.spin", "iterations": 100000, "sample_ms": 5.0}]}, 60, 120):
+spin = WorkloadRequest(id="test.spin", iterations=100000, sample_ms=5.0)
+for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
     if event["event"] == "progress" and event["state"] == "case":
         os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -210,7 +212,7 @@ def test_a_reboot_is_waited_for(server: Sshd, real_agent: Path, state: Path) -> 
     try:
         with made.boot(BOOT_S) as session:
             assert session.boot_seconds > 1.0
-            assert list(session.run(spin(), 60, 120))[-1]["errors"] == 0
+            assert documents(session.run(spin(), 60, 120))[-1]["errors"] == 0
     finally:
         stop.set()
         thread.join()

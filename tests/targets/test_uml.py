@@ -14,6 +14,7 @@ from pentathlon.targets.contract import Session
 from pentathlon.targets.session import ProcessSession
 from pentathlon.targets.uml import kernels
 from pentathlon.targets.uml.target import UmlTarget
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSettings, FakeSystem, burst, descendants, large, spin
 
 BOOT_S = 60.0
@@ -46,7 +47,7 @@ def target(kernel: kernels.Kernel, agent: Path, state: Path, **options: Any) -> 
 
 
 def serve(session: Session, **parameters: Any) -> list[dict[str, Any]]:
-    return list(session.run(spin(**parameters), 60, 120))
+    return documents(session.run(spin(**parameters), 60, 120))
 
 
 def checksums(events: list[dict[str, Any]]) -> set[str]:
@@ -59,7 +60,7 @@ def test_a_guest_says_that_it_draws_nothing(
 ) -> None:
     request = spin(id="graphics.noise", parameters={})
     with target(kernel, real_agent, state).boot(BOOT_S) as session:
-        events = list(session.run(request, 60, 120))
+        events = documents(session.run(request, 60, 120))
     (error,) = [event for event in events if event["event"] == "error"]
     assert error["kind"] == "unsupported"
     assert "guest has no graphics adapter" in error["reason"]
@@ -75,7 +76,7 @@ def test_a_kernel_boots_and_computes_the_same_as_the_host(
     with target(kernel, real_agent, state).boot(BOOT_S) as session:
         assert session.boot_seconds > 0
         assert "ready" in session.boot_log
-        events = list(session.run(spin() | {"inventory": True}, 60, 120))
+        events = documents(session.run(spin().model_copy(update={"inventory": True}), 60, 120))
     assert events[-1]["errors"] == 0
     assert checksums(events) == host
     assert len(host) == 1
@@ -100,7 +101,7 @@ def test_a_large_request_reaches_the_guest(
     kernel: kernels.Kernel, real_agent: Path, state: Path
 ) -> None:
     with target(kernel, real_agent, state).boot(BOOT_S) as session:
-        events = list(session.run(large(20), 60, 300))
+        events = documents(session.run(large(20), 60, 300))
     assert events[-1]["errors"] == 20
 
 
@@ -127,7 +128,7 @@ def test_a_guest_that_hangs_is_ended(kernel: kernels.Kernel, real_agent: Path, s
         target(kernel, real_agent, state).boot(BOOT_S) as session,
         pytest.raises(TargetError, match="no event came for 1 s"),
     ):
-        list(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
+        documents(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
     assert not descendants()
 
 
@@ -139,7 +140,7 @@ def test_a_guest_that_is_killed_says_so(
         assert isinstance(session, ProcessSession)
         leader = session.pid
         with pytest.raises(TargetError, match="ended by signal 9"):
-            for event in session.run(burst(), 60, 120):
+            for _, event in session.run(burst(), 60, 120):
                 if event["event"] == "sample":
                     processes.kill(leader, signal.SIGKILL)
         # A process of the guest that outlived its kernel would print to the host's own pipes.

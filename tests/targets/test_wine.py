@@ -13,6 +13,7 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.targets.session import ProcessSession
 from pentathlon.targets.wine import prefix, program
 from pentathlon.targets.wine.target import WineTarget
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem, descendants, large, request, spin
 
 
@@ -39,14 +40,14 @@ def errors(events: list[dict[str, Any]]) -> list[str]:
 def test_the_agent_serves_a_request_and_computes_what_the_host_computes(
     wine: WineTarget, real_agent: Path, state: Path
 ) -> None:
-    asked = spin(processes=2) | {"inventory": True}
+    asked = spin(processes=2).model_copy(update={"inventory": True})
     with wine.boot(200) as session:
-        events = list(session.run(asked, 60, 120))
+        events = documents(session.run(asked, 60, 120))
     assert errors(events) == []
     opening = events[0]
     assert opening["agent"]["target"] == "x86_64-pc-windows-gnu"
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
-        host = list(session.run(asked, 60, 120))
+        host = documents(session.run(asked, 60, 120))
     sums = [{e["checksum"] for e in some if e["event"] == "sample"} for some in (events, host)]
     assert sums[0] == sums[1]
     assert len(sums[0]) == 1
@@ -89,14 +90,14 @@ def test_files_lie_in_a_scratch_directory_that_is_gone_afterwards(
     wine: WineTarget, tmp_path: Path
 ) -> None:
     with wine.boot(200) as session:
-        events = list(session.run(request("process.create_delete"), 60, 120))
+        events = documents(session.run(request("process.create_delete"), 60, 120))
         assert [path.name for path in tmp_path.glob("scratch/pentathlon-*/scratch/*")] == []
     assert errors(events) == []
 
 
 def test_what_windows_does_not_have_is_unsupported(wine: WineTarget) -> None:
     with wine.boot(200) as session:
-        events = list(session.run(request("process.fork_wait"), 60, 120))
+        events = documents(session.run(request("process.fork_wait"), 60, 120))
     kinds = {event["kind"] for event in events if event["event"] == "error"}
     assert kinds == {"unsupported"}
     assert "no fork" in errors(events)[0]
@@ -107,9 +108,9 @@ def test_what_windows_does_not_have_is_unsupported(wine: WineTarget) -> None:
 
 def test_a_workload_that_takes_too_long_is_ended_with_its_processes(wine: WineTarget) -> None:
     asked = spin(sample_ms=60_000.0, warmup=0, timeout_s=1)
-    asked["workloads"].append(spin()["workloads"][0])
+    asked.workloads.append(spin().workloads[0])
     with wine.boot(200) as session:
-        events = list(session.run(asked, 60, 120))
+        events = documents(session.run(asked, 60, 120))
     kinds = [event["kind"] for event in events if event["event"] == "error"]
     assert kinds == ["timeout"]
     assert events[-1]["samples"] > 0, "the next workload ran"
@@ -117,7 +118,7 @@ def test_a_workload_that_takes_too_long_is_ended_with_its_processes(wine: WineTa
 
 def test_a_large_request_arrives(wine: WineTarget) -> None:
     with wine.boot(200) as session:
-        events = list(session.run(large(20), 60, 120))
+        events = documents(session.run(large(20), 60, 120))
     assert events[-1]["errors"] == 20
 
 
@@ -125,7 +126,7 @@ def test_a_system_that_is_killed_says_so_and_leaves_nothing(wine: WineTarget) ->
     with wine.boot(200) as session:
         assert isinstance(session, ProcessSession)
         with pytest.raises(TargetError, match="ended by signal 9"):
-            for event in session.run(spin(sample_ms=60_000.0), 60, 120):
+            for _, event in session.run(spin(sample_ms=60_000.0), 60, 120):
                 if event["event"] == "progress":
                     processes.kill(session.pid, signal.SIGKILL)
     assert not descendants()

@@ -9,7 +9,9 @@ import pytest
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
-from tests.targets.conftest import FakeSystem
+from pentathlon.protocol.requests.session import Placement, Request
+from tests.fakes.messages import documents
+from tests.targets.conftest import FakeSystem, entry, request
 
 FILE = 1 << 17
 CACHED = {"file_bytes": FILE, "block_bytes": 4096, "limit_s": 0.01, "method": "cached"}
@@ -98,16 +100,14 @@ MACHINE_S = {"memory.levels", "memory.code_size"}
 AREAS = ["memory", "arithmetic", "cpu", "process", "disk", "test"]
 
 
-def asked(area: str) -> dict[str, Any]:
+def asked(area: str) -> Request:
     """One request for all workloads of an area."""
-    entry = {"iterations": 1, "warmup": 0, "sample_ms": 0.2, "processes": 1, "timeout_s": 30}
     workloads = [
-        {"id": name, "parameters": parameters} | entry
+        entry(name, parameters=parameters, iterations=1, sample_ms=0.2, timeout_s=30)
         for name, parameters in PARAMETERS.items()
         if name.startswith(area + ".")
     ]
-    opening = {"protocol": 2, "session": "abc", "seed": 1, "inventory": False}
-    return opening | {"workloads": workloads}
+    return request("", workloads=workloads)
 
 
 def sums(events: list[dict[str, Any]], name: str) -> dict[str, str | None]:
@@ -133,16 +133,16 @@ def test_every_workload_is_measured_as_on_the_host_or_says_why_not(
         wine.prepare()
     except TargetUnavailable as error:
         pytest.skip(str(error))
-    request = asked(area)
+    whole = asked(area)
     with wine.boot(200) as session:
-        there = list(session.run(request, 60, 180))
+        there = documents(session.run(whole, 60, 180))
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
-        here = list(session.run(request, 60, 180))
+        here = documents(session.run(whole, 60, 180))
     failures = [e for e in there if e["event"] == "error" and e["kind"] != "unsupported"]
     assert failures == []
     refused = [e for e in there if e["event"] == "error"]
     assert all(e["reason"] for e in refused)
-    for name in (entry["id"] for entry in request["workloads"]):
+    for name in (one.id for one in whole.workloads):
         found, expected = sums(there, name), sums(here, name)
         assert found or any(e["workload"] == name for e in refused), f"{name} says nothing"
         if name not in MACHINE_S:
@@ -160,12 +160,12 @@ def test_all_threads_are_those_of_the_cpus_that_it_was_given(real_agent: Path, s
     if len(cpus) < 2:
         pytest.skip("two CPUs are needed")
     parameters = {"levels": ["L1"], "threads": ["all"]}
-    entry = {"id": "memory.levels", "parameters": parameters, "iterations": 1, "warmup": 0}
+    levels = entry("memory.levels", parameters=parameters, iterations=1, timeout_s=120)
     told = []
     for chosen in (cpus[:1], cpus[:2]):
-        request = asked("test") | {"workloads": [entry], "placement": {"cpus": chosen}}
+        one = request("", workloads=[levels], placement=Placement(cpus=chosen))
         with wine.boot(200) as session:
-            events = list(session.run(request, 60, 180))
+            events = documents(session.run(one, 60, 180))
         told += [
             e["value"]["threads"]
             for e in events

@@ -30,7 +30,8 @@ from pentathlon.study.reach import Ssh
 from pentathlon.targets.netns.target import NetnsTarget, probe
 from pentathlon.testbed import hosts, namespaces, placed
 from pentathlon.testbed.endpoint import Endpoint
-from tests.targets.conftest import FakeSettings, FakeSystem, needs_root, request
+from tests.fakes.messages import documents
+from tests.targets.conftest import FakeSettings, FakeSystem, entry, needs_root, request
 
 
 def congestion_of_sockets(host: Endpoint) -> str:
@@ -152,11 +153,10 @@ def test_the_inventory_of_a_boot_has_both_hosts_once(
     settings = Settings(nice=7)
     system = System(name="two", target="netns", settings=settings, peer=Peer())
     target = make_target(system, real_agent, state)
-    asked = request("network.traffic", inventory=True)
-    asked["workloads"] *= 2
+    asked = request("", inventory=True, workloads=[entry("network.traffic")] * 2)
     with target.boot(20) as session:
         assert isinstance(session, PairSession)
-        events = list(session.run(asked, 20, 60))
+        events = documents(session.run(asked, 20, 60))
     found = [event["system"] for event in events if event["event"] == "inventory"]
     assert [list(one) == ["hosts"] for one in found] == [False, True]
     assert {host: told["nice"] for host, told in found[1]["hosts"].items()} == {

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pentathlon.experiments.descriptor import Experiment, Need
 from pentathlon.experiments.file_services.driver import TASKS
 from pentathlon.experiments.file_services.service import FileServiceInUse
+from pentathlon.protocol.events import Message
 from pentathlon.testbed.trial import Task
 
 
-def _over_links(task: Task, file_service: FileServiceInUse) -> Iterator[dict[str, Any]]:
+def _over_links(task: Task, file_service: FileServiceInUse) -> Iterator[Message]:
     return file_service.run(task)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from pentathlon.exchange.pcapng import CaptureError
 from pentathlon.experiments.file_services import content, trial
@@ -20,10 +19,11 @@ from pentathlon.experiments.file_services.spec import Asked, Setup
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.trial import Done, TaskFailed
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.protocol.events import Case, JsonObject, Message
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.link.calibrate import LinkRefused
 from pentathlon.testbed.link.use import refused_event
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import Task, When
 
 TASKS: Final = {
     "files.copy": "copy",
@@ -48,7 +48,7 @@ def run_link(
     testbeds: Testbeds,
     ends: tuple[Behaviour, Behaviour],
     scratch: Path,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Message]:
     """The cases of a task over one link: `sample` events for what each trial yields, or an `error`.
 
     Args:
@@ -77,7 +77,7 @@ def run_link(
             yield task.error("failed", sentence(error, scratch), case)
 
 
-def _cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _cases(parameters: JsonObject) -> Iterator[Case]:
     """Every combination of the factors; those that are left as they are do not name a case."""
     always = (("protocols", "protocol"), ("states", "state"), ("document_bytes", "document_bytes"))
     named = (
@@ -96,11 +96,11 @@ def _cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _case(
     task: Task,
-    case: dict[str, Any],
+    case: Case,
     testbed: Testbed,
     ends: tuple[Behaviour, Behaviour],
     scratch: Path,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Message]:
     asked = _asked(task, case, ends)
     for refused in trial.set_up(testbed, asked):
         yield task.event("log", level="warning", message=refused)
@@ -115,13 +115,11 @@ def _case(
             done = trial.run(Setup(testbed, asked, held, server, client))
         yield _told(task, case, when, done)
         if testbed.link is not None:
-            phase, iteration = when
-            of = {"case": case, "phase": phase, "iteration": iteration}
-            yield testbed.link.event(task, of)
+            yield testbed.link.event(task, case, when)
         yield from _samples(task, case, when, testbed, done)
 
 
-def _asked(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) -> Asked:
+def _asked(task: Task, case: JsonObject, ends: tuple[Behaviour, Behaviour]) -> Asked:
     window, congestion = case.get("window_bytes", 0), case.get("congestion", OWN)
     client = ends[0].with_factors(window, congestion)
     server = ends[1].with_factors(0, congestion)
@@ -131,18 +129,18 @@ def _asked(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) 
     outstanding = case.get("outstanding", 0) or (min(both) if both else None)
     return Asked(
         TASKS[task.id], case["protocol"], client, server, outstanding, case["state"] == "warm",
-        float(task.description.get("timeout_s", math.inf)),
+        task.description.timeout_s,
     )  # fmt: skip
 
 
-def _content(task: Task, case: dict[str, Any], asked: Asked, place: Path) -> Content:
+def _content(task: Task, case: JsonObject, asked: Asked, place: Path) -> Content:
     size = case["document_bytes"]
     if asked.task == "roaming":
         return content.profile(place, size, task.parameters["files"], task.seed)
     return content.document(place, size, task.seed)
 
 
-def _told(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -> dict[str, Any]:
+def _told(task: Task, case: Case, when: When, done: Done) -> Message:
     """What no metric says: the dialect, and the exchanges by their names."""
     phase, iteration = when
     found = done.summary
@@ -155,9 +153,7 @@ def _told(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -
     )  # fmt: skip
 
 
-def _samples(
-    task: Task, case: dict[str, Any], when: tuple[str, int], testbed: Testbed, done: Done
-) -> Iterator[dict[str, Any]]:
+def _samples(task: Task, case: Case, when: When, testbed: Testbed, done: Done) -> Iterator[Message]:
     found = done.summary
     values: dict[str, float | None] = {
         "task_time": found.task_s,

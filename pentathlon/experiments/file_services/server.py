@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pentathlon.experiments.file_services.workdir import Place
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.requests.works import RunProgram
+from pentathlon.testbed.answers.programs import Ended
 from pentathlon.testbed.endpoint import Endpoint
 
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
@@ -43,7 +45,7 @@ class Server:
     port: int
     read_log: Callable[[], str] | None = None
     udp: bool = False
-    ended: dict[str, Any] | None = None
+    ended: Ended | None = None
 
     @classmethod
     def start(
@@ -66,7 +68,7 @@ class Server:
             TargetError: it ended at once, or does not listen in time; its own words.
         """
         host = place.host
-        host.start(job, {"work": "program", "command": command})
+        host.start(job, RunProgram(command=command))
         server = cls(host, job, port, partial(place.read, log) if log else None, udp)
         try:
             patience_s = (PATIENCE_APART_S if host.apart else PATIENCE_S) * host.slow
@@ -80,14 +82,14 @@ class Server:
             raise
         return server
 
-    def stop(self) -> dict[str, Any]:
+    def stop(self) -> Ended:
         """End it, with all that it started; what it left (docs/protocol.md, `program`)."""
         if self.ended is None:
             try:
-                self.ended = dict(self.host.finish_job(self.job)["yields"][0])
+                self.ended = self.host.finish_job(self.job)["yields"][0]
             except TargetError as error:
                 # It has failed, or is gone with its host.
-                self.ended = {"ended_before": True, "error": str(error), "output": ""}
+                self.ended = Ended(ended_before=True, status=None, error=str(error), output="")
         return self.ended
 
     def alive(self) -> bool:
@@ -97,7 +99,7 @@ class Server:
     def words(self) -> str:
         """The last line that it said; ends it."""
         left = self.stop()
-        text = str(left.get("error") or left.get("output") or "")
+        text = left["error"] or left["output"]
         if self.read_log is not None:
             with contextlib.suppress(OSError, TargetError):
                 text = self.read_log() + text

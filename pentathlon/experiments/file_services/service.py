@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pentathlon.experiments.file_services.behaviours import Behaviour
 from pentathlon.experiments.file_services.disk import sentence
@@ -15,6 +14,7 @@ from pentathlon.experiments.file_services.testbed import Testbed, TestbedMaker
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.protocol.events import Message
 from pentathlon.testbed.link.calibrate import LinkRefused
 from pentathlon.testbed.link.use import refused_event
 from pentathlon.testbed.trial import Task
@@ -52,7 +52,7 @@ class FileServiceInUse:
     _grounds: dict[str, Testbed] = field(default_factory=dict)
     _files: tuple[UndoJournal, Path] | None = None
 
-    def run(self, task: Task) -> Iterator[dict[str, Any]]:
+    def run(self, task: Task) -> Iterator[Message]:
         """Every event of a task. A link that is refused is tried once more after the others."""
         try:
             scratch = self._scratch()

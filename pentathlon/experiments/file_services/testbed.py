@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
+from pentathlon.protocol.events import Message
 from pentathlon.study.link_profile import DIRECTIONS
 from pentathlon.testbed import hosts, namespaces, placed
 from pentathlon.testbed.cables import script
@@ -76,7 +77,7 @@ class Testbed:
         """Of the empty link; None for a plain cable."""
         return None if self.link is None else self.link.bed.profile.round_trip_ms / 1e3
 
-    def opening(self, task: Task) -> Iterator[dict[str, Any]]:
+    def opening(self, task: Task) -> Iterator[Message]:
         """The events of a new ground: its link's calibration, and what was read of its hosts."""
         if self.link is not None:
             yield task.of(self.link.opening())

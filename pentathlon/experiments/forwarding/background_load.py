@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from pentathlon.experiments.forwarding import counters
 from pentathlon.experiments.forwarding.testbed import Testbed
+from pentathlon.protocol.events import JsonObject
+from pentathlon.protocol.requests.session import Placement
+from pentathlon.protocol.requests.works import Compete, Ping, Watch, Work
 from pentathlon.testbed.answers.counters import Reading
 from pentathlon.testbed.answers.jobs import Batch, Pinged, Stopped, Watched
-from pentathlon.testbed.availability import units_per_second
+from pentathlon.testbed.availability import soaker, units_per_second
 from pentathlon.testbed.cables import BACK
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 
@@ -73,12 +75,6 @@ def calibrate(bed: Testbed, policy: str) -> float:
     return 0.0
 
 
-def soaker(policy: str) -> dict[str, Any]:
-    """The order for a soaker on every CPU of the forwarder."""
-    placement = {} if policy == "other" else {"policy": policy}
-    return {"work": "soak", "placement": placement}
-
-
 @dataclass(frozen=True)
 class Competitor:
     """A program that wants the forwarder's CPU.
@@ -111,15 +107,12 @@ class Competitor:
             words.append(self.scheduler)
         return " ".join(words)
 
-    def order(self) -> dict[str, Any]:
+    def order(self) -> Compete:
         """The order for an endpoint."""
-        placement: dict[str, Any] = {"nice": self.nice} if self.nice else {}
-        if self.scheduler != "other":
-            placement["policy"] = self.scheduler
-        return {
-            "work": "compete", "workload": self.workload, "copies": self.copies,
-            "placement": placement,
-        }  # fmt: skip
+        placement = Placement(
+            nice=self.nice or None, policy=None if self.scheduler == "other" else self.scheduler
+        )
+        return Compete(workload=self.workload, copies=self.copies, placement=placement)
 
     def weight(self, soaker: str) -> int:
         """The nice value of the forwarder's programs together (`Testbed.weigh`)."""
@@ -210,7 +203,7 @@ class Competition:
 @contextmanager
 def watching(
     bed: Testbed,
-    parameters: dict[str, Any],
+    parameters: JsonObject,
     idle_units: float | None,
     *,
     competitor: Competitor,
@@ -234,9 +227,9 @@ def watching(
 
     period_s = min(READING_S, parameters["duration_s"] / 5)
     with ExitStack() as stack:
-        jobs: list[tuple[Endpoint, str, dict[str, Any]]] = [
-            (bed.forwarder, "watch", {"work": "watch", "period_ms": round(1e3 * period_s)}),
-            (bed.generator, "ping", {"work": "ping", "peer": BACK[version], "period_ms": PING_MS}),
+        jobs: list[tuple[Endpoint, str, Work]] = [
+            (bed.forwarder, "watch", Watch(period_ms=round(1e3 * period_s))),
+            (bed.generator, "ping", Ping(peer=BACK[version], period_ms=PING_MS)),
         ]
         if idle_units is not None:
             jobs = [(bed.forwarder, "soak", soaker(parameters["soaker"]))]

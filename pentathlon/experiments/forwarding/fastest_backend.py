@@ -11,6 +11,7 @@ from pentathlon.experiments.forwarding.setting import Setting, set_up
 from pentathlon.experiments.forwarding.testbed import Testbed, Unsupported
 from pentathlon.experiments.forwarding.trials import TRIES
 from pentathlon.experiments.transmit_backends import BEST, FASTEST_FIRST
+from pentathlon.protocol.events import Message
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
 
@@ -34,8 +35,8 @@ class Choice:
 
 def altered(task: Task, **parameters: Any) -> Task:
     """The task with other values of some parameters."""
-    description = {**task.description, "parameters": task.parameters | parameters}
-    return replace(task, description=description)
+    changed = {"parameters": task.parameters | parameters}
+    return replace(task, description=task.description.model_copy(update=changed))
 
 
 def choose(task: Task, bed: Testbed, setting: Setting) -> Choice:
@@ -61,7 +62,7 @@ def _refused(probe: Task, bed: Testbed, setting: Setting) -> str | None:
         try:
             set_up(bed, probe.parameters, setting)
             flow = run_flow(
-                bed, probe, packet_rate=PROBE_RATE, frame_bytes=setting.case["frame_bytes"],
+                bed, probe, packet_rate=PROBE_RATE, frame_bytes=setting.frame_bytes,
                 version=setting.version,
             )  # fmt: skip
         except InvalidTrial as error:
@@ -90,7 +91,7 @@ class FastestBackend:
         self.task = task
         self._left_open = task.parameters["rung"] == BEST
 
-    def settle(self, bed: Testbed, setting: Setting) -> Iterator[dict[str, Any]]:
+    def settle(self, bed: Testbed, setting: Setting) -> Iterator[Message]:
         """Choose, if that is left open yet: an `error` for each faster rung that is refused.
 
         Raises:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,8 @@ from pentathlon.experiments.forwarding import counters
 from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.packets import flow_metrics, join, records
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.requests.commands import Exchange, Listen, ReceiveFlow, Send, SendFlow
+from pentathlon.protocol.requests.works import Watch
 from pentathlon.study import distributions
 from pentathlon.testbed.cables import BACK
 from pentathlon.testbed.trial import Task
@@ -132,28 +133,31 @@ def run_flow(
     ramp_s = task.parameters["ramp_s"]
     length_s = ramp_s + task.parameters["duration_s"]
     generator = bed.generator
-    common = {"trial": name, "session": task.session[:16]}
-    flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
+    session = task.session[:16]
     rung = task.parameters["rung"]
-    reader = READERS.get(rung, "recvmmsg")
-    inlet = {
-        "address": BACK[version], "role": "receive", "buffer_bytes": BUFFER_BYTES, "rung": rung,
-        "reader": reader,
-    }  # fmt: skip
-    generator.start(f"watch-{name}", {"work": "watch", "period_ms": 60_000})
+    received = ReceiveFlow(
+        flow=0, protocol="udp", address=BACK[version], buffer_bytes=BUFFER_BYTES, rung=rung,
+        reader=READERS.get(rung, "recvmmsg"),
+    )  # fmt: skip
+    generator.start(f"watch-{name}", Watch(period_ms=60_000))
     try:
-        ready = generator.listen(common | {"address": "127.0.0.1", "flows": [flow | inlet]})
-        rate = distributions.parse(f"constant {packet_rate:g}")
-        outlet = {
-            "peer": BACK[version],
-            "port": ready["flows"][0]["port"],
-            "size": {"model": "constant", "value": frame_bytes - overhead(version)},
-            "gap": {"of": rate, "rate": True},
-            "duration_s": length_s,
-            "rung": rung,
-        }
-        exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
-        order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}
+        ready = generator.listen(
+            Listen(trial=name, session=session, address="127.0.0.1", flows=[received])
+        )
+        sent = SendFlow(
+            flow=0,
+            protocol="udp",
+            peer=BACK[version],
+            port=ready["flows"][0]["port"],
+            size={"model": "constant", "value": frame_bytes - overhead(version)},
+            gap={"of": distributions.parse(f"constant {packet_rate:g}"), "rate": True},
+            duration_s=length_s,
+            rung=rung,
+        )
+        exchange = Exchange(address="127.0.0.1", port=ready["exchange_port"])
+        order = Send(
+            trial=name, session=session, seed=task.seed, exchange=exchange, flows=[sent]
+        )  # fmt: skip
         try:
             answer = generator.send(order, length_s)
         finally:

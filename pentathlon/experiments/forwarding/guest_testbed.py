@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from pentathlon.experiments.forwarding.testbed import Testbed, TestbedMaker, places, start_generator
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.requests.commands import Forward
 from pentathlon.targets.capabilities import Card, CardTarget, FarTarget
 from pentathlon.targets.contract import Target
 from pentathlon.targets.session import ProcessSession
@@ -127,7 +128,7 @@ class _Making:
             forwarder.address(name, [with_prefix(addresses, version) for version in addresses])
         if 4 in forwarder.refused:
             raise TargetError(f"the forwarder takes no address: {forwarder.refused[4]}")
-        forwarder.tell({"do": "forward", "on": True}, "forwarding")
+        forwarder.tell(Forward(on=True))
         return forwarder
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from pentathlon.experiments.forwarding import background_load, search
 from pentathlon.experiments.forwarding.fastest_backend import FastestBackend
@@ -12,6 +11,7 @@ from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial, run_flow
 from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
 from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
+from pentathlon.protocol.events import Case, CaseValue, Message
 from pentathlon.testbed.trial import Task
 
 LEAD_S = 2.0
@@ -25,7 +25,7 @@ LOADS = (50, 90, 100)
 """Of the rate without loss, % (as RFC 2544, section 26.2, asks for the delay at that rate)."""
 
 
-def run_ndr(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
+def run_ndr(task: Task, bed: Testbed) -> Iterator[Message]:
     """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
     rung = FastestBackend(task)
     for asked in settings(task.parameters):
@@ -45,13 +45,13 @@ def run_ndr(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
 
 def _search(
     task: Task, bed: Testbed, setting: Setting, phase: str, iteration: int
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Message]:
     parameters = task.parameters
     highest = 1e3 * parameters["highest_kpps"]
     tried: dict[float, list[float]] = {}
     offer = Offers(lambda rate: _flow(task, bed, setting, rate))
 
-    def sample(metric: str, value: float, **factors: Any) -> Any:
+    def sample(metric: str, value: float, **factors: CaseValue) -> Message:
         return task.sample(
             metric=metric, case={**factors, **setting.case}, phase=phase,
             iteration=iteration, value=value, batch=1,
@@ -75,7 +75,7 @@ def _search(
                 break
             message = f"search of {setting.case} ({criterion}): {wrong}"
             yield task.event("log", level="warning", message=message)
-        case = {"criterion": criterion, **setting.case}
+        case: Case = {"criterion": criterion, **setting.case}
         if found.failed is None:
             reason = found.reason or f"the search began at {highest:g} packets/s, which passed"
             yield task.error(
@@ -108,5 +108,6 @@ def _search(
 
 
 def _flow(task: Task, bed: Testbed, setting: Setting, rate: float) -> Flow:
-    frame = setting.case["frame_bytes"]
-    return run_flow(bed, task, packet_rate=rate, frame_bytes=frame, version=setting.version)
+    return run_flow(
+        bed, task, packet_rate=rate, frame_bytes=setting.frame_bytes, version=setting.version
+    )

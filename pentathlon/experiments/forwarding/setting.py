@@ -9,8 +9,9 @@ from typing import Any
 
 from pentathlon.experiments.forwarding import background_load
 from pentathlon.experiments.forwarding.flow import InvalidTrial, overhead
-from pentathlon.experiments.forwarding.testbed import Testbed, Unsupported
+from pentathlon.experiments.forwarding.testbed import Testbed, Tuning, Unsupported
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.events import Case, JsonObject, Message
 from pentathlon.study import distributions
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
@@ -21,7 +22,7 @@ FACTORS = {
 }  # fmt: skip
 """Factor -> parameter. A case names them only where the study sets them."""
 
-DEFAULTS: dict[str, Any] = {
+DEFAULTS: JsonObject = {
     "ip_version": 4, "steering": "own", "routes": 0, "firewall_rules": 0, "budget": 0,
 }  # fmt: skip
 
@@ -36,9 +37,14 @@ class Setting:
         competitor: what runs beside the flow.
     """
 
-    case: dict[str, Any]
-    values: dict[str, Any]
+    case: Case
+    values: JsonObject
     competitor: background_load.Competitor
+
+    @property
+    def frame_bytes(self) -> int:
+        """Of the Ethernet frame with its check sequence."""
+        return int(self.case["frame_bytes"])
 
     @property
     def version(self) -> int:
@@ -46,7 +52,7 @@ class Setting:
         return int(self.values["ip_version"])
 
 
-def settings(parameters: dict[str, Any]) -> Iterator[Setting]:
+def settings(parameters: JsonObject) -> Iterator[Setting]:
     """The cases but for the load: what takes long to change comes first."""
     values_of = {name: _listed(parameters, FACTORS[name], DEFAULTS[name]) for name in FACTORS}
     named = [name for name, values in values_of.items() if values != [DEFAULTS[name]]]
@@ -56,18 +62,18 @@ def settings(parameters: dict[str, Any]) -> Iterator[Setting]:
         *(values_of[name] for name in order), parameters["frame_bytes"], competitors
     ):
         values = dict(zip(order, chosen, strict=True))
-        case = {"frame_bytes": frame, "competitor": competitor.label}
+        case: Case = {"frame_bytes": frame, "competitor": competitor.label}
         case |= {name: values[name] for name in named}
         yield Setting(case, values, competitor)
 
 
-def _listed(parameters: dict[str, Any], name: str, default: Any) -> list[Any]:
+def _listed(parameters: JsonObject, name: str, default: Any) -> list[Any]:
     """The values of a parameter, which the catalogs of some agents have as a single one or lack."""
     value = parameters.get(name, default)
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def _competitors(parameters: dict[str, Any]) -> Iterator[background_load.Competitor]:
+def _competitors(parameters: JsonObject) -> Iterator[background_load.Competitor]:
     for workload in parameters["competitor"]:
         if workload == "none":
             yield background_load.Competitor(workload)
@@ -80,7 +86,7 @@ def _competitors(parameters: dict[str, Any]) -> Iterator[background_load.Competi
             yield background_load.Competitor(workload, copies, nice, scheduler)
 
 
-def set_up(bed: Testbed, parameters: dict[str, Any], setting: Setting) -> None:
+def set_up(bed: Testbed, parameters: JsonObject, setting: Setting) -> None:
     """Give the forwarder what a case asks for.
 
     Raises:
@@ -89,14 +95,13 @@ def set_up(bed: Testbed, parameters: dict[str, Any], setting: Setting) -> None:
     values = setting.values
     bed.need(setting.version)
     shortest = distributions.shortest("udp") + overhead(setting.version)
-    if setting.case["frame_bytes"] < shortest:
+    if setting.frame_bytes < shortest:
         raise Unsupported(
-            f"a frame of {setting.case['frame_bytes']} B is too short for IP version "
+            f"a frame of {setting.frame_bytes} B is too short for IP version "
             f"{setting.version}; the least is {shortest} B"
         )
     bed.tune(
-        budget=values["budget"], routes=values["routes"],
-        firewall_rules=values["firewall_rules"], ip_version=setting.version,
+        Tuning(values["budget"], values["routes"], values["firewall_rules"], setting.version)
     )  # fmt: skip
     bed.steer(values["steering"], live=parameters["rung"] == "live")
 
@@ -108,8 +113,8 @@ FAILURES = (Unsupported, CommandError, InvalidTrial, RecordsError)
 def failure(
     task: Task,
     error: Unsupported | CommandError | InvalidTrial | RecordsError,
-    case: dict[str, Any],
-) -> dict[str, Any]:
+    case: Case,
+) -> Message:
     """The `error` event of a case."""
     kind = "unsupported" if isinstance(error, Unsupported) else "invalid"
     kind = "failed" if isinstance(error, RecordsError) else kind

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pentathlon.experiments.forwarding import background_load, loads
 from pentathlon.experiments.forwarding.fastest_backend import FastestBackend, altered
@@ -12,8 +11,9 @@ from pentathlon.experiments.forwarding.flow import InvalidTrial, run_flow
 from pentathlon.experiments.forwarding.setting import FAILURES, Setting, failure, set_up, settings
 from pentathlon.experiments.forwarding.testbed import Testbed
 from pentathlon.experiments.forwarding.trials import Offers, valid
+from pentathlon.protocol.events import Case, JsonObject, Message
 from pentathlon.testbed.endpoint import CommandError
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import Task, When
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Yield:
     refused: list[str]
 
 
-def run_sweep(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
+def run_sweep(task: Task, bed: Testbed) -> Iterator[Message]:
     """Every case of the task: `sample` events for what each trial yields, or an `error`."""
     parameters = task.parameters
     policy = parameters["soaker"]
@@ -74,11 +74,11 @@ def run_sweep(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
 
 def _sample(
     task: Task,
-    case: dict[str, Any],
-    when: tuple[str, int],
+    case: Case,
+    when: When,
     rate: float,
     measured: tuple[str, float],
-) -> dict[str, Any]:
+) -> Message:
     name, value = measured
     phase, iteration = when
     duration_s = task.parameters["duration_s"]
@@ -89,14 +89,14 @@ def _sample(
     )  # fmt: skip
 
 
-def _alone(setting: Setting) -> dict[str, Any]:
+def _alone(setting: Setting) -> Case:
     """The case of the search, which all competitors share: it is made without one."""
     return setting.case | {"competitor": "none"}
 
 
 def _search(
     task: Task, bed: Testbed, setting: Setting, knees: dict[str, loads.Knee]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Message]:
     """Search for the load of 100 % once for all competitors; put it into `knees`.
 
     Raises:
@@ -111,7 +111,7 @@ def _search(
 
         offers = Offers(
             lambda rate: run_flow(
-                bed, short, packet_rate=rate, frame_bytes=case["frame_bytes"],
+                bed, short, packet_rate=rate, frame_bytes=setting.frame_bytes,
                 version=setting.version,
             )
         )  # fmt: skip
@@ -127,7 +127,7 @@ def _search(
 
 
 def _loads(
-    parameters: dict[str, Any], setting: Setting, knees: dict[str, loads.Knee]
+    parameters: JsonObject, setting: Setting, knees: dict[str, loads.Knee]
 ) -> list[tuple[dict[str, int], float]]:
     """Factor of each load, and its packets/s."""
     if parameters["loads"] == "listed":
@@ -183,7 +183,7 @@ def _trial(
         ) as read,
     ):
         flow = run_flow(
-            bed, task, packet_rate=rate, frame_bytes=setting.case["frame_bytes"],
+            bed, task, packet_rate=rate, frame_bytes=setting.frame_bytes,
             version=setting.version,
         )  # fmt: skip
         read.flow = competition.flow = flow.times

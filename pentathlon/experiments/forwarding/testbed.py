@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from pentathlon.machine import launch
 from pentathlon.machine.cpus import AVAILABLE, resolve
@@ -19,6 +19,7 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.machine.network_namespace import namespace
 from pentathlon.machine.settings import MachineSettings
 from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.protocol.requests.commands import Firewall, Forward, Polling, RouteTable, Tune
 from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.contract import Target
 from pentathlon.targets.session import Launch, ProcessSession
@@ -43,7 +44,15 @@ from pentathlon.testbed.endpoint import CommandError, Endpoint
 
 WRITABLE = 'mount -o remount,rw /sys && exec "$@"'
 
-UNTUNED: dict[str, Any] = {"budget": 0, "routes": 0, "firewall_rules": 0, "ip_version": 4}
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the forwarder's kernel is set to; `ip_version` is that of routes and rules."""
+
+    budget: int = 0
+    routes: int = 0
+    firewall_rules: int = 0
+    ip_version: int = 4
 
 
 class Unsupported(TargetError):
@@ -78,7 +87,7 @@ class Testbed:
     refused: dict[int, str] = field(default_factory=dict)
     steering: str = ""
     gathering: bool | None = None
-    tuned: dict[str, Any] = field(default_factory=lambda: dict(UNTUNED))
+    tuned: Tuning | None = Tuning()
     threads: list[int] = field(default_factory=list)
 
     def need(self, version: int) -> None:
@@ -111,8 +120,8 @@ class Testbed:
         if not self.steerable:
             if how == "inline":
                 raise Unsupported('the steering "inline" is for forwarders in a namespace')
-            polling = {"interface": self.incoming, "threaded": how == "threaded"}
-            self._order({"polling": polling})
+            polling = Polling(interface=self.incoming, threaded=how == "threaded")
+            self._order(Tune(polling=polling))
             self.steering = how
             return
         pid = self.forwarder.session.pid
@@ -148,30 +157,30 @@ class Testbed:
             raise Unsupported(f"{name} cannot be made to poll: {error}") from error
         self.gathering = wanted
 
-    def tune(self, **wanted: Any) -> None:
-        """Set routes, firewall rules and budget of the forwarder (keys as in `UNTUNED`).
+    def tune(self, wanted: Tuning) -> None:
+        """Set routes, firewall rules and budget of the forwarder.
 
         Raises:
             Unsupported: the forwarder cannot have them.
         """
-        if not (wanted["routes"] or wanted["firewall_rules"]):
-            wanted["ip_version"] = UNTUNED["ip_version"]  # It names the version of these two.
+        if not (wanted.routes or wanted.firewall_rules):
+            wanted = Tuning(wanted.budget)  # Without these two the version makes no difference.
         if wanted == self.tuned:
             return
-        version = wanted["ip_version"]
-        self.tuned = {}  # What is refused halfway is neither as it was nor as it was to be.
+        version = wanted.ip_version
+        self.tuned = None  # What is refused halfway is neither as it was nor as it was to be.
         self._order(
-            {
-                "budget": wanted["budget"],
-                "routes": {"count": wanted["routes"], "via": BACK[version]},
-                "firewall": {"rules": wanted["firewall_rules"], "ip_version": version},
-            }
+            Tune(
+                budget=wanted.budget,
+                routes=RouteTable(count=wanted.routes, via=BACK[version]),
+                firewall=Firewall(rules=wanted.firewall_rules, ip_version=version),
+            )
         )
         self.tuned = wanted
 
-    def _order(self, settings: dict[str, Any]) -> None:
+    def _order(self, settings: Tune) -> None:
         try:
-            self.forwarder.tell({"do": "tune", **settings}, "tuned", LONGEST_S)
+            self.forwarder.tell(settings, LONGEST_S)
         except CommandError as error:
             if error.kind != "unsupported":
                 raise
@@ -244,7 +253,7 @@ def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMaker:
             for name, addresses in zip(FORWARDER, (NEAR, FAR), strict=True):
                 refused |= set_addresses(pid, name, addresses)
             refused |= prepare_generator(generator.session.pid, GENERATOR, generator_cpus)
-            forwarder.tell({"do": "forward", "on": True}, "forwarding")
+            forwarder.tell(Forward(on=True))
         except BaseException:
             hosts.stop(made)
             raise

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pentathlon.experiments import transmit_backends
 from pentathlon.experiments.traffic import values
 from pentathlon.experiments.traffic.flow_analysis import FlowResult, event_of, judge, table_bytes
 from pentathlon.experiments.traffic.trials import Trial, run_trial
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.events import Case, Error, JsonObject, Message, Sample
 from pentathlon.study import flows
 from pentathlon.study.distributions import ModelError
 from pentathlon.testbed import availability
 from pentathlon.testbed.availability import Soaked
 from pentathlon.testbed.endpoint import CommandError, Endpoint
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import Task, When
 
 SMALL = 200_000
 """Packets of a trial up to which they are kept by default."""
@@ -30,29 +30,28 @@ class InvalidTrial(Exception):
     """The trial ran, and what it yielded is not a measurement; one sentence."""
 
 
-def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[dict[str, Any]]:
+def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[Message]:
     """Every case of the task: `sample` events for what each trial yields, or an `error`."""
     parameters = task.parameters
     for case in flows.cases(parameters):
         yield task.progress("case", case)
-        version = case["ip_version"]
+        version = int(case["ip_version"])
         if reason := first.refused.get(version) or second.refused.get(version):
             yield task.error("unsupported", f"IP version {version}: {reason}", case)
             continue
         for one in transmit_backends.cases(case):
             refused = measured = False
-            for event in _trials(task, one, first, second):
-                refused |= event["event"] == "error" and event["kind"] == "unsupported"
-                measured |= event["event"] == "sample"
-                yield event
+            for message in _trials(task, one, first, second):
+                event = message.event
+                refused |= isinstance(event, Error) and event.kind == "unsupported"
+                measured |= isinstance(event, Sample)
+                yield message
             # What only lacks some metrics is not refused.
             if measured or not refused:
                 break
 
 
-def _trials(
-    task: Task, case: dict[str, Any], first: Endpoint, second: Endpoint
-) -> Iterator[dict[str, Any]]:
+def _trials(task: Task, case: Case, first: Endpoint, second: Endpoint) -> Iterator[Message]:
     parameters = task.parameters
     try:
         asked = flows.flows(parameters, case)
@@ -81,11 +80,11 @@ def _trials(
 
 def _samples(
     task: Task,
-    case: dict[str, Any],
-    when: tuple[str, int],
+    case: Case,
+    when: When,
     trial: Trial,
     results: list[FlowResult],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Message]:
     """One sample for each metric: of each flow, and of the hosts."""
     for result in results:
         own = case | {"flow": result.flow.name} if len(results) > 1 else case
@@ -93,7 +92,7 @@ def _samples(
         if result.flow.protocol == "tcp":
             host = trial.hosts[int(result.flow.back)]
             found |= values.of_tcp(trial.sent[result.number], host, result.trips)
-        rung = case.get("rung", "send")
+        rung = str(case.get("rung", "send"))
         for name, value in found.items():
             merged = result.merges and name in transmit_backends.MERGED
             if merged or transmit_backends.is_meaningless(name, rung):
@@ -115,8 +114,8 @@ def _samples(
 
 
 def _available(
-    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, soaked: Soaked
-) -> Iterator[dict[str, Any]]:
+    task: Task, case: Case, when: When, trial: Trial, soaked: Soaked
+) -> Iterator[Message]:
     """What the soakers of both hosts got of what they get with nothing beside them."""
     for end, percent, host in zip(
         _ends(trial), soaked.percent(trial.hosts), trial.hosts, strict=False
@@ -145,9 +144,7 @@ def _packets(results: list[FlowResult]) -> int:
     return sum(result.found.sent for result in results if result.flow.hears is None)
 
 
-def _sample(
-    task: Task, case: dict[str, Any], when: tuple[str, int], measured: tuple[str, float, int, float]
-) -> dict[str, Any]:
+def _sample(task: Task, case: Case, when: When, measured: tuple[str, float, int, float]) -> Message:
     name, value, packets, seconds = measured
     phase, iteration = when
     return task.sample(
@@ -156,7 +153,7 @@ def _sample(
     )  # fmt: skip
 
 
-def lateness_limit(result: FlowResult, parameters: dict[str, Any]) -> float:
+def lateness_limit(result: FlowResult, parameters: JsonObject) -> float:
     """How late 1 % of a flow's packets may be, in seconds: what the study says, else by the flow.
 
     A generator that is put aside by other programs for a while catches up: its packets are late by
@@ -191,7 +188,7 @@ def short_of_load(result: FlowResult, least_percent: float) -> str | None:
     return words
 
 
-def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
+def _check(results: list[FlowResult], parameters: JsonObject) -> None:
     """Refuse a trial whose generator missed what was asked of it.
 
     What a stream cannot send on time is due to its receiver or the network (flow control), and
@@ -226,11 +223,11 @@ def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
 
 def _kept(
     task: Task,
-    case: dict[str, Any],
-    when: tuple[str, int],
+    case: Case,
+    when: When,
     trial: Trial,
     results: list[FlowResult],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Message]:
     """The `packets` event of a trial, with its packets where they are kept."""
     packets = _packets(results)
     keep = task.parameters["keep"]

@@ -5,11 +5,19 @@ from __future__ import annotations
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 from pentathlon.experiments import transmit_backends
+from pentathlon.experiments.transmit_backends import Receiving
 from pentathlon.packets.clocks import Counter
 from pentathlon.packets.records import RecordsError
+from pentathlon.protocol.events import JsonObject
+from pentathlon.protocol.requests.commands import (
+    Exchange,
+    Listen,
+    ReceiveFlow,
+    Send,
+    SendFlow,
+)
 from pentathlon.study.flows import Flow
 from pentathlon.testbed.answers.counters import HostCounters
 from pentathlon.testbed.answers.trials import FlowReceived, FlowSent
@@ -58,7 +66,7 @@ class Trial:
 
 
 def run_trial(
-    task: Task, case: dict[str, Any], asked: list[Flow], first: Endpoint, second: Endpoint
+    task: Task, case: JsonObject, asked: list[Flow], first: Endpoint, second: Endpoint
 ) -> Trial:
     """Run the flows of a case together.
 
@@ -71,7 +79,7 @@ def run_trial(
     version = case["ip_version"]
     addresses = (first.addresses[version], second.addresses[version])
     trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
-    common = {"trial": name, "session": task.session[:16]}
+    session = task.session[:16]
     trial.timers = (first.timer, second.timer)
     # Hosts whose systems do not tell (Wine) are programs of this machine.
     trial.one_kernel = first.kernel == second.kernel
@@ -81,7 +89,7 @@ def run_trial(
         receiving["role"] = "receive"
     if task.parameters["kernel_times"]:
         receiving |= {"stamps": True, "reader": "recv"}
-    commands: dict[int, dict[str, Any]] = {}
+    commands: dict[int, Send] = {}
     listening: list[int] = []
     try:
         for sender in (0, 1):
@@ -89,29 +97,30 @@ def run_trial(
                 continue
             own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
             ready = ends[1 - sender].listen(
-                common
-                | {
-                    "address": addresses[1 - sender],
-                    "flows": [
+                Listen(
+                    trial=name,
+                    session=session,
+                    address=addresses[1 - sender],
+                    flows=[
                         _received(number, flow, trial, version, receiving)
                         for number, flow in own.items()
                     ],
-                }
+                )
             )
             listening.append(1 - sender)
             trial.ports |= {one["flow"]: one["port"] for one in ready["flows"]}
-            commands[sender] = common | {
-                "seed": task.seed,
-                "quiet_ms": QUIET_MS,
-                "exchange": {
-                    "address": addresses[1 - sender], "port": ready["exchange_port"],
-                },
-                "flows": [
+            commands[sender] = Send(
+                trial=name,
+                session=session,
+                seed=task.seed,
+                quiet_ms=QUIET_MS,
+                exchange=Exchange(address=addresses[1 - sender], port=ready["exchange_port"]),
+                flows=[
                     _sent(number, flow, trial, version, receiving)
                     for number, flow in own.items()
                     if flow.hears is None
                 ],
-            }  # fmt: skip
+            )
         _send(trial, commands, ends)
     except CommandError:
         # The receivers wait for their end; nobody wants their records.
@@ -140,50 +149,49 @@ def run_trial(
 
 
 def _received(
-    number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
-) -> dict[str, Any]:
+    number: int, flow: Flow, trial: Trial, version: int, receiving: Receiving
+) -> ReceiveFlow:
     """What the receiver of a flow is told."""
-    told = {
-        "flow": number,
-        "protocol": flow.protocol,
-        "address": trial.addresses[1 - int(flow.back)],
-    } | receiving
-    if flow.group is not None:
-        told |= {"group": flow.address[version], "hears": flow.hears, "role": "receive"}
+    told = receiving.copy()
     if flow.protocol != "udp":
         told.pop("stamps", None)
         # What only datagrams can be read by is refused by the endpoint, in its words.
         if told.get("reader") == "recvmmsg":
             told.pop("reader")
-    return told
+    to_group = flow.group is not None
+    if to_group:
+        told["role"] = "receive"
+    return ReceiveFlow(
+        flow=number,
+        protocol=flow.protocol,
+        address=trial.addresses[1 - int(flow.back)],
+        group=flow.address[version] if to_group else None,
+        hears=flow.hears if to_group else None,
+        **told,
+    )
 
 
-def _sent(
-    number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
-) -> dict[str, Any]:
+def _sent(number: int, flow: Flow, trial: Trial, version: int, receiving: Receiving) -> SendFlow:
     """What the sender of a flow is told."""
     own, peer = trial.addresses[int(flow.back)], trial.addresses[1 - int(flow.back)]
-    told = {
-        "flow": number,
-        "protocol": flow.protocol,
-        "peer": peer,
-        "port": trial.ports[number],
-        "size": flow.size,
-        "gap": flow.gap,
-        "start_s": flow.start_s,
-        "duration_s": flow.duration_s,
-        "echo": receiving["role"] == "echo",
-        "rung": receiving["rung"],
-        "stamps": receiving.get("stamps", False) and flow.protocol == "udp",
-    }
-    if flow.group is not None:
-        told |= {"peer": flow.address[version], "source": own, "echo": False}
-    return told
+    to_group = flow.group is not None
+    return SendFlow(
+        flow=number,
+        protocol=flow.protocol,
+        peer=flow.address[version] if to_group else peer,
+        port=trial.ports[number],
+        size=flow.size,
+        gap=flow.gap,
+        start_s=flow.start_s,
+        duration_s=flow.duration_s,
+        echo=receiving["role"] == "echo" and not to_group,
+        rung=receiving["rung"],
+        source=own if to_group else None,
+        stamps=receiving.get("stamps", False) and flow.protocol == "udp",
+    )
 
 
-def _send(
-    trial: Trial, commands: dict[int, dict[str, Any]], ends: tuple[Endpoint, Endpoint]
-) -> None:
+def _send(trial: Trial, commands: dict[int, Send], ends: tuple[Endpoint, Endpoint]) -> None:
     """Send both directions at once; each endpoint has a thread that waits for it."""
     with ThreadPoolExecutor(max_workers=2) as pool:
         waiting = {

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import Any
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.gvisor import runsc
 from pentathlon.targets.gvisor.descriptor import KIND
 from pentathlon.targets.installs import KeepingTarget
@@ -40,7 +39,7 @@ class GvisorTarget(KeepingTarget):
         options.refuse_settings(system)
         options.refuse(system, self.kind, "kernel", "memory")
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         try:
             program: runsc.Runsc | None = runsc.find()
         except TargetUnavailable:

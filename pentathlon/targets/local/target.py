@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.settings import MachineSettings
+from pentathlon.machine.settings import Change, MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.machine.whole_machine import everything
+from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import options
 from pentathlon.targets.capabilities import PlacedTarget
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.local.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
 
@@ -33,7 +34,7 @@ class LocalTarget(PlacedTarget):
         options.refuse(system, self.kind, "kernel", "memory")
         self.settings = MachineSettings(system, own_network=self.own_network)
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -53,7 +54,7 @@ class LocalTarget(PlacedTarget):
     def privileges(self) -> list[str]:
         return self.settings.privileges()
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
+    def settings_to_change(self) -> list[Change]:
         return self.settings.changes()
 
     def prepare(self) -> None:
@@ -76,7 +77,7 @@ class LocalTarget(PlacedTarget):
                 self.name,
                 Launch(
                     command=launch.wrap(self.command(), group=group, nice=self.settings.nice),
-                    placement=self.settings.placement(),
+                    placement=Placement(**self.settings.placement()),
                     scratch=str(scratch),
                 ),
                 journal,

@@ -9,7 +9,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -17,7 +17,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options
 from pentathlon.targets.capabilities import Card, CardTarget
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.qemu import initramfs, kernels, modules, shares
 from pentathlon.targets.qemu.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
@@ -68,7 +68,7 @@ class QemuTarget(CardTarget):
         self.cpus = self.cpus or cpus.resolve([-1])
         self.memory = system.memory or DEFAULT_MEMORY
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         try:
             kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
         except TargetUnavailable:

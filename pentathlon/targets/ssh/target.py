@@ -7,17 +7,18 @@ import platform
 import subprocess
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.machine.settings import MachineSettings
+from pentathlon.machine.settings import Change, MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
+from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import guest, options
 from pentathlon.targets.capabilities import FarSession, FarTarget
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
 from pentathlon.targets.ssh.descriptor import KIND
@@ -113,7 +114,7 @@ class SshTarget(FarTarget):
     def restarts(self) -> bool:
         return self.reboots
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -143,7 +144,7 @@ class SshTarget(FarTarget):
         own = [f"a login on {self.address.host} without a question"]
         return own + ([f"the right to restart {self.address.host}"] if self.reboots else [])
 
-    def settings_to_change(self) -> list[dict[str, Any]]:
+    def settings_to_change(self) -> list[Change]:
         if not self.reboots:
             return []
         return [{"what": f"state of {self.address.host}", "from": "running", "to": "restarted"}]
@@ -210,11 +211,11 @@ class SshTarget(FarTarget):
             journal.undo()
             raise
 
-    def _placement(self) -> dict[str, Any]:
+    def _placement(self) -> Placement:
         placement = self.settings.placement()
         if self.system.cpus is not None:
             placement["cpus"] = [cpu % self._cpu_count for cpu in self.system.cpus]
-        return placement
+        return Placement(**placement)
 
     def _renew_by(self, command: str, timeout_s: float) -> tuple[str, str | None]:
         self.address.ask(command, timeout_s)

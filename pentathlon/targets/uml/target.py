@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -16,7 +16,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import guest, options
 from pentathlon.targets.capabilities import Card, CardTarget
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.targets.uml import fetch, kernels, shim
 from pentathlon.targets.uml.descriptor import KIND
@@ -80,7 +80,7 @@ class UmlTarget(CardTarget):
         """The guest's memory, in bytes."""
         return int(self.memory[:-1]) * UNITS[self.memory[-1]]
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         try:
             kernel: kernels.Kernel | None = kernels.resolve(self.wanted)
         except TargetUnavailable:

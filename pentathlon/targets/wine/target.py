@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import shutil
 from pathlib import Path
-from typing import Any
 
 from pentathlon.machine import cpus, launch, restore
 from pentathlon.machine.errors import TargetUnavailable
@@ -13,7 +12,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets import options
 from pentathlon.targets.capabilities import LoopbackTarget
-from pentathlon.targets.contract import Session
+from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.targets.wine import prefix, program
 from pentathlon.targets.wine.descriptor import KIND
@@ -44,7 +43,7 @@ class WineTarget(LoopbackTarget):
         options.refuse_settings(system)
         options.refuse(system, self.kind, "kernel", "memory")
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Description:
         try:
             wine: program.Wine | None = program.find()
         except TargetUnavailable:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
 from pentathlon.packets import records
+from pentathlon.protocol.requests import commands
 from pentathlon.testbed.answers.fields import Fields
 
 CAPTURE: Final = "capture"
@@ -39,16 +40,15 @@ class Captured(TypedDict):
     dropped: int
 
 
-def capturing(answer: Fields, command: Mapping[str, Any]) -> dict[str, Any]:
+def capturing(answer: Fields, command: commands.Capture) -> None:
     """Read the answer to `capture`."""
-    answer.same("trial", command["trial"])
-    answer.same("interface", command["interface"])
-    return {}
+    answer.same("trial", command.trial)
+    answer.same("interface", command.interface)
 
 
-def captured(answer: Fields, command: Mapping[str, Any]) -> Captured:
+def captured(answer: Fields, command: commands.Captured) -> Captured:
     """Read the answer to `captured`."""
-    answer.same("trial", command["trial"])
+    answer.same("trial", command.trial)
     return Captured(
         frames=answer.whole("frames"),
         bytes=answer.whole("bytes"),

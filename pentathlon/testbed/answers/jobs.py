@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypedDict
 
+from pentathlon.protocol.requests.commands import Start
 from pentathlon.safeio.clipping import said
 from pentathlon.testbed.answers import counters
 from pentathlon.testbed.answers.counters import Reading
@@ -74,10 +75,9 @@ class Probed(TypedDict):
     answers: list[list[int]]
 
 
-def started(answer: Fields, command: Mapping[str, Any]) -> dict[str, Any]:
+def started(answer: Fields, command: Start) -> None:
     """Read the answer to `start`."""
-    answer.same("job", command["job"])
-    return {}
+    answer.same("job", command.job)
 
 
 def stopped(answer: Fields, job: str, work: str) -> Stopped:

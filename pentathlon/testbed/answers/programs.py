@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, TypedDict
+from typing import Final, TypedDict
 
+from pentathlon.protocol.requests.commands import Perform
 from pentathlon.testbed.answers.fields import WORDS, Fields
 
 MOST_STATUS: Final = (1 << 31) - 1
@@ -29,7 +29,7 @@ class Ended(TypedDict):
     error: str
 
 
-def performed(answer: Fields, _: Mapping[str, Any]) -> Performed:
+def performed(answer: Fields, _: Perform) -> Performed:
     """Read the answer to `perform`."""
     return Performed(
         status=_status(answer),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from ipaddress import ip_address, ip_interface
-from typing import Any, TypedDict
+from typing import TypedDict
 
+from pentathlon.protocol.requests import commands
 from pentathlon.testbed.answers.fields import NAME, Fields
 
 
@@ -50,10 +50,10 @@ class Forwarding(TypedDict):
     refused: list[RefusedFile]
 
 
-def addressed(answer: Fields, command: Mapping[str, Any]) -> Addressed:
+def addressed(answer: Fields, command: commands.Address) -> Addressed:
     """Read the answer to `address`; the addresses are those of the command, without prefixes."""
-    answer.same("interface", command["interface"])
-    asked = {ip_interface(one).ip: str(one).partition("/")[0] for one in command["addresses"]}
+    answer.same("interface", command.interface)
+    asked = {ip_interface(one).ip: str(one).partition("/")[0] for one in command.addresses}
     refused = []
     for one in answer.objects("refused", len(asked)):
         try:
@@ -64,9 +64,9 @@ def addressed(answer: Fields, command: Mapping[str, Any]) -> Addressed:
     return Addressed(refused=refused)
 
 
-def was_set(answer: Fields, command: Mapping[str, Any]) -> Set:
+def was_set(answer: Fields, command: commands.Set) -> Set:
     """Read the answer to `set`."""
-    asked = command["values"]
+    asked = command.values
     before = answer.object("before")
     if set(before.names(len(asked))) != set(asked):
         raise answer.wrong("before", "does not hold the settings that were asked for")
@@ -79,9 +79,9 @@ def was_set(answer: Fields, command: Mapping[str, Any]) -> Set:
     )
 
 
-def forwarding(answer: Fields, command: Mapping[str, Any]) -> Forwarding:
+def forwarding(answer: Fields, command: commands.Forward) -> Forwarding:
     """Read the answer to `forward`."""
-    answer.same("on", command["on"])
+    answer.same("on", command.on)
     return Forwarding(
         on=answer.flag("on"),
         refused=[

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypedDict
+from collections.abc import Iterable
+from typing import Final, TypedDict
 
+from pentathlon.protocol.requests.commands import Finish, Listen, Send
 from pentathlon.testbed.answers import counters
 from pentathlon.testbed.answers.counters import HostCounters
 from pentathlon.testbed.answers.fields import NAME, Fields
@@ -80,9 +81,9 @@ class Received(TypedDict):
     host: HostCounters | None
 
 
-def ready(answer: Fields, command: Mapping[str, Any]) -> Ready:
+def ready(answer: Fields, command: Listen) -> Ready:
     """Read the answer to `listen`."""
-    answer.same("trial", command["trial"])
+    answer.same("trial", command.trial)
     flows = [
         Port(flow=one.whole("flow"), port=one.whole("port", MOST_PORT))
         for one in answer.objects("flows")
@@ -91,9 +92,9 @@ def ready(answer: Fields, command: Mapping[str, Any]) -> Ready:
     return Ready(flows=flows, exchange_port=answer.whole("exchange_port", MOST_PORT, 1))
 
 
-def sent(answer: Fields, command: Mapping[str, Any]) -> Sent:
+def sent(answer: Fields, command: Send) -> Sent:
     """Read the answer to `send`."""
-    answer.same("trial", command["trial"])
+    answer.same("trial", command.trial)
     flows = [_sent(one) for one in answer.objects("flows")]
     echoes = [_received(one) for one in answer.objects("echoes")]
     asked = _asked(command)
@@ -108,17 +109,17 @@ def sent(answer: Fields, command: Mapping[str, Any]) -> Sent:
     )
 
 
-def received(answer: Fields, command: Mapping[str, Any]) -> Received:
+def received(answer: Fields, command: Finish) -> Received:
     """Read the answer to `finish`; which flows there may be is known to who asked for them."""
-    answer.same("trial", command["trial"])
+    answer.same("trial", command.trial)
     flows = [_received(one) for one in answer.objects("flows")]
     numbers = [one["flow"] for one in flows]
     _need(answer, "flows", numbers, set(numbers), every=False)
     return Received(flows=flows, host=counters.of_trial(answer))
 
 
-def _asked(command: Mapping[str, Any]) -> set[int]:
-    return {one["flow"] for one in command["flows"]}
+def _asked(command: Listen | Send) -> set[int]:
+    return {one.flow for one in command.flows}
 
 
 def _need(answer: Fields, name: str, found: Iterable[int], asked: set[int], *, every: bool) -> None:

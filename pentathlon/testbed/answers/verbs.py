@@ -1,41 +1,42 @@
-"""Name of an answering event -> what reads it, for commands whose answers depend on them alone."""
+"""Command -> its answering event and what reads that, where the answer depends on it alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from pentathlon.protocol.requests import commands
+from pentathlon.protocol.requests.commands import Clock, Command
 from pentathlon.testbed.answers import captures, jobs, programs, settings, trials
 from pentathlon.testbed.answers.fields import Fields
 from pentathlon.testbed.answers.line import Line, line
 
 
-def _line(answer: Fields, _: Mapping[str, Any]) -> Line:
+def _line(answer: Fields, _: Command) -> Line:
     return line(answer)
 
 
-def _clock(answer: Fields, command: Mapping[str, Any]) -> dict[str, Any]:
-    for name in ("after_ms", "to_ns"):
-        answer.same(name, command[name])
-    return {name: command[name] for name in ("after_ms", "to_ns")}
+def _clock(answer: Fields, command: Clock) -> None:
+    answer.same("after_ms", command.after_ms)
+    answer.same("to_ns", command.to_ns)
 
 
-def _tuned(*_: object) -> dict[str, Any]:
-    return {}
+def _tuned(*_: object) -> None:
+    """It says nothing more."""
 
 
-READERS: Final[Mapping[str, Callable[[Fields, Mapping[str, Any]], Any]]] = {
-    "ready": trials.ready,
-    "sent": trials.sent,
-    "received": trials.received,
-    "addressed": settings.addressed,
-    "set": settings.was_set,
-    "forwarding": settings.forwarding,
-    "tuned": _tuned,
-    "started": jobs.started,
-    "line": _line,
-    "capturing": captures.capturing,
-    "captured": captures.captured,
-    "performed": programs.performed,
-    "clock": _clock,
+READERS: Final[Mapping[type[Command], tuple[str, Callable[[Fields, Any], Any]]]] = {
+    commands.Listen: ("ready", trials.ready),
+    commands.Send: ("sent", trials.sent),
+    commands.Finish: ("received", trials.received),
+    commands.Address: ("addressed", settings.addressed),
+    commands.Set: ("set", settings.was_set),
+    commands.Forward: ("forwarding", settings.forwarding),
+    commands.Tune: ("tuned", _tuned),
+    commands.Start: ("started", jobs.started),
+    commands.Order: ("line", _line),
+    commands.Capture: ("capturing", captures.capturing),
+    commands.Captured: ("captured", captures.captured),
+    commands.Perform: ("performed", programs.performed),
+    commands.Clock: ("clock", _clock),
 }

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.lateness import quantile_ns
+from pentathlon.protocol.requests.emulation import Probe, ProbeSend
 from pentathlon.study.link_profile import DIRECTIONS, HEADER_BYTES, Direction, Way
 from pentathlon.testbed.answers.fields import Fields
 from pentathlon.testbed.answers.jobs import Probed
-from pentathlon.testbed.link.judge import Measured, Verdict, judge, median_jitter_ms
+from pentathlon.testbed.link.judge import Figures, Measured, Verdict, judge, median_jitter_ms
 from pentathlon.testbed.link.probes import Delays, TooFew, delays, once, rate_kbit
+from pentathlon.testbed.link.statistics import Statistics
 from pentathlon.testbed.link.testbed import SIDES, LinkTestbed, Side
 
 PORT = 4799
@@ -78,15 +79,11 @@ class Calibration:
 
     profile: str
     engine: str
-    ways: dict[str, Any] = field(default_factory=dict)
+    ways: dict[str, Figures] = field(default_factory=dict)
     attempts: list[list[str]] = field(default_factory=list)
     lead_us: float = 0.0
     cpu_percent: float | None = None
     lateness_us: dict[str, float] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For the result."""
-        return asdict(self)
 
 
 def calibrate(bed: LinkTestbed, attempts: int = ATTEMPTS) -> Calibration:
@@ -137,7 +134,7 @@ def _attempt(bed: LinkTestbed, found: Calibration) -> list[str]:
     except TooFew as error:
         return [str(error)]
     after = bed.statistics()
-    faults = []
+    faults: list[str] = []
     for direction in DIRECTIONS:
         way = bed.profile.way(direction)
         sent, came, intended = lost[direction]
@@ -154,7 +151,7 @@ def _attempt(bed: LinkTestbed, found: Calibration) -> list[str]:
         found.ways[direction] = verdict.figures
         faults += [f"{direction}: {fault}" for fault in verdict.faults]
     found.lead_us = bed.lead_ns / 1e3
-    if after["cpu_ns"] is not None:
+    if after["cpu_ns"] is not None and before["cpu_ns"] is not None:
         elapsed = after["elapsed_ns"] - before["elapsed_ns"]
         found.cpu_percent = 100 * (after["cpu_ns"] - before["cpu_ns"]) / elapsed
         found.lateness_us = {
@@ -163,14 +160,14 @@ def _attempt(bed: LinkTestbed, found: Calibration) -> list[str]:
     return faults
 
 
-def _lost(statistics: dict[str, Any], direction: Direction) -> int:
+def _lost(statistics: Statistics, direction: Direction) -> int:
     """Frames lost on purpose. Where an engine does not count them apart from those that found no
     room: all of both, which is the same for sparse probes."""
     drops = statistics[direction]["drops"]
     return int(drops["loss"] if "loss" in drops else drops["loss_or_queue"])
 
 
-def _late(statistics: dict[str, Any], share: float) -> float:
+def _late(statistics: Statistics, share: float) -> float:
     """A quantile of the lateness of both directions, ns, by nearest rank."""
     return quantile_ns(
         (bucket for way in DIRECTIONS for bucket in statistics[way]["lateness_ns"]["buckets"]),
@@ -188,9 +185,13 @@ def _delays(bed: LinkTestbed) -> dict[Direction, Delays]:
     }
 
 
-def _sparse(way: Way, count: int, load: float) -> dict[str, Any]:
+def _sparse(way: Way, count: int, load: float) -> ProbeSend:
     period_ms = min(max(way.line_ms(SMALL) / load, LEAST_PERIOD_MS), MOST_PERIOD_MS)
-    return {"count": count, "size_bytes": SMALL, "period_ns": round(period_ms * 1e6)}
+    return _probes(count, SMALL, period_ms)
+
+
+def _probes(count: int, size_bytes: int, period_ms: float) -> ProbeSend:
+    return ProbeSend(count=count, size_bytes=size_bytes, period_ns=round(period_ms * 1e6))
 
 
 def _rate(bed: LinkTestbed, direction: Direction) -> float | None:
@@ -203,11 +204,7 @@ def _rate(bed: LinkTestbed, direction: Direction) -> float | None:
     # What is lost before the line fills no queue.
     filling = 1.0 if bed.engine.line_first else max(1 - way.loss.mean, LEAST_KEPT)
     offered = OFFERED / filling
-    train = {
-        "count": round(offered * seconds * 1e3 / frame_ms),
-        "size_bytes": payload,
-        "period_ns": round(frame_ms * 1e6 / offered),
-    }
+    train = _probes(round(offered * seconds * 1e3 / frame_ms), payload, frame_ms / offered)
     before = bed.statistics()
     found = exchange(bed, {SENDER[direction]: train})
     after = bed.statistics()
@@ -240,7 +237,7 @@ def _losses(bed: LinkTestbed) -> dict[Direction, tuple[int, int, int]]:
 
 
 def exchange(
-    bed: LinkTestbed, sends: dict[Side, dict[str, Any]], version: int = 4
+    bed: LinkTestbed, sends: dict[Side, ProbeSend], version: int = 4
 ) -> dict[Side, Probed]:
     """Let both hosts probe; what each has sent and received (docs/protocol.md, `probe`).
 
@@ -255,15 +252,15 @@ def exchange(
         other: Side = "server" if side == "client" else "client"
         local, peer = (bed.host(s).addresses[version] for s in (side, other))
         form = "[{}]:{}" if version == 6 else "{}:{}"
-        work = {
-            "work": "probe",
-            "local": form.format(local, PORT),
-            "peer": form.format(peer, PORT),
-            "mark": mark,
-            "send": sends[side] | {"after_ns": round(START_S * 1e9)} if side in sends else None,
-        }
+        send = sends.get(side)
+        work = Probe(
+            local=form.format(local, PORT),
+            peer=form.format(peer, PORT),
+            mark=mark,
+            send=send and send.model_copy(update={"after_ns": round(START_S * 1e9)}),
+        )
         bed.host(side).start("probe", work)
-    longest = max(send["count"] * send["period_ns"] / 1e9 for send in sends.values())
+    longest = max(send.count * send.period_ns / 1e9 for send in sends.values())
     queues = max(_queue_s(bed, direction) for direction in DIRECTIONS)
     time.sleep(START_S + longest + bed.profile.round_trip_ms / 1e3 + queues + QUIET_S)
     found: dict[Side, Probed] = {
@@ -274,19 +271,17 @@ def exchange(
     return found
 
 
-def _check(
-    host: str, found: Probed, own: dict[str, Any] | None, peers: dict[str, Any] | None
-) -> None:
+def _check(host: str, found: Probed, own: ProbeSend | None, peers: ProbeSend | None) -> None:
     """That a host sent and received no probes that were not asked for.
 
     Raises:
         AnswerRefused: it says that it did.
     """
     answer = Fields(host, "stop", {})
-    most = own["count"] if own else 0
+    most = own.count if own else 0
     if found["sent"] + found["refused"] > most:
         raise answer.wrong("sent", f"is {found['sent']}, and {most} probes were asked for")
-    most = peers["count"] if peers else 0
+    most = peers.count if peers else 0
     for place, row in enumerate(found["came"]):
         if row[0] >= most:
             what = f"has the sequence {row[0]}, and {most} probes were sent"

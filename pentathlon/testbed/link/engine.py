@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Literal, Protocol, cast
 
+from pentathlon.protocol.requests.commands import Order
+from pentathlon.protocol.requests.emulation import Emulate
 from pentathlon.study.link_profile import DIRECTIONS, Profile
 from pentathlon.testbed.answers.line import Line, follows
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.link import request
+from pentathlon.testbed.link.statistics import Statistics
 
 JOB = "link"
 
@@ -39,10 +42,10 @@ class Engine(Protocol):
             TargetError: it cannot.
         """
 
-    def close(self) -> dict[str, Any]:
+    def close(self) -> Statistics:
         """Let none pass any more; the last statistics."""
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> Statistics:
         """What happened since it was opened (docs/link.md)."""
 
     def cut(self) -> None:
@@ -82,18 +85,17 @@ class AgentEngine:
         self._last: Line | None = None
 
     def open(self, profile: Profile, seed: int, lead_ns: int) -> None:
-        work = {
-            "work": "emulate", "interfaces": self._interfaces, "namespaces": self._namespaces,
-            "ways": request.ways(profile), "seed": seed, "spin_us": self._spin_us,
-            "lead_ns": lead_ns,
-        }  # fmt: skip
+        work = Emulate(
+            interfaces=self._interfaces, namespaces=self._namespaces, ways=request.ways(profile),
+            seed=seed, spin_us=self._spin_us, lead_ns=lead_ns,
+        )  # fmt: skip
         self._endpoint.start(JOB, work)
         self._last = None
 
-    def close(self) -> dict[str, Any]:
+    def close(self) -> Statistics:
         return self._next(self._endpoint.finish_job(JOB)["yields"][0])
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> Statistics:
         return self._order("statistics")
 
     def cut(self) -> None:
@@ -105,17 +107,17 @@ class AgentEngine:
     def stop(self) -> None:
         """It ends with the namespace."""
 
-    def _order(self, order: str) -> dict[str, Any]:
-        return self._next(self._endpoint.tell({"do": "order", "job": JOB, "order": order}, "line"))
+    def _order(self, order: Literal["cut", "mend", "statistics"]) -> Statistics:
+        return self._next(self._endpoint.tell(Order(job=JOB, order=order)))
 
-    def _next(self, now: Line) -> dict[str, Any]:
+    def _next(self, now: Line) -> Statistics:
         if self._last is not None:
             follows(self._endpoint.title, self._last, now)
         self._last = now
         return named(now)
 
 
-def named(event: Line) -> dict[str, Any]:
+def named(event: Line) -> Statistics:
     """The emulator's statistics with the names of the directions."""
     kept = {key: value for key, value in event.items() if key != "ways"}
-    return kept | dict(zip(DIRECTIONS, event["ways"], strict=True))
+    return cast(Statistics, kept | dict(zip(DIRECTIONS, event["ways"], strict=True)))

@@ -14,11 +14,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from pentathlon.machine import interfaces, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal, default_state_dir
+from pentathlon.protocol.events import JsonObject
 from pentathlon.study.link_profile import HEADER_BYTES, Profile, Way
 from pentathlon.targets.session import Launch, ProcessSession
 from pentathlon.testbed.endpoint import Endpoint
@@ -59,13 +60,13 @@ class Between:
     _engine: AgentEngine
     _guard: ExitStack
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> JsonObject:
         """What happened since it was opened (docs/link.md).
 
         Raises:
             TargetError: the emulator has stopped.
         """
-        return self._engine.statistics()
+        return {**self._engine.statistics()}
 
     def stop(self) -> None:
         """End the link and put back what was changed for it.

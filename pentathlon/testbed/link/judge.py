@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import scipy
@@ -52,6 +52,10 @@ class Measured:
     with_copies: bool = False
 
 
+Figures: TypeAlias = dict[str, dict[str, float | None]]
+"""Of one direction: quantity -> what was asked for and what was measured."""
+
+
 @dataclass
 class Verdict:
     """Figures of one direction beside those asked for.
@@ -61,7 +65,7 @@ class Verdict:
         faults: a sentence for each figure that is too far off.
     """
 
-    figures: dict[str, Any]
+    figures: Figures
     faults: list[str] = field(default_factory=list)
 
 

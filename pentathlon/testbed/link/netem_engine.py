@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
@@ -29,6 +28,7 @@ from pentathlon.testbed.cables import ip, packet_sockets, within
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.link import netem
 from pentathlon.testbed.link.netem import NotNetem
+from pentathlon.testbed.link.statistics import Statistics, WayStatistics
 from pentathlon.testbed.namespaces import QUIET
 
 BRIDGE = "plink"
@@ -90,26 +90,26 @@ class NetemEngine:
         self._is_cut = False
         self._add()
 
-    def close(self) -> dict[str, Any]:
+    def close(self) -> Statistics:
         found = self.statistics()
         self._remove()
         return found
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> Statistics:
         """netem counts what it lost on purpose and what found no room together, and neither its
         CPU time nor its lateness."""
-        counted = {way: self._counted(way) for way in DIRECTIONS}
-        return {
-            "elapsed_ns": time.monotonic_ns() - self._opened_ns, "cpu_ns": None, "clock_set": 0,
-            **{
-                way: {
-                    "frames_out": of["frames"], "bytes_out": of["bytes"],
-                    "drops": {"loss_or_queue": of["drops"], "cut": of["cut"]},
-                    "queue": {"frames": of["waiting"]},
-                }
-                for way, of in counted.items()
-            },
-        }  # fmt: skip
+        up, down = (
+            WayStatistics(
+                frames_out=of["frames"], bytes_out=of["bytes"],
+                drops={"loss_or_queue": of["drops"], "cut": of["cut"]},
+                queue={"frames": of["waiting"]},
+            )
+            for of in (self._counted(way) for way in DIRECTIONS)
+        )  # fmt: skip
+        return Statistics(
+            elapsed_ns=time.monotonic_ns() - self._opened_ns, cpu_ns=None, clock_set=0,
+            up=up, down=down,
+        )  # fmt: skip
 
     def cut(self) -> None:
         self._anew(cut=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 from pentathlon.machine import inside_namespace, restore
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.protocol.requests.works import Ping
 from pentathlon.safeio.clipping import clip
 from pentathlon.testbed import hosts
 from pentathlon.testbed.cables import ip, script, within
@@ -187,7 +188,7 @@ def check_cable(far: FarEnd, address: str, round_trip_s: float) -> None:
     deadline = time.monotonic() + patience
     passed = False
     while not passed and time.monotonic() < deadline:
-        far.start("reach", {"work": "ping", "peer": address, "period_ms": PING_MS})
+        far.start("reach", Ping(peer=address, period_ms=PING_MS))
         time.sleep(0.5 + 2 * round_trip_s)
         try:
             (told,) = far.finish_job("reach")["yields"]

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pentathlon.machine import inside_namespace as script
 from pentathlon.machine import launch
@@ -27,6 +27,7 @@ from pentathlon.testbed import hosts, namespaces
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.link import netem_engine
 from pentathlon.testbed.link.engine import SPIN_US, AgentEngine, Engine
+from pentathlon.testbed.link.statistics import Statistics
 from pentathlon.testbed.namespaces import QUIET, Namespace
 
 Side = Literal["client", "server"]
@@ -108,7 +109,7 @@ class LinkTestbed:
         self.lead_ns = lead_ns
         self.open()
 
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> Statistics:
         """What happened on the link since it was opened (docs/link.md)."""
         return self.engine.statistics()
 

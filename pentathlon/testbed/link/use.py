@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.events import AnyEvent, Case, JsonObject, Message, Sample, read
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile
 from pentathlon.testbed import hosts
 from pentathlon.testbed.ends import Ends, joinable
@@ -21,6 +22,7 @@ from pentathlon.testbed.link.remote_end import (
     put_beyond,
     reached,
 )
+from pentathlon.testbed.link.statistics import Statistics
 from pentathlon.testbed.link.testbed import (
     INTERFACE,
     MAC,
@@ -33,7 +35,7 @@ from pentathlon.testbed.link.testbed import (
     places,
 )
 from pentathlon.testbed.remote_host import FarEnd
-from pentathlon.testbed.trial import Task
+from pentathlon.testbed.trial import Task, When
 
 
 @dataclass
@@ -47,43 +49,47 @@ class LinkInUse:
 
     bed: LinkTestbed
     calibration: Calibration
-    _before: dict[str, Any]
+    _before: Statistics
 
-    def opening(self) -> dict[str, Any]:
+    def opening(self) -> Message:
         """The `link` event: profile and calibration."""
-        return {
-            "event": "link",
-            "profile": asdict(self.bed.profile),
-            "calibration": self.calibration.as_dict(),
-            "t_ns": time.monotonic_ns(),
-        }
+        return _calibrated(asdict(self.bed.profile), self.calibration)
 
-    def hides(self, event: dict[str, Any]) -> bool:
+    def hides(self, event: AnyEvent) -> bool:
         """Whether an event is a sample of what cannot be measured over this link.
 
         The shortest round trip stands for the baseline of the buffer delay (RFC 6349). Packets that
         skip the propagation delay have shorter ones than the path.
         """
         skips = any(self.bed.profile.way(direction).reorder for direction in DIRECTIONS)
-        return skips and event.get("metric") == "buffer_delay"
+        return skips and isinstance(event, Sample) and event.metric == "buffer_delay"
 
-    def event(self, task: Task, trial: dict[str, Any]) -> dict[str, Any]:
+    def event(self, task: Task, case: Case, when: When) -> Message:
         """The `link` event of a trial: what happened on the link during it."""
         now = self.bed.statistics()
         between = difference(self._before, now)
         self._before = now
-        place = {key: trial[key] for key in ("case", "phase", "iteration")}
-        return task.event("link", profile=self.bed.profile.name, **place, link=between)
+        phase, iteration = when
+        return task.event(
+            "link", profile=self.bed.profile.name, case=case, phase=phase, iteration=iteration,
+            link=between,
+        )  # fmt: skip
 
 
-def refused_event(refused: LinkRefused) -> dict[str, Any]:
+def refused_event(refused: LinkRefused) -> Message:
     """The `link` event of a link that failed its calibration, with what was measured."""
-    return {
-        "event": "link",
-        "profile": refused.found.profile,
-        "calibration": refused.found.as_dict(),
-        "t_ns": time.monotonic_ns(),
-    }
+    return _calibrated(refused.found.profile, refused.found)
+
+
+def _calibrated(profile: JsonObject | str, found: Calibration) -> Message:
+    return read(
+        {
+            "event": "link",
+            "profile": profile,
+            "calibration": asdict(found),
+            "t_ns": time.monotonic_ns(),
+        }
+    )
 
 
 class LinkMaker(Protocol):
@@ -175,24 +181,29 @@ def _acquaint(bed: LinkTestbed, far: Mapping[Side, FarEnd], guests: bool) -> Non
         check_cable(machine, bed.addresses[other][4], bed.profile.round_trip_ms / 1e3)
 
 
-def difference(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def difference(before: Statistics, after: Statistics) -> JsonObject:
     """What the emulator counted between two looks.
 
     What is a greatest value or a momentary one (`queue`, `latest`) is that of the second look.
     """
-    found: dict[str, Any] = {
-        key: None if after[key] is None else after[key] - before[key]
-        for key in ("elapsed_ns", "cpu_ns", "clock_set")
+    old_cpu_ns, new_cpu_ns = before["cpu_ns"], after["cpu_ns"]
+    found: JsonObject = {
+        "elapsed_ns": after["elapsed_ns"] - before["elapsed_ns"],
+        "cpu_ns": None if old_cpu_ns is None or new_cpu_ns is None else new_cpu_ns - old_cpu_ns,
+        "clock_set": after["clock_set"] - before["clock_set"],
     }
     for direction in DIRECTIONS:
         old, new = before[direction], after[direction]
-        way = {key: value - old[key] for key, value in new.items() if isinstance(value, int)}
+        counts_before: Mapping[str, Any] = old
+        way: JsonObject = {
+            key: value - counts_before[key] for key, value in new.items() if isinstance(value, int)
+        }
         way["drops"] = {cause: count - old["drops"][cause] for cause, count in new["drops"].items()}
         way["queue"] = new["queue"]
         found[direction] = way
         if "lateness_ns" not in new:
             continue
-        earlier = dict(old["lateness_ns"]["buckets"])
+        earlier: dict[int, int] = {one[0]: one[1] for one in old["lateness_ns"]["buckets"]}
         counts = (
             (value, count - earlier.get(value, 0)) for value, count in new["lateness_ns"]["buckets"]
         )

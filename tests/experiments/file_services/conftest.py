@@ -29,6 +29,7 @@ from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.experiments.two_hosts import PairTarget
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.link_profile import parse_profile
 from pentathlon.study.model import System
 from pentathlon.targets.contract import Target
@@ -41,6 +42,7 @@ from pentathlon.testbed.trial import Task
 from tests.experiments.file_services.machines import Machine
 from tests.experiments.traffic.conftest import task as packets_task
 from tests.fakes.catalogs import metrics
+from tests.fakes.messages import documents
 
 WAN = "[both]\nrate_kbit = 10000\ndelay_ms = 25\nqueue_bytes = 65536\n"
 """10 Mbit/s and 50 ms, as the paper's fastest WAN."""
@@ -117,10 +119,10 @@ class Bench:
         }  # fmt: skip
         if reason := lacking(workload, given["protocols"]):
             pytest.skip(reason)
-        entry = {"id": workload, "parameters": given, "warmup": 0, "iterations": 1}
+        entry = WorkloadRequest(id=workload, parameters=given, warmup=0, iterations=1)
         task = Task(0, 1, "0123456789abcdef", 7, entry, metrics(workload))
         both = (behaviour(ends[0]), behaviour(ends[1]))
-        return list(run_link(task, "test", self.testbeds, both, self.scratch))
+        return documents(run_link(task, "test", self.testbeds, both, self.scratch))
 
 
 TASKS = {
@@ -157,7 +159,7 @@ def crossed_by_traffic(testbed: Testbed) -> None:
     """Packets of other traffic cross the link of `WAN`, all of them, and its delay shows."""
     asked = {"packet_rate": "constant 50", "duration_s": 1.0, "lateness_limit_ms": 10_000.0}
     packets = packets_task(**asked, protocols=["udp", "tcp"])
-    events = list(run_traffic(packets, testbed.client, testbed.server))
+    events = documents(run_traffic(packets, testbed.client, testbed.server))
     assert not [event["reason"] for event in events if event["event"] == "error"]
     flows = [flow for event in events if event["event"] == "packets" for flow in event["flows"]]
     assert len(flows) == 2 and all(flow["received"] == flow["sent"] > 0 for flow in flows)
@@ -250,12 +252,12 @@ def goes_on_after(
         "links": [str(profile)], "protocols": ["http1.1"], "document_bytes": [2_000_000, 100_000],
         "states": ["cold"], "keep_captures": False,
     }  # fmt: skip
-    entry = {"id": "files.copy", "parameters": parameters, "warmup": 0, "iterations": 1}
+    entry = WorkloadRequest(id="files.copy", parameters=parameters, warmup=0, iterations=1)
     try:
         file_service.testbed(str(profile))
         with after(Bench(Testbeds(made[0]), place), 100_000, lambda: what(made[0])):
             task = Task(0, 1, "0123456789abcdef", 7, entry, metrics("files.copy"))
-            events = list(file_service.run(task))
+            events = documents(file_service.run(task))
     finally:
         file_service.stop()
     (error,) = (event for event in events if event["event"] == "error")

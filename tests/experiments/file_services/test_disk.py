@@ -28,6 +28,7 @@ from tests.experiments.file_services.conftest import (
     samples,
 )
 from tests.experiments.file_services.test_service import Maker, task
+from tests.fakes.messages import documents
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +120,7 @@ def test_no_room_for_the_files_of_a_boot_fails_its_task(
     monkeypatch.setattr(service.launch, "scratch_directory", full)
     own = behaviour("own")
     boot = service.FileService(Maker({}), (own, own), tmp_path).boot(1.0)
-    (error,) = boot.run(task("a", "b"))
+    (error,) = documents(boot.run(task("a", "b")))
     assert error["event"] == "error" and error["kind"] == "failed"
     assert "(No space left on device): /tmp/pentathlon-0; " in error["reason"]
 

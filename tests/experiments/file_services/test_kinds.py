@@ -11,7 +11,9 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairTarget, no_office
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
 from pentathlon.study.model import Peer, System
+from tests.fakes.messages import documents
 from tests.fakes.scripted import ScriptedSession
 
 
@@ -25,10 +27,10 @@ def test_hosts_without_links_have_no_file_services(
     done = {"event": "done", "samples": 0, "errors": 0}
     first = ScriptedSession(lambda *_: [done], 0)
     monkeypatch.setattr(target.inner, "boot", lambda _: first)
-    entry = {"id": workload, "parameters": {"links": ["none"]}, "warmup": 0, "iterations": 1}
-    request = {"session": "0" * 16, "seed": 7, "workloads": [entry]}
+    entry = WorkloadRequest(id=workload, parameters={"links": ["none"]}, warmup=0, iterations=1)
+    request = Request(session="0" * 16, seed=7, workloads=[entry])
     with target.boot(1.0) as session:
-        events = list(session.run(request, 1.0, 1.0))
+        events = documents(session.run(request, 1.0, 1.0))
     (error,) = (event for event in events if event["event"] == "error")
     assert (error["kind"], error["reason"]) == ("unsupported", no_office())
     assert error["workload"] == workload

@@ -15,7 +15,11 @@ from pentathlon.experiments.descriptor import Experiment, Need
 from pentathlon.experiments.file_services import trial
 from pentathlon.experiments.file_services.descriptor import FILE_SERVICES
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.events import Message
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
+from pentathlon.testbed.trial import Task
 from tests.fakes.catalogs import catalog
+from tests.fakes.messages import documents
 from tests.fakes.scripted import ScriptedSession
 
 PATIENCE_S = 60.0
@@ -48,9 +52,12 @@ class Clock:
     def monotonic_ns(self) -> int:
         return int(self.now * 1e9)
 
-    def task(self, *_: Any) -> Iterator[dict[str, Any]]:
+    def task(self, task: Task, *_: Any) -> Iterator[Message]:
         self.now += 100.0
-        yield {"event": "sample"}
+        yield task.event(
+            "sample", metric="time", case={}, unit="s", direction="lower", phase="measure",
+            iteration=0, value=1.0, batch=1, elapsed_ns=1, counters={},
+        )  # fmt: skip
 
 
 @pytest.fixture
@@ -67,10 +74,10 @@ def session(monkeypatch: pytest.MonkeyPatch) -> pair.PairSession:
 
 
 def done(session: pair.PairSession, *workloads: str) -> dict[str, Any]:
-    request = {
-        "session": "0" * 16, "seed": 7, "workloads": [{"id": name} for name in workloads],
-    }  # fmt: skip
-    return list(session.run(request, 1.0, 150.0))[-1]
+    request = Request(
+        session="0" * 16, seed=7, workloads=[WorkloadRequest(id=name) for name in workloads]
+    )
+    return documents(session.run(request, 1.0, 150.0))[-1]
 
 
 def test_file_tasks_do_not_count_for_the_limit_of_a_boot(session: pair.PairSession) -> None:
@@ -93,15 +100,33 @@ def test_a_histogram_of_the_first_host_keeps_its_count() -> None:
     where = {"workload": "cpu.x", "index": 0}
     play = [
         {"event": "progress", **where, "count": 1, "state": "start"},
-        {"event": "histogram", **where, "count": 5},
+        {
+            "event": "histogram",
+            **where,
+            "process": 0,
+            "metric": "m",
+            "case": {},
+            "unit": "ns",
+            "direction": "lower",
+            "phase": "measure",
+            "iteration": 0,
+            "elapsed_ns": 1,
+            "counters": {},
+            "count": 5,
+            "lowest": 1,
+            "highest": 1,
+            "significant_digits": 2,
+            "buckets": [[1, 5]],
+        },
         {"event": "done", "samples": 1, "errors": 0},
     ]
     first = ScriptedSession(lambda *_: iter(play), 0)
     made = pair.PairSession("two", first, None, None, 1.0, catalog=catalog)
-    request = {
-        "session": "0" * 16, "seed": 7, "workloads": [{"id": "network.traffic"}, {"id": "cpu.x"}],
-    }  # fmt: skip
-    told = [event for event in made.run(request, 1.0, 150.0) if event.get("workload") == "cpu.x"]
+    request = Request(
+        session="0" * 16, seed=7,
+        workloads=[WorkloadRequest(id=name) for name in ("network.traffic", "cpu.x")],
+    )  # fmt: skip
+    told = [event for _, event in made.run(request, 1.0, 150.0) if event.get("workload") == "cpu.x"]
     events = {event["event"]: event for event in told}
     assert (events["histogram"]["count"], events["histogram"]["index"]) == (5, 1)
     assert (events["progress"]["count"], events["progress"]["index"]) == (2, 1)

@@ -12,8 +12,10 @@ import pytest
 from pentathlon.experiments.file_services import service
 from pentathlon.experiments.file_services.behaviours import behaviour
 from pentathlon.machine.errors import TargetError
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.testbed.link.calibrate import Calibration, LinkRefused
 from pentathlon.testbed.trial import Task
+from tests.fakes.messages import documents
 
 
 @dataclass
@@ -67,12 +69,14 @@ def boot(tmp_path: Path, **refusals: int) -> tuple[Maker, service.FileServiceInU
 
 
 def task(*links: str) -> Task:
-    return Task(0, 1, "0" * 16, 7, {"id": "files.copy", "parameters": {"links": list(links)}})
+    return Task(
+        0, 1, "0" * 16, 7, WorkloadRequest(id="files.copy", parameters={"links": list(links)})
+    )
 
 
 def test_a_refused_link_is_tried_again_after_the_others(tmp_path: Path, ran: list[str]) -> None:
     _, boot_ = boot(tmp_path, b=1)
-    events = list(boot_.run(task("a", "b", "c")))
+    events = documents(boot_.run(task("a", "b", "c")))
     assert ran == ["a", "c", "b"]
     assert [event["profile"] for event in events if event["event"] == "link"] == ["b"]
 

@@ -22,6 +22,7 @@ from tests.experiments.file_services.conftest import (
 )
 from tests.experiments.file_services.virtual_machines import KERNEL, copied, joined
 from tests.experiments.traffic.conftest import task
+from tests.fakes.messages import documents
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_the_kernels_own_generator_sends_from_a_virtual_machine(
         rung=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
         ip_versions=[version], duration_s=1.0, lateness_limit_ms=10_000.0,
     )  # fmt: skip
-    events = list(run_traffic(asked, testbed.client, testbed.server))
+    events = documents(run_traffic(asked, testbed.client, testbed.server))
     assert [event["reason"] for event in events if event["event"] == "error"] == []
     (flow,) = [flow for e in events if e["event"] == "packets" for flow in e["flows"]]
     assert flow["received"] == flow["sent"] == 200

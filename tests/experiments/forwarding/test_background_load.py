@@ -12,6 +12,7 @@ from pentathlon.packets.flow_metrics import Delay
 from pentathlon.testbed.endpoint import CommandError
 from tests.experiments.forwarding.test_counters import reading
 from tests.experiments.forwarding.test_testbed import SWEEP, task
+from tests.fakes.messages import documents
 
 YIELDED = {
     "watch": [{"readings": [reading(n, n + 1, [0, 50], [1] * 8) for n in range(4)]}],
@@ -59,7 +60,7 @@ def swept(
         forwarder=forwarder, generator=generator, weigh=lambda _: None, incoming="in",
         outgoing="out", forwarder_cpus=(1,),
     )  # fmt: skip
-    events = list(sweep.run_sweep(task("forwarding.sweep", **SWEEP | parameters), bed))
+    events = documents(sweep.run_sweep(task("forwarding.sweep", **SWEEP | parameters), bed))
     assert forwarder.running + generator.running == []
     # To the counters the soaker's time is busy time.
     assert all(not {"watch", "soak"} <= jobs for jobs in forwarder.together)

@@ -9,6 +9,7 @@ from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
 from pentathlon.experiments.forwarding.testbed import Unsupported
 from pentathlon.testbed.endpoint import CommandError
 from tests.experiments.forwarding.test_testbed import SWEEP, task
+from tests.fakes.messages import documents
 
 FLOW = Flow(200, 200, 1000.0, 1000.0, 1000.0, None)
 
@@ -32,7 +33,7 @@ def probed(monkeypatch: pytest.MonkeyPatch, **outcomes: Flow | Exception) -> lis
 
 def chosen(driver: Any = sweep.run_sweep) -> list[dict[str, Any]]:
     work = task("forwarding.sweep", **SWEEP | {"rung": "best", "offered_kpps": [1, 2]})
-    return list(driver(work, None))
+    return documents(driver(work, None))
 
 
 def test_the_first_that_works_is_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:

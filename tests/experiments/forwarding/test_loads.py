@@ -11,6 +11,7 @@ from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
 from pentathlon.experiments.forwarding.search import CannotOffer
 from pentathlon.experiments.forwarding.trials import TRIES
 from tests.experiments.forwarding.test_testbed import SWEEP, task
+from tests.fakes.messages import documents
 
 AUTOMATIC = SWEEP | {
     "loads": "automatic", "highest_kpps": 400.0, "soaker": "none",
@@ -84,7 +85,7 @@ def swept(
     monkeypatch.setattr(sweep, "run_flow", run_flow)
     monkeypatch.setattr(sweep, "_measured", trial)
     monkeypatch.setattr(sweep, "set_up", lambda *_: None)
-    return list(sweep.run_sweep(task("forwarding.sweep", **AUTOMATIC), None)), offered  # type: ignore[arg-type]
+    return documents(sweep.run_sweep(task("forwarding.sweep", **AUTOMATIC), None)), offered  # type: ignore[arg-type]
 
 
 def test_competitors_share_the_loads_of_one_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from pentathlon.experiments.forwarding.flow import Flow, InvalidTrial
 from pentathlon.experiments.forwarding.trials import TRIES
 from pentathlon.packets.flow_metrics import Delay
 from tests.experiments.forwarding.test_testbed import SWEEP, task
+from tests.fakes.messages import documents
 
 QUANTILES = {"p50": 1e-6, "p90": 2e-6, "p99": 3e-6, "p999": 4e-6, "p9999": 5e-6}
 CAPACITY, HIGHEST = 700.0, 1000.0
@@ -42,7 +43,7 @@ def searched(
 
     monkeypatch.setattr(ndr, "run_flow", run_flow)
     monkeypatch.setattr(ndr, "set_up", lambda *_: None)
-    return list(ndr.run_ndr(task("forwarding.ndr", **PARAMETERS), None))  # type: ignore[arg-type]
+    return documents(ndr.run_ndr(task("forwarding.ndr", **PARAMETERS), None))  # type: ignore[arg-type]
 
 
 def of(events: list[dict[str, Any]], metric: str) -> list[float]:

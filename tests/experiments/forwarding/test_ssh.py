@@ -19,6 +19,7 @@ from pentathlon.targets.netns.target import probe
 from pentathlon.targets.ssh.target import SshTarget
 from pentathlon.testbed import hosts
 from tests.experiments.forwarding.test_testbed import SWEEP, flow_of, task
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem
 from tests.targets.sshd import Sshd
 
@@ -88,7 +89,7 @@ def test_packets_go_through_the_other_machine(made: testbed.Testbed, machine: in
 
 
 def test_a_sweep_yields_what_the_other_machine_tells(made: testbed.Testbed) -> None:
-    events = list(run_sweep(task("forwarding.sweep", **SWEEP), made))
+    events = documents(run_sweep(task("forwarding.sweep", **SWEEP), made))
     errors = [event["reason"] for event in events if event["event"] == "error"]
     if errors and all("missed its schedule" in reason for reason in errors):
         pytest.skip("the machine is too busy for a generator of 1000 packets/s")

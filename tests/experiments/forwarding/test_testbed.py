@@ -17,11 +17,13 @@ from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
 from pentathlon.testbed.endpoint import CommandError
 from pentathlon.testbed.trial import Task
 from tests.fakes.catalogs import metrics
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem
 
 SWEEP = {
@@ -34,7 +36,7 @@ SWEEP = {
 
 
 def task(workload: str, **parameters: Any) -> Task:
-    description = {"id": workload, "parameters": parameters, "warmup": 0, "iterations": 1}
+    description = WorkloadRequest(id=workload, parameters=parameters, warmup=0, iterations=1)
     return Task(0, 1, "12ab", 1, description, metrics(workload))
 
 
@@ -86,7 +88,7 @@ def test_every_packet_goes_through_the_forwarder(made: testbed.Testbed) -> None:
 def test_a_sweep_yields_every_metric_that_a_veth_can_have(made: testbed.Testbed) -> None:
     work = task("forwarding.sweep", **SWEEP | {"competitor": ["none", "cpu.simplex"]})
     for _ in range(8):
-        events = list(run_sweep(work, made))
+        events = documents(run_sweep(work, made))
         if all("schedule" not in event.get("reason", "") for event in events):
             break
     else:
@@ -113,7 +115,7 @@ def test_a_sweep_yields_every_metric_that_a_veth_can_have(made: testbed.Testbed)
 
 
 def tune(made: testbed.Testbed, **values: int) -> None:
-    made.tune(**{"budget": 0, "routes": 0, "firewall_rules": 0, "ip_version": 4, **values})
+    made.tune(testbed.Tuning(**values))
 
 
 @pytest.mark.parametrize(("version", "table"), [(4, "route"), (6, "ipv6_route")])
@@ -150,7 +152,7 @@ def test_what_a_namespace_cannot_have_is_unsupported_with_its_reason(made: testb
     with pytest.raises(testbed.Unsupported, match="whole kernel"):
         tune(made, budget=64)
     tune(made)
-    assert made.tuned["budget"] == 0
+    assert made.tuned == testbed.Tuning()
     assert flow_of(made, 500, 64).forwarded > 0
 
 
@@ -158,7 +160,7 @@ def test_version_6_is_forwarded_too(made: testbed.Testbed) -> None:
     if 6 in made.refused:
         pytest.skip(made.refused[6])
     work = task("forwarding.sweep", **SWEEP | {"ip_versions": [4, 6], "frame_bytes": [64, 84]})
-    events = list(run_sweep(work, made))
+    events = documents(run_sweep(work, made))
     reasons = {
         (e["case"]["frame_bytes"], e["case"]["ip_version"]): e["reason"]
         for e in events
@@ -224,7 +226,7 @@ def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testb
         "forwarding.sweep",
         **SWEEP | {"loads": "automatic", "soaker": "none", "duration_s": 0.2, "lead_s": 0.1},
     )
-    events = list(run_sweep(work, made))
+    events = documents(run_sweep(work, made))
     errors = [e for e in events if e["event"] == "error"]
     if any("no load to begin with" in e["reason"] for e in errors):
         pytest.skip("the machine is too busy for any load of the search")
@@ -251,7 +253,7 @@ def test_a_search_ends_with_an_interval_or_says_why_not(made: testbed.Testbed) -
             "duration_s": 0.2,
         },
     )  # fmt: skip
-    events = list(run_ndr(work, made))
+    events = documents(run_ndr(work, made))
     rates = {e["metric"] for e in events if e["event"] == "sample"}
     reasons = [e["reason"] for e in events if e["event"] == "error"]
     assert "rate" in rates or any("limit is above" in r or "did not pass" in r for r in reasons), (

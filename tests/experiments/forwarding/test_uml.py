@@ -11,11 +11,13 @@ from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.commands import Forward
 from pentathlon.targets.netns.target import probe
 from pentathlon.targets.uml import kernels
 from pentathlon.targets.uml.target import UmlTarget
 from pentathlon.testbed import hosts
 from tests.experiments.forwarding.test_testbed import SWEEP, flow_of, task
+from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem
 
 LOADS = [0.2, 0.5]
@@ -57,7 +59,7 @@ def test_the_sweep_of_the_example_yields_its_metrics(made: testbed.Testbed) -> N
         "forwarding.sweep", **SWEEP | {"offered_kpps": LOADS, "competitor": ["none", "cpu.simplex"]}
     )
     for _ in range(8):
-        events = list(run_sweep(work, made))
+        events = documents(run_sweep(work, made))
         if all("schedule" not in event.get("reason", "") for event in events):
             break
     else:
@@ -80,9 +82,9 @@ def test_the_sweep_of_the_example_yields_its_metrics(made: testbed.Testbed) -> N
 
 def test_nothing_comes_back_past_the_guest(made: testbed.Testbed) -> None:
     """With forwarding off in the guest every packet is lost: no other way leads back."""
-    made.forwarder.tell({"do": "forward", "on": False}, "forwarding")
+    made.forwarder.tell(Forward(on=False))
     try:
         assert flow_of(made, 500, 128).forwarded == 0
     finally:
-        made.forwarder.tell({"do": "forward", "on": True}, "forwarding")
+        made.forwarder.tell(Forward(on=True))
     assert flow_of(made, 500, 128).forwarded > 0

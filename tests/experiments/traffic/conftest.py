@@ -13,9 +13,12 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.commands import Listen
+from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.targets.local.target import LocalTarget
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
+from pentathlon.testbed.answers.trials import Ready
 from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.relay import Relay
@@ -108,12 +111,9 @@ def joined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 def task(**parameters: Any) -> Task:
     """A task of `network.traffic` with these parameters."""
-    described = {
-        "id": "network.traffic",
-        "parameters": PARAMETERS | parameters,
-        "warmup": 0,
-        "iterations": 1,
-    }
+    described = WorkloadRequest(
+        id="network.traffic", parameters=PARAMETERS | parameters, warmup=0, iterations=1
+    )
     return Task(0, 1, "0123456789abcdef", 7, described, metrics("network.traffic"))
 
 
@@ -123,7 +123,7 @@ class Behind(Endpoint):
 
     between: Callable[[int], int] = field(default=lambda port: port)
 
-    def listen(self, command: dict[str, Any]) -> dict[str, Any]:
+    def listen(self, command: Listen) -> Ready:
         ready = super().listen(command)
         for flow in ready["flows"]:
             flow["port"] = self.between(flow["port"])

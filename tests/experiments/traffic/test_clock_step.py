@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -12,11 +11,13 @@ from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.commands import Clock
 from pentathlon.targets.uml import kernels
 from pentathlon.targets.uml.target import UmlTarget
 from pentathlon.testbed import hosts
 from pentathlon.testbed.endpoint import CommandError
 from tests.experiments.traffic.conftest import Pair, System, task
+from tests.fakes.messages import documents
 
 MIDNIGHT_NS = calendar.timegm((2026, 3, 1, 0, 0, 0)) * 1_000_000_000
 DAY_NS = 86_400_000_000_000
@@ -41,7 +42,7 @@ def guests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 def flow(pair: Pair) -> dict[str, float]:
     asked = task(packet_rate="constant 200", duration_s=2.0, kernel_times=True)
-    events = list(run_traffic(asked, *pair))
+    events = documents(run_traffic(asked, *pair))
     assert [event for event in events if event["event"] == "error"] == []
     return {event["metric"]: event["value"] for event in events if event["event"] == "sample"}
 
@@ -57,8 +58,7 @@ def right(found: dict[str, float]) -> None:
 
 
 def at(pair: Pair, host: int, after_ms: int, to_ns: int) -> None:
-    told = pair[host].tell({"do": "clock", "after_ms": after_ms, "to_ns": to_ns}, "clock")
-    assert told["to_ns"] == to_ns
+    pair[host].tell(Clock(after_ms=after_ms, to_ns=to_ns))
 
 
 def test_across_midnight(guests: Pair) -> None:
@@ -76,6 +76,5 @@ def test_across_a_step_at_one_end(guests: Pair, step_ns: int) -> None:
 
 
 def test_the_clock_of_this_machine_is_never_set(pair: Pair) -> None:
-    command: dict[str, Any] = {"do": "clock", "after_ms": 0, "to_ns": MIDNIGHT_NS}
     with pytest.raises(CommandError, match="only the clock of a guest"):
-        pair[0].tell(command, "clock")
+        pair[0].tell(Clock(after_ms=0, to_ns=MIDNIGHT_NS))

@@ -15,6 +15,7 @@ from pentathlon.targets.uml import kernels
 from pentathlon.targets.uml.target import UmlTarget
 from pentathlon.testbed import hosts
 from tests.experiments.traffic.conftest import Pair, System, task
+from tests.fakes.messages import documents
 
 HERE = kernels.available()
 KERNELS = {kernel.path.parent.name: kernel for kernel in (*HERE[:1], *HERE[-1:])}
@@ -44,7 +45,7 @@ def guests(
 
 def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
     asked = {"packet_rate": "constant 200", "duration_s": 0.4, "lateness_limit_ms": 10_000.0}
-    return list(run_traffic(task(**asked | parameters), *pair))
+    return documents(run_traffic(task(**asked | parameters), *pair))
 
 
 @pytest.mark.parametrize("version", [4, 6])

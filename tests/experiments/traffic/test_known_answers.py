@@ -22,6 +22,7 @@ from pentathlon.packets import records
 from pentathlon.study import flows
 from pentathlon.study.distributions import ModelError
 from tests.experiments.traffic.conftest import PARAMETERS, Pair, Relay, behind, task
+from tests.fakes.messages import documents
 
 CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "rung": "send"}
 
@@ -273,7 +274,7 @@ def test_the_events_of_a_task(pair: Pair) -> None:
     asked = task(script=["name=a; rate=constant 500; size=uniform 40 90",
                          "name=b; profile=voip-g711; start=0.1; duration=0.2; back=true",
                          "name=c; protocol=tcp; gap=exponential 0.002; size=imix"])  # fmt: skip
-    events = list(run_traffic(asked, *pair))
+    events = documents(run_traffic(asked, *pair))
     assert [e for e in events if e["event"] == "error"] == []
     kept = next(e for e in events if e["event"] == "packets")
     assert [flow["name"] for flow in kept["flows"]] == ["a", "b", "c"]

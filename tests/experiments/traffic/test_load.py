@@ -10,6 +10,7 @@ import pytest
 from pentathlon.experiments.traffic.driver import run_traffic, short_of_load
 from pentathlon.testbed.endpoint import Endpoint
 from tests.experiments.traffic.conftest import Pair, task
+from tests.fakes.messages import documents
 
 
 def words(sent: int, due: int | None, least: float = 50.0, refused: int = 0) -> str | None:
@@ -41,7 +42,7 @@ def test_nothing_is_never_a_measurement(due: int | None, least: float) -> None:
 
 def ran(pair: Pair, **parameters: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Errors, and the flow of each trial."""
-    events = list(run_traffic(task(**parameters), *pair))
+    events = documents(run_traffic(task(**parameters), *pair))
     samples = [event for event in events if event["event"] == "sample"]
     errors = [event for event in events if event["event"] == "error"]
     assert bool(samples) != bool(errors)

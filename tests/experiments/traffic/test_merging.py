@@ -12,6 +12,7 @@ from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.machine import launch
 from tests.experiments.traffic import features
 from tests.experiments.traffic.conftest import Pair, task
+from tests.fakes.messages import documents
 
 BETWEEN = {"jitter", "ditg_jitter", "ipdv"}
 
@@ -28,7 +29,7 @@ def switch(pair: Pair, feature: str, state: str) -> None:
 def told(pair: Pair, **parameters: Any) -> tuple[dict[str, float], list[tuple[str, str]]]:
     """Metrics, and the errors."""
     own = {"echo": False, "packet_rate": "constant 500"}
-    events = list(run_traffic(task(**own | parameters), *pair))
+    events = documents(run_traffic(task(**own | parameters), *pair))
     values = {e["metric"]: e["value"] for e in events if e["event"] == "sample"}
     errors = [(e["kind"], e["reason"]) for e in events if e["event"] == "error"]
     if any(kind == "invalid" for kind, _ in errors) or (values and "throughput" not in values):

@@ -13,10 +13,11 @@ import pytest
 from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.testbed.endpoint import Endpoint
 from tests.experiments.traffic.conftest import Pair, task
+from tests.fakes.messages import documents
 
 
 def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
-    events = list(run_traffic(task(**parameters), *pair))
+    events = documents(run_traffic(task(**parameters), *pair))
     errors = [event for event in events if event["event"] == "error"]
     if errors and errors[0]["kind"] == "unsupported":
         pytest.skip(errors[0]["reason"])
@@ -62,7 +63,7 @@ def test_echo_requests_are_heard_and_answered(joined: Pair, version: int, length
 @pytest.mark.parametrize("protocol", ["sctp", "dccp"])
 def test_a_protocol_is_there_or_unsupported_by_its_name(joined: Pair, protocol: str) -> None:
     asked = task(protocols=[protocol], duration_s=0.1)
-    events = list(run_traffic(asked, *joined))
+    events = documents(run_traffic(asked, *joined))
     errors = [event for event in events if event["event"] == "error"]
     if errors:
         assert [error["kind"] for error in errors] == ["unsupported"]
@@ -89,7 +90,7 @@ def test_every_receiver_of_a_group_hears_every_packet(joined: Pair, version: int
 def test_a_group_takes_datagrams_only(joined: Pair) -> None:
     [error] = [
         event
-        for event in run_traffic(task(protocols=["tcp"], multicast=2), *joined)
+        for _, event in run_traffic(task(protocols=["tcp"], multicast=2), *joined)
         if event["event"] == "error"
     ]
     assert error["kind"] == "request"
@@ -167,7 +168,7 @@ def test_the_age_of_shared_times_is_in_the_bound(
 def test_a_refused_sender_leaves_no_records(joined: Pair) -> None:
     """What an endpoint keeps is in its own directory, until it is fetched or refused."""
     asked = task(rung=["packet"], size_bytes=[1600])
-    errors = [e for e in run_traffic(asked, *joined) if e["event"] == "error"]
+    errors = [e for _, e in run_traffic(asked, *joined) if e["event"] == "error"]
     assert [error["kind"] for error in errors] == ["unsupported"]
     for endpoint in joined:
         pid = endpoint.session.pid
@@ -191,7 +192,7 @@ def test_the_clocks_are_known_better_than_a_round_trip(joined: Pair) -> None:
 
 def test_the_best_rung_is_the_first_that_is_not_refused(pair: Pair) -> None:
     """Loopback is no Ethernet device: frames are refused there, calls are not."""
-    events = list(run_traffic(task(rung=["best"]), *pair))
+    events = documents(run_traffic(task(rung=["best"]), *pair))
     refused = [
         (e["case"]["rung"], e["kind"], bool(e["reason"])) for e in events if e["event"] == "error"
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -54,10 +55,10 @@ def test_a_case_says_once_which_soaker_was_not_measured(monkeypatch: pytest.Monk
     monkeypatch.setattr(driver, "run_trial", lambda *_: trial)
     monkeypatch.setattr(driver, "judge", lambda _: [])
     monkeypatch.setattr(driver, "_kept", lambda *_: [])
-    asked = task(soaker="idle")
-    asked.description["iterations"] = 3
+    once = task(soaker="idle")
+    asked = replace(once, description=once.description.model_copy(update={"iterations": 3}))
     host: Any = SimpleNamespace(refused={})
-    errors = [e for e in driver.run_traffic(asked, host, host) if e["event"] == "error"]
+    errors = [e for _, e in driver.run_traffic(asked, host, host) if e["event"] == "error"]
     assert [(error["kind"], error["reason"]) for error in errors] == [
         ("unsupported", f"cpu_available_sender: {availability.NOTHING_ALONE}"),
         ("unsupported", f"cpu_available_receiver: {availability.NO_WINDOW}"),

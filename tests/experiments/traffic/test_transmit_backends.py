@@ -15,6 +15,7 @@ from pentathlon.machine import launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.packets import records
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.commands import Exchange, Listen, ReceiveFlow, Send, SendFlow
 from pentathlon.targets.local.target import LocalTarget
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed import hosts
@@ -62,42 +63,38 @@ class Trial:
         self.pair = pair
         self.name = secrets.token_hex(4)
         self.address = pair[1].addresses[version]
-        self.common = {"trial": self.name, "session": secrets.token_hex(8)}
-        flow = {"flow": 3, "protocol": "udp"}
-        ready = pair[1].listen(
-            self.common
-            | {
-                "address": self.address,
-                "flows": [
-                    flow
-                    | {"address": self.address, "buffer_bytes": 8 << 20}
-                    | {"rung": sending.get("rung", "send")}
-                    | receiving
-                ],
-            }
-        )
-        self.port = ready["flows"][0]["port"]
-        self.sending = {
-            "seed": 5,
-            "quiet_ms": 100,
-            "exchange": {"address": self.address, "port": ready["exchange_port"]},
-            "flows": [
-                flow
-                | {
-                    "peer": self.address,
-                    "port": self.port,
-                    "size": {"model": "constant", "value": 64},
-                    "gap": {"of": {"model": "constant", "value": 20_000}, "rate": True},
-                    "duration_s": 20.0,
-                    "packets": PACKETS,
-                }
-                | sending
-            ],
+        common = {"trial": self.name, "session": secrets.token_hex(8)}
+        told = {
+            "flow": 3,
+            "protocol": "udp",
+            "address": self.address,
+            "buffer_bytes": 8 << 20,
+            "rung": sending.get("rung", "send"),
         }
+        flows = [ReceiveFlow(**told | receiving)]
+        ready = pair[1].listen(Listen(**common, address=self.address, flows=flows))
+        self.port = ready["flows"][0]["port"]
+        told = {
+            "flow": 3,
+            "protocol": "udp",
+            "peer": self.address,
+            "port": self.port,
+            "size": {"model": "constant", "value": 64},
+            "gap": {"of": {"model": "constant", "value": 20_000}, "rate": True},
+            "duration_s": 20.0,
+            "packets": PACKETS,
+        }
+        self.sending = Send(
+            **common,
+            seed=5,
+            quiet_ms=100,
+            exchange=Exchange(address=self.address, port=ready["exchange_port"]),
+            flows=[SendFlow(**told | sending)],
+        )
 
     def run(self, before_the_end: Callable[[], object] = lambda: None) -> None:
         try:
-            answer = self.pair[0].send(self.common | self.sending, 20)
+            answer = self.pair[0].send(self.sending, 20)
         except CommandError:
             self.pair[1].finish(self.name, 0)
             raise

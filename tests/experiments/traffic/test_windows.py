@@ -15,6 +15,7 @@ from pentathlon.experiments.traffic.driver import run_traffic
 from pentathlon.testbed import availability
 from pentathlon.testbed.endpoint import Endpoint
 from tests.experiments.traffic.conftest import Pair, task
+from tests.fakes.messages import documents
 
 BESIDE_S = 1.5
 """Work before and after flows of 0.3 s: five times as long as they are."""
@@ -86,7 +87,7 @@ def spinning(seconds: float) -> None:
 
 
 def hosts_of(pair: Pair, **parameters: Any) -> tuple[list[dict[str, Any]], set[str]]:
-    events = list(run_traffic(task(**parameters), *pair))
+    events = documents(run_traffic(task(**parameters), *pair))
     assert [event for event in events if event["event"] == "error"] == []
     found = next(event["hosts"] for event in events if event["event"] == "packets")
     return found, {event["metric"] for event in events if event["event"] == "sample"}

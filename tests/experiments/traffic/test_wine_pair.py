@@ -13,6 +13,7 @@ from pentathlon.protocol import agent
 from pentathlon.targets.wine.target import WineTarget
 from pentathlon.testbed import hosts
 from tests.experiments.traffic.conftest import System, task
+from tests.fakes.messages import documents
 
 
 def test_packets_between_two_prefixes_are_counted_by_both_ends(tmp_path: Path) -> None:
@@ -28,7 +29,7 @@ def test_packets_between_two_prefixes_are_counted_by_both_ends(tmp_path: Path) -
     )  # fmt: skip
     pair = hosts.local_hosts(target, (None, None))(200)
     try:
-        events = list(run_traffic(asked, *pair))
+        events = documents(run_traffic(asked, *pair))
     finally:
         hosts.stop(pair)
     assert [event["reason"] for event in events if event["event"] == "error"] == []
@@ -51,7 +52,7 @@ def test_what_windows_lacks_is_unsupported(tmp_path: Path) -> None:
         pytest.skip(str(error))
     pair = hosts.local_hosts(target, (None, None))(200)
     try:
-        events = list(run_traffic(task(rung=["sendmmsg"], duration_s=0.1), *pair))
+        events = documents(run_traffic(task(rung=["sendmmsg"], duration_s=0.1), *pair))
     finally:
         hosts.stop(pair)
     (error,) = [event for event in events if event["event"] == "error"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.emulation import ProbeSend
 from pentathlon.study.link_profile import Profile, Way, parse_profile
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed.link.calibrate import LinkRefused, calibrate, exchange
@@ -44,15 +45,15 @@ def bed(tmp_path: Path) -> Iterator[LinkTestbed]:
 
 def came(bed: LinkTestbed, count: int = 5, size: int = 64, version: int = 4) -> list[int]:
     """Sequences of the probes that came to the server, of `count` from the client."""
-    sends: dict[Side, dict[str, Any]] = {
-        "client": {"count": count, "size_bytes": size, "period_ns": 5_000_000}
+    sends: dict[Side, ProbeSend] = {
+        "client": ProbeSend(count=count, size_bytes=size, period_ns=5_000_000)
     }
     return [row[0] for row in exchange(bed, sends, version)["server"]["came"]]
 
 
 def test_a_link_that_keeps_to_its_profile_passes_with_its_figures(bed: LinkTestbed) -> None:
     # A machine that does much else may need more attempts; none may pass that is wrong.
-    found = calibrate(bed, attempts=10).as_dict()
+    found = asdict(calibrate(bed, attempts=10))
     assert found["attempts"][-1] == []
     for direction in ("up", "down"):
         figures = found["ways"][direction]

@@ -11,6 +11,7 @@ import pytest
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol import agent
+from pentathlon.protocol.requests.emulation import ProbeSend
 from pentathlon.study.link_profile import parse_profile
 from pentathlon.targets.netns.target import probe
 from pentathlon.testbed.endpoint import CommandError
@@ -47,7 +48,7 @@ def guest_link(text: str, state: Path) -> Iterator[LinkTestbed]:
 
 def came(bed: LinkTestbed, count: int) -> list[int]:
     """Sequences of the probes that came to the server, of `count` from the client."""
-    sent = {"count": count, "size_bytes": 64, "period_ns": 5_000_000}
+    sent = ProbeSend(count=count, size_bytes=64, period_ns=5_000_000)
     return [row[0] for row in exchange(bed, {"client": sent})["server"]["came"]]
 
 

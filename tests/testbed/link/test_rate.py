@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pentathlon.protocol.requests.emulation import ProbeSend
 from pentathlon.study.link_profile import HEADER_BYTES, parse_profile
 from pentathlon.testbed.link import calibrate
 from pentathlon.testbed.link.probes import once, rate_kbit
@@ -31,17 +32,17 @@ class Line:
     def statistics(self) -> dict[str, Any]:
         return {way: {"drops": {"loss": self.counted}} for way in ("up", "down")}
 
-    def exchange(self, bed: Any, sends: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    def exchange(self, bed: Any, sends: dict[str, ProbeSend]) -> dict[str, Any]:
         train = sends["client"]
         random = np.random.default_rng(5)
-        lost, twice = (random.random(train["count"]) < share for share in self._shares)
-        frame_ns = (train["size_bytes"] + calibrate.HEADERS + HEADER_BYTES) * 8 * 100
+        lost, twice = (random.random(train.count) < share for share in self._shares)
+        frame_ns = (train.size_bytes + calibrate.HEADERS + HEADER_BYTES) * 8 * 100
         came, free = [], 0
-        for number in range(train["count"]):
+        for number in range(train.count):
             copies = 0 if lost[number] else 2 if twice[number] else 1
             times_on_line = 1 if self.engine.line_first else copies
             for _ in range(times_on_line):
-                free = max(free, number * train["period_ns"]) + frame_ns
+                free = max(free, number * train.period_ns) + frame_ns
                 if not self.engine.line_first:
                     came.append((number, 0, free))
             if self.engine.line_first:

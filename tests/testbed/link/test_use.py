@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pentathlon.protocol.events import Packets, Sample
 from pentathlon.study.link_profile import parse_profile
 from pentathlon.testbed.link.use import LinkInUse
 
@@ -20,6 +21,6 @@ def test_a_path_with_shortcuts_has_no_baseline_of_the_buffer_delay(table: str) -
     plain = link(f"[{table}]\ndelay_ms = 20\nduplicate = 0.1")
     skipping = link(f"[{table}]\ndelay_ms = 20\nreorder = 0.25")
     for name, hidden in (("buffer_delay", True), ("round_trip", False)):
-        sample = {"event": "sample", "metric": name}
+        sample = Sample.model_construct(metric=name)
         assert (plain.hides(sample), skipping.hides(sample)) == (False, hidden)
-    assert not skipping.hides({"event": "packets"})
+    assert not skipping.hides(Packets.model_construct())

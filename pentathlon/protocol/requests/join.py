@@ -1,0 +1,25 @@
+"""What `pentathlon-agent join` is asked for: one flow from the records of both ends."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from pentathlon.protocol.requests.base import Asked
+
+
+class Clocks(Asked):
+    """Receiver's timer minus sender's timer, as a line over the sender's time."""
+
+    origin_ns: int
+    offset_ns: float
+    drift: float
+
+
+class JoinRequest(Asked):
+    """Files of records, and the shares whose quantiles are asked for."""
+
+    sent: str
+    received: str
+    clocks: Clocks | None = None
+    delay_shares: list[float] = Field([])
+    late_shares: list[float] = Field([])

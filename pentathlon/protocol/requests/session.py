@@ -1,0 +1,116 @@
+"""What a session on a system is asked for: its workloads, and what is done before them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, TypeAdapter
+
+from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.version import PROTOCOL
+
+
+class Placement(Asked):
+    """Where and with which priority workloads run; what is None stays as it is.
+
+    Attributes:
+        cpus: those that they may run on.
+        policy: `other`, `batch`, `idle`, `fifo` or `rr` (sched(7)).
+        priority: static priority of `fifo` and `rr`, 1 to 99.
+        nice: -20 to 19.
+    """
+
+    cpus: list[int] | None = None
+    policy: str | None = None
+    priority: int | None = None
+    nice: int | None = None
+
+
+class WorkloadRequest(Asked):
+    """One workload with its parameters and repetitions.
+
+    Attributes:
+        parameters: as its entry in the catalog declares them.
+        iterations: samples of each case in each process.
+        warmup: samples before these, which are reported and never averaged in.
+        sample_ms: wanted length of one timed batch.
+        processes: fresh processes that each repeat the whole workload.
+        timeout_s: longest time of one of them.
+    """
+
+    id: str
+    parameters: dict[str, Any] = Field({})
+    iterations: int = 5
+    warmup: int = 1
+    sample_ms: float = 5.0
+    processes: int = 1
+    timeout_s: float = 120.0
+
+
+class Record(Asked):
+    """List the installed software, and whether the system learns from use."""
+
+    do: Literal["record"] = "record"
+
+
+class Idle(Asked):
+    """Run tasks that the system keeps for idle moments."""
+
+    do: Literal["idle"] = "idle"
+    tasks: list[Literal["sync", "fstrim", "drop_caches", "process_idle_tasks"]]
+
+
+class Settle(Asked):
+    """Wait until the system is quiet.
+
+    Attributes:
+        after_boot_s: the system is up for so long before quiet is looked for.
+        quiet_s: it is quiet for so long without a break.
+        limit_s: longest wait, from `after_boot_s` on.
+        cpu_percent: CPU time of all CPUs.
+        disk_kb_per_s: to and from block devices.
+        network_packets_per_s: of all interfaces but loopback.
+        temperature_c, frequency_percent: changes over the quiet time.
+        users: people logged in.
+    """
+
+    do: Literal["settle"] = "settle"
+    after_boot_s: float
+    quiet_s: float
+    limit_s: float
+    cpu_percent: float
+    disk_kb_per_s: float
+    network_packets_per_s: float
+    temperature_c: float
+    frequency_percent: float
+    users: int
+
+
+PrepareStep: TypeAlias = Annotated[Record | Idle | Settle, Field(discriminator="do")]
+_STEP: TypeAdapter[PrepareStep] = TypeAdapter(PrepareStep)
+
+
+def prepare_step(do: str, options: dict[str, Any]) -> PrepareStep:
+    """The step of that name."""
+    return _STEP.validate_python({"do": do, **options})
+
+
+class Request(Asked):
+    """One session: several workloads, in their order.
+
+    Attributes:
+        session: its random id, hex digits.
+        seed: of every pseudo-random input.
+        scratch: directory for the workloads' files.
+        inventory: whether the first event carries the full inventory.
+        prepare: what is done before the first workload.
+    """
+
+    protocol: int = PROTOCOL
+    session: str = ""
+    seed: int = 0
+    scratch: str | None = None
+    inventory: bool = False
+    placement: Placement | None = None
+    prepare: list[PrepareStep] = Field([])
+    workloads: list[WorkloadRequest]
