@@ -1,4 +1,4 @@
-"""UDP of 64 bytes over one veth pair between two namespaces: our rungs beside other generators.
+"""UDP of 64 bytes over one veth pair between two namespaces: our backends and other generators.
 
 All take turns in one run, and the order changes from round to round, so that a neighbour's load
 hits all alike. Printed are, each beside its target:
@@ -60,7 +60,7 @@ TARGETS = (
         (("iperf3", 1.0), ("D-ITG", 10.0), ("D-ITG -poll", 10.0)),
     ),
 )
-"""Of the lossless rates: the best of these rungs over the peer's."""
+"""Of the lossless rates: the best of these transmit backends over the peer's."""
 
 PEERS = ("iperf3", "D-ITG", "D-ITG -poll")
 PROBLEMS = (Failed, CommandError, TargetError)
@@ -145,11 +145,11 @@ def text(value: float | None, unit: float, missing: str = "-") -> str:
 
 def print_targets(found: dict[str, Measured]) -> None:
     """The best lossless rate of each height over those of the peers, and CPU time per packet."""
-    for what, rungs, peers in TARGETS:
+    for what, backends, peers in TARGETS:
         rates = {
             name: one.lossless
             for name, one in found.items()
-            if name.split(",")[0] in rungs and one.lossless
+            if name.split(",")[0] in backends and one.lossless
         }
         if not rates:
             continue
@@ -228,7 +228,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[""], help="tools whose names begin so")
     asked = parser.parse_args()
     if os.geteuid():
-        print("this needs root: the rungs below the sockets are refused to others")
+        print("this needs root: the transmit backends below the sockets are refused to others")
         return 1
     with bed() as made:
         segment_before_the_link(made)

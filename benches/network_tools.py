@@ -1,4 +1,4 @@
-"""The generators that `network_peers.py` compares: every rung of ours, and its peers."""
+"""The generators that `network_peers.py` compares: our transmit backends, and their peers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pentathlon.testbed.endpoint import Endpoint
 
 SIZE = 64
 """Payload of a packet in every tool, in bytes."""
-RUNGS = (
+BACKENDS = (
     ("send", "blocking"),
     ("send", "spinning"),
     ("sendmmsg", "blocking"),
@@ -143,14 +143,14 @@ class System:
     settings: Any = Settings()
 
 
-def ours(made: Testbed, rung: str, receiver: str) -> Tool:
-    """One rung of the ladder."""
+def ours(made: Testbed, backend: str, receiver: str) -> Tool:
+    """One transmit backend."""
 
     def run(rate: float, seconds: float) -> Turn:
         first, second = made.pair
         common = {"trial": secrets.token_hex(4), "session": secrets.token_hex(8)}
         flow = {"flow": 0, "protocol": "udp"}
-        told = transmit_backends.receiving(rung, receiver) | {"role": "receive"}
+        told = transmit_backends.receiving(backend, receiver) | {"role": "receive"}
         told["buffer_bytes"] = buffer_bytes()
         ready = second.listen(
             common | {"address": made.address, "flows": [flow | {"address": made.address} | told]}
@@ -162,7 +162,7 @@ def ours(made: Testbed, rung: str, receiver: str) -> Tool:
             "size": {"model": "constant", "value": SIZE},
             "gap": {"of": {"model": "constant", "value": rate}, "rate": True},
             "duration_s": seconds,
-            "rung": rung,
+            "transmit_backend": backend,
         }
         exchange = {"address": made.address, "port": ready["exchange_port"]}
         spent = ksoftirqd_ns() + sum(program_ns(end.session.pid) for end in made.pair)
@@ -181,7 +181,7 @@ def ours(made: Testbed, rung: str, receiver: str) -> Tool:
             lasted *= sent["packets"] / (sent["packets"] - 1)
         return Turn(sent["packets"], came["packets"], lasted, own, late_ns=late)
 
-    return Tool(f"{rung}, {receiver}", run)
+    return Tool(f"{backend}, {receiver}", run)
 
 
 def iperf3(made: Testbed, program: str) -> Tool:
@@ -325,8 +325,8 @@ def number(pattern: str, text: str, program: str) -> float:
 
 
 def tools(made: Testbed) -> list[Tool]:
-    """Every rung that works here, and every peer that is installed."""
-    found = [ours(made, rung, receiver) for rung, receiver in RUNGS]
+    """Every transmit backend that works here, and every peer that is installed."""
+    found = [ours(made, backend, receiver) for backend, receiver in BACKENDS]
     where = os.environ.get("PENTATHLON_PEERS")
     peers = (
         ("iperf3", iperf3), ("ITGSend", ditg), ("ITGSend", ditg_polling), ("sockperf", sockperf)

@@ -105,6 +105,7 @@ def get_ready(
     while True:
         loaded = load_study(file, catalog)
         seen.add(loaded.file)
+        notes += loaded.hints
         try:
             ready = _ready(loaded, catalog, agent_path, blocks, allow)
             remarks = [] if twins else pointless(ready.plan, catalog, _present)

@@ -25,7 +25,7 @@ from pentathlon.evaluate.diagnostics.links import find_links
 from pentathlon.evaluate.diagnostics.modes import find_modes
 from pentathlon.evaluate.diagnostics.preparation import find_prepared
 from pentathlon.evaluate.diagnostics.qualify import qualify
-from pentathlon.evaluate.diagnostics.read_source import find_answered
+from pentathlon.evaluate.diagnostics.read_source import find_read_sources
 from pentathlon.evaluate.diagnostics.share import find_starved
 from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
@@ -106,7 +106,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     )
     steady = find_steady(samples, rule.delta)
     modes = find_modes(rows, rule.confidence)
-    answered = find_answered(result.answers())
+    read_sources = find_read_sources(result.answers())
     starved = find_starved(used, study, told)
     rows = qualify(
         rows,
@@ -114,13 +114,13 @@ def evaluate(result: ResultLike) -> Evaluation:
         steady=steady,
         modes=modes,
         excluded=excluded,
-        answered=answered,
+        read_sources=read_sources,
         starved=starved,
     )
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
-    wholes = tuple(
+    aggregates = tuple(
         find_whole(
             rows,
             system.name,
@@ -152,15 +152,15 @@ def evaluate(result: ResultLike) -> Evaluation:
         derived=derive(rows, names, told, rule.rate, _in_memory(plan), ends=_ends(plan, names)),
         failures=failures,
         inventory_differences=_differences(told, systems),
-        wholes=wholes,
-        shares=best_shares(wholes, facts.reference),
+        aggregates=aggregates,
+        shares=best_shares(aggregates, facts.reference),
         prepared=find_prepared(plan, getattr(result, "state", None)),
         absolutes=find_absolutes(rows, names),
         excluded=excluded,
         steady=steady,
         cold=find_cold(samples, [row for row in rows if row.score], facts.reference, rule.rate),
         modes=modes,
-        answered=answered,
+        read_sources=read_sources,
         links=find_links(result.links()),
         identical=identical(study, told),
         starved=starved,

@@ -367,7 +367,7 @@ class Evaluation(Frozen):
     derived: Derived
     failures: tuple[Failure, ...]
     inventory_differences: tuple[InventoryLine, ...]
-    wholes: tuple[SystemAggregate, ...] = ()
+    aggregates: tuple[SystemAggregate, ...] = ()
     """Each compared system as a whole: weighted means, what they rest on, their sensitivity."""
     shares: tuple[Share, ...] = ()
     """With three systems or more: how often each is the best, over all possible weights."""
@@ -375,7 +375,7 @@ class Evaluation(Frozen):
     steady: tuple[Steady, ...] = ()
     cold: tuple[Cold, ...] = ()
     modes: tuple[Mode, ...] = ()
-    answered: tuple[ReadSource, ...] = ()
+    read_sources: tuple[ReadSource, ...] = ()
     whys: tuple[Why, ...] = ()
     latencies: tuple[Latency, ...] = ()
     prepared: tuple[Prepared, ...] = ()

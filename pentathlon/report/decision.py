@@ -63,7 +63,7 @@ def decisions(evaluation: Evaluation) -> tuple[Decision, ...]:
     """One decision for each system of which something was compared."""
     return tuple(
         _decision(evaluation, whole, everything)
-        for whole in evaluation.wholes
+        for whole in evaluation.aggregates
         if (everything := whole.everything) is not None
     )
 

@@ -28,7 +28,15 @@ KEYS = (
 """What a line of a script can say."""
 
 
-SAID_BY = ("protocols", "ip_versions", "size_bytes", "size", "rung", "profiles", "script")
+SAID_BY = (
+    "protocols",
+    "ip_versions",
+    "size_bytes",
+    "size",
+    "transmit_backend",
+    "profiles",
+    "script",
+)
 """Parameters of a workload by which a study says which flows it sends."""
 
 
@@ -88,11 +96,12 @@ def cases(parameters: dict[str, Any]) -> Iterator[dict[str, Any]]:
             if drawn
             else [("size_bytes", n) for n in parameters["size_bytes"]]
         )
-        for protocol, version, (kind, size), rung in itertools.product(
-            parameters["protocols"], versions, sizes, parameters["rung"]
+        for protocol, version, (kind, size), backend in itertools.product(
+            parameters["protocols"], versions, sizes, parameters["transmit_backend"]
         ):
             yield {
-                "protocol": protocol, "ip_version": version, kind: size, "rung": rung,
+                "protocol": protocol, "ip_version": version, kind: size,
+                "transmit_backend": backend,
             } | _told(parameters)  # fmt: skip
 
 

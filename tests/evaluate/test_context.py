@@ -77,8 +77,8 @@ def test_half_the_interrupts_are_fewer_and_not_faster():
 
 def test_context_is_in_no_mean_and_in_no_answer():
     with_context, without = judged("interrupts", "cpu"), judged()
-    assert without.wholes[0].everything.percent > 10
-    everything = with_context.wholes[0].everything
+    assert without.aggregates[0].everything.percent > 10
+    everything = with_context.aggregates[0].everything
     assert everything.rows == 2
     assert abs(everything.percent) < 2
     assert everything.weight == pytest.approx(1)

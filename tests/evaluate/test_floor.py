@@ -162,12 +162,12 @@ def test_toml_that_is_written_reads_back(document):
 
 def means(factor: float, made: Calibration | None, keep: int = len(ITEMS)):
     result = comparison(factor, made and made.model_copy(update={"floors": made.floors[:keep]}))
-    return result, result.wholes[0].everything
+    return result, result.aggregates[0].everything
 
 
 def test_a_mean_has_the_floor_of_the_same_rows_between_two_names(made):
     _, everything = means(1.05, made)
-    twin = evaluate(twin_result()).wholes[0].everything
+    twin = evaluate(twin_result()).aggregates[0].everything
     # Areas count the same here as there: the floor is the larger end of the twins' own interval.
     ends = [abs(math.log1p(e / 100)) for e in (twin.low_percent, twin.high_percent)]
     assert everything.floor_percent == pytest.approx(100 * math.expm1(max(ends)), rel=0.1)
@@ -198,7 +198,7 @@ def test_a_mean_below_its_floor_is_not_claimed(made):
 def test_a_mean_with_a_row_that_was_not_calibrated_has_no_floor(made):
     result, everything = means(1.05, made, keep=2)
     assert everything.floor_percent is None
-    floors = {mean.name: mean.floor_percent for mean in result.wholes[0].means if mean.name}
+    floors = {mean.name: mean.floor_percent for mean in result.aggregates[0].means if mean.name}
     assert floors["process"] is not None
     assert floors["test"] is None
 

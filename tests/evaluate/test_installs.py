@@ -52,7 +52,7 @@ def alarms(trials: int, *, told: bool) -> tuple[int, int]:
         for row in evaluation.rows:
             effect = row.comparisons[0].effect
             rows += effect.low_percent > 0 or effect.high_percent < 0
-        whole = evaluation.wholes[0].everything
+        whole = evaluation.aggregates[0].everything
         means += whole.low_percent > 0 or whole.high_percent < 0
     return rows, means
 
@@ -79,7 +79,7 @@ def test_every_interval_counts_the_installs() -> None:
     assert [boot.install for boot in row.summaries[0].boot_means] == list("000111222333")
     rule = Rule(1.0, 0.95)
     [first, *_] = of_evaluation(evaluation, rule, 0.01)
-    whole = evaluation.wholes[0].everything
+    whole = evaluation.aggregates[0].everything
     assert whole.blocks == 12
     # The gate's p value is that of the 4 installs: it is larger than that of 12 blocks.
     blocks = evaluate(study(7, 4, 12, told=False))

@@ -141,9 +141,9 @@ def test_means_without_a_part_are_those_of_the_rest(seed: int) -> None:
 
 
 def test_more_parts_than_weights_can_be_drawn_for_have_no_sensitivity() -> None:
-    few = evaluate(result_of(of_areas(5))).wholes[0]
+    few = evaluate(result_of(of_areas(5))).aggregates[0]
     assert few.sensitivity is not None and len(few.without) == 10
-    many = evaluate(result_of(of_areas(sensitivity.MOST_PARTS + 1))).wholes[0]
+    many = evaluate(result_of(of_areas(sensitivity.MOST_PARTS + 1))).aggregates[0]
     assert many.sensitivity is None and many.everything is not None
 
 

@@ -56,7 +56,7 @@ def plain(value: Any) -> None:
 # What uses an answer, after it was taken.
 
 
-def _soaked(stopped: Any) -> None:
+def _progress(stopped: Any) -> None:
     assert math.isfinite(units_per_second(stopped))
 
 
@@ -84,7 +84,7 @@ def _probed(stopped: Any) -> None:
 
 
 USERS: dict[str, Callable[[Any], None]] = {
-    "stop soak": _soaked,
+    "stop soak": _progress,
     "stop watch": _watched,
     "stop compete": _competed,
     "stop probe": _probed,
@@ -221,7 +221,7 @@ def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, 
 
 
 def test_a_trial_as_recorded() -> None:
-    found = trial((endpoint(0), endpoint(1)), kernel_times=True, soaker="idle")
+    found = trial((endpoint(0), endpoint(1)), kernel_times=True, cpu_hog="idle")
     values = {one["metric"]: one["value"] for one in found if one["event"] == "sample"}
     assert values["delivered"] == 100 and 0 < values["delay"] < 100
     assert not [one for one in found if one["event"] == "error"]
@@ -242,7 +242,7 @@ def test_a_spoilt_trial_costs_itself(key: str) -> None:
     for seed in range(12):
         spoil = {key: spoiling(Random(f"trial {key} {seed}"))}
         try:
-            found = trial((endpoint(0, spoil), endpoint(1, spoil)), soaker="idle")
+            found = trial((endpoint(0, spoil), endpoint(1, spoil)), cpu_hog="idle")
         except TargetError as error:
             failed += 1
             sentence(error)
@@ -323,8 +323,9 @@ def _bed(spoil: dict[str, Any], damage: dict[str, Any]) -> Any:
 
 SWEEP: dict[str, Any] = {
     "frame_bytes": [110], "competitor": ["cpu.simplex"], "loads": "listed", "offered_kpps": [0.1],
-    "duration_s": 0.3, "ramp_s": 0.0, "lead_s": 0.0, "lateness_limit_ms": 60000.0, "rung": "send",
-    "soaker": "idle",
+    "duration_s": 0.3, "ramp_s": 0.0, "lead_s": 0.0, "lateness_limit_ms": 60000.0,
+    "transmit_backend": "send",
+    "cpu_hog": "idle",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pentathlon.evaluate.diagnostics.exclude import cautions
-from pentathlon.evaluate.diagnostics.read_source import answered_cautions
+from pentathlon.evaluate.diagnostics.read_source import read_source_cautions
 from pentathlon.evaluate.diagnostics.share import starved_caution
 from pentathlon.evaluate.diagnostics.steady import steady_caution
 from pentathlon.evaluate.model import Row, Starved
@@ -23,7 +23,7 @@ def qualify(
     steady: Sequence[Steady],
     modes: Sequence[Mode],
     excluded: Sequence[Excluded],
-    answered: Sequence[ReadSource],
+    read_sources: Sequence[ReadSource],
     starved: Sequence[Starved] = (),
 ) -> tuple[Row, ...]:
     """The rows with the cautions that warm-up, modes, exclusions and reads bring, and CPU time
@@ -32,13 +32,13 @@ def qualify(
     courses = {(one.key, one.system): one for one in steady}
     slow = {(one.key, one.system): one for one in modes}
     shares = {(one.key, one.system): one for one in starved}
-    reads = {(one.key, one.system): one for one in answered}
+    reads = {(one.key, one.system): one for one in read_sources}
     found = []
     for row in rows:
         comparisons = []
         for one in row.comparisons:
             said = list(cautions(excluded, one.system))
-            said += answered_cautions(
+            said += read_source_cautions(
                 reads.get((row.key, reference)), reads.get((row.key, one.system))
             )
             for name in (reference, one.system):

@@ -21,7 +21,7 @@ WORDS = {
 }
 
 
-def find_answered(table: pl.DataFrame) -> tuple[ReadSource, ...]:
+def find_read_sources(table: pl.DataFrame) -> tuple[ReadSource, ...]:
     """The answers to the counted reads, by metric and system (`store.schema.ANSWERS`)."""
     counts = (
         table.filter("counted")
@@ -37,7 +37,7 @@ def find_answered(table: pl.DataFrame) -> tuple[ReadSource, ...]:
     )
 
 
-def answered_cautions(reference: ReadSource | None, other: ReadSource | None) -> Iterator[str]:
+def read_source_cautions(reference: ReadSource | None, other: ReadSource | None) -> Iterator[str]:
     """What the answers on two systems say about their comparison."""
     told = [one for one in (reference, other) if one is not None]
     if len({one.usual for one in told}) > 1:

@@ -1,4 +1,4 @@
-"""What runs on the forwarder beside a flow: the soaker, the watcher, the competitor, and pings."""
+"""What runs on the forwarder beside a flow: the CPU hog, the watcher, the competitor, and pings."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def lacking(job: str, reason: object) -> str:
 
 
 def calibrate(bed: Testbed, policy: str) -> float:
-    """Units per second of the soaker on the forwarder with nothing beside it.
+    """Units per second of the CPU hog on the forwarder with nothing beside it.
 
     The policy "idle" takes what nobody wants, which on a machine with other work can be nothing for
     a while: it is asked for several times. 0: there was none, and what is left cannot be told.
     """
     for _ in range(CALIBRATIONS):
-        bed.forwarder.start("soak", soaker(policy))
+        bed.forwarder.start("soak", cpu_hog(policy))
         bed.weigh(Competitor("none").weight(policy))
         time.sleep(CALIBRATION_S)
         bed.weigh(0)
@@ -73,8 +73,8 @@ def calibrate(bed: Testbed, policy: str) -> float:
     return 0.0
 
 
-def soaker(policy: str) -> dict[str, Any]:
-    """The order for a soaker on every CPU of the forwarder."""
+def cpu_hog(policy: str) -> dict[str, Any]:
+    """The order for a CPU hog on every CPU of the forwarder."""
     placement = {} if policy == "other" else {"policy": policy}
     return {"work": "soak", "placement": placement}
 
@@ -121,10 +121,10 @@ class Competitor:
             "placement": placement,
         }  # fmt: skip
 
-    def weight(self, soaker: str) -> int:
+    def weight(self, cpu_hog: str) -> int:
         """The nice value of the forwarder's programs together (`Testbed.weigh`)."""
         if not self.present:
-            return IDLE_NICE if soaker == "idle" else 0
+            return IDLE_NICE if cpu_hog == "idle" else 0
         return IDLE_NICE if self.scheduler == "idle" else self.nice
 
 
@@ -219,7 +219,7 @@ def watching(
     """Read beside a flow for as long as the context lasts.
 
     Args:
-        idle_units: what the soaker does with nothing beside it, `calibrate`: it runs beside this
+        idle_units: what the CPU hog does with nothing beside it, `calibrate`: it runs beside this
             flow, and nothing else is read, since to the system's counters its time is busy time.
             None: it does not run, and everything else is read.
     """
@@ -239,7 +239,7 @@ def watching(
             (bed.generator, "ping", {"work": "ping", "peer": BACK[version], "period_ms": PING_MS}),
         ]
         if idle_units is not None:
-            jobs = [(bed.forwarder, "soak", soaker(parameters["soaker"]))]
+            jobs = [(bed.forwarder, "soak", cpu_hog(parameters["cpu_hog"]))]
         for host, job, order in jobs:
             try:
                 host.start(job, order)
@@ -247,7 +247,7 @@ def watching(
                 found.lacks(job, error)
                 continue
             stack.callback(finish, host, job)
-        bed.weigh(competitor.weight("none" if idle_units is None else parameters["soaker"]))
+        bed.weigh(competitor.weight("none" if idle_units is None else parameters["cpu_hog"]))
         try:
             yield found
         finally:

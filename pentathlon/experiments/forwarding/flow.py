@@ -134,10 +134,11 @@ def run_flow(
     generator = bed.generator
     common = {"trial": name, "session": task.session[:16]}
     flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
-    rung = task.parameters["rung"]
-    reader = READERS.get(rung, "recvmmsg")
+    backend = task.parameters["transmit_backend"]
+    reader = READERS.get(backend, "recvmmsg")
     inlet = {
-        "address": BACK[version], "role": "receive", "buffer_bytes": BUFFER_BYTES, "rung": rung,
+        "address": BACK[version], "role": "receive", "buffer_bytes": BUFFER_BYTES,
+        "transmit_backend": backend,
         "reader": reader,
     }  # fmt: skip
     generator.start(f"watch-{name}", {"work": "watch", "period_ms": 60_000})
@@ -150,7 +151,7 @@ def run_flow(
             "size": {"model": "constant", "value": frame_bytes - overhead(version)},
             "gap": {"of": rate, "rate": True},
             "duration_s": length_s,
-            "rung": rung,
+            "transmit_backend": backend,
         }
         exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
         order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}
@@ -170,7 +171,7 @@ def run_flow(
         join.join(records.Records(files["sent"]), records.Records(files["received"])),
         lost_here, packet_rate, task.parameters["duration_s"],
         task.parameters["lateness_limit_ms"], ramp_s=ramp_s,
-        timed=rung not in transmit_backends.MUTE,
+        timed=backend not in transmit_backends.MUTE,
     )  # fmt: skip
     return replace(judged, times=(began + ramp_s, began + length_s))
 

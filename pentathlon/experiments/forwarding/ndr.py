@@ -27,13 +27,13 @@ LOADS = (50, 90, 100)
 
 def run_ndr(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
     """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
-    rung = FastestBackend(task)
+    backend = FastestBackend(task)
     for asked in settings(task.parameters):
         case = asked.case
         yield task.progress("case", case)
         try:
-            yield from rung.settle(bed, asked)
-            task, setting = rung.task, rung.named(asked)
+            yield from backend.settle(bed, asked)
+            task, setting = backend.task, backend.named(asked)
             case = setting.case
             set_up(bed, task.parameters, setting)
             with background_load.competing(bed, setting.competitor, LEAD_S):

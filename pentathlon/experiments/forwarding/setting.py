@@ -98,7 +98,7 @@ def set_up(bed: Testbed, parameters: dict[str, Any], setting: Setting) -> None:
         budget=values["budget"], routes=values["routes"],
         firewall_rules=values["firewall_rules"], ip_version=setting.version,
     )  # fmt: skip
-    bed.steer(values["steering"], live=parameters["rung"] == "live")
+    bed.steer(values["steering"], live=parameters["transmit_backend"] == "live")
 
 
 FAILURES = (Unsupported, CommandError, InvalidTrial, RecordsError)

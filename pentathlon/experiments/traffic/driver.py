@@ -13,7 +13,7 @@ from pentathlon.packets.records import RecordsError
 from pentathlon.study import flows
 from pentathlon.study.distributions import ModelError
 from pentathlon.testbed import availability
-from pentathlon.testbed.availability import Soaked
+from pentathlon.testbed.availability import CpuHogs
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.trial import Task
 
@@ -58,15 +58,15 @@ def _trials(
         asked = flows.flows(parameters, case)
         refused: dict[str, None] = {}  # In their order, each reason once.
         for phase, iteration in task.phases():
-            with availability.soaking(parameters["soaker"], (first, second)) as soaked:
+            with availability.cpu_hogs_on(parameters["cpu_hog"], (first, second)) as cpu_hogs:
                 trial = run_trial(task, case, asked, first, second)
             results = judge(trial)
             yield from _kept(task, case, (phase, iteration), trial, results)
             _check(results, parameters)
             yield from _samples(task, case, (phase, iteration), trial, results)
-            yield from _available(task, case, (phase, iteration), trial, soaked)
+            yield from _available(task, case, (phase, iteration), trial, cpu_hogs)
             refused |= dict.fromkeys(one.merges for one in results if one.merges)
-            refused |= dict.fromkeys(_unread(trial, soaked))
+            refused |= dict.fromkeys(_unread(trial, cpu_hogs))
         for reason in refused:
             yield task.error("unsupported", reason, case)
     except ModelError as error:
@@ -93,44 +93,44 @@ def _samples(
         if result.flow.protocol == "tcp":
             host = trial.hosts[int(result.flow.back)]
             found |= values.of_tcp(trial.sent[result.number], host, result.trips)
-        rung = case.get("rung", "send")
+        backend = case.get("transmit_backend", "send")
         for name, value in found.items():
             merged = result.merges and name in transmit_backends.MERGED
-            if merged or transmit_backends.is_meaningless(name, rung):
+            if merged or transmit_backends.is_meaningless(name, backend):
                 continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
     packets = _packets(results)
     for end, host in zip(_ends(trial), trial.hosts, strict=True):
-        soaked = values.spoilt_by_soaker(end) if task.parameters["soaker"] != "none" else ()
+        spoilt = values.spoilt_by_cpu_hog(end) if task.parameters["cpu_hog"] != "none" else ()
         found = values.of_host(host, end, packets)
         if trial.one_kernel:
             # Its CPU time is that of both hosts: the sender's window tells it once.
             busy = found.pop(f"packet_busy_{end}", None)
-            if busy is not None and end == "sender" and not soaked:
+            if busy is not None and end == "sender" and not spoilt:
                 found["packet_busy_both"] = busy
         for name, value in found.items():
-            if name in soaked:
+            if name in spoilt:
                 continue
             yield _sample(task, case, when, (name, value, packets, values.window_s(host)))
 
 
 def _available(
-    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, soaked: Soaked
+    task: Task, case: dict[str, Any], when: tuple[str, int], trial: Trial, cpu_hogs: CpuHogs
 ) -> Iterator[dict[str, Any]]:
-    """What the soakers of both hosts got of what they get with nothing beside them."""
+    """What the CPU hogs of both hosts got of what they get with nothing beside them."""
     for end, percent, host in zip(
-        _ends(trial), soaked.percent(trial.hosts), trial.hosts, strict=False
+        _ends(trial), cpu_hogs.percent(trial.hosts), trial.hosts, strict=False
     ):
         if not isinstance(percent, str):
             measured = (f"cpu_available_{end}", percent, 1, values.window_s(host))
             yield _sample(task, case, when, measured)
 
 
-def _unread(trial: Trial, soaked: Soaked) -> list[str]:
-    """What the soakers could not measure, and why; a sentence each."""
+def _unread(trial: Trial, cpu_hogs: CpuHogs) -> list[str]:
+    """What the CPU hogs could not measure, and why; a sentence each."""
     return [
         f"cpu_available_{end}: {why}"
-        for end, why in zip(_ends(trial), soaked.percent(trial.hosts), strict=False)
+        for end, why in zip(_ends(trial), cpu_hogs.percent(trial.hosts), strict=False)
         if isinstance(why, str)
     ]
 

@@ -97,7 +97,9 @@ def judge(trial: Trial) -> list[FlowResult]:
         RecordsError: a file of records is torn or damaged.
     """
     lines: dict[int, clocks.ClockDifference | None] = {}
-    for sender in (0, 1) if not transmit_backends.is_meaningless("delay", trial.rung) else ():
+    for sender in (
+        (0, 1) if not transmit_backends.is_meaningless("delay", trial.transmit_backend) else ()
+    ):
         if data := trial.files.get((sender, "exchange", 0)):
             timers = (trial.timers[sender], trial.timers[1 - sender])
             lines[sender] = clocks.between(records.exchanges(data), *timers)
@@ -169,7 +171,7 @@ def _flow(
         refused=int(counts[0].get("refused", 0)),
         stamps=kernel,
         further=further,
-        jitter=[] if counts[1].get("merges") else _jitter(both, line, trial.rung),
+        jitter=[] if counts[1].get("merges") else _jitter(both, line, trial.transmit_backend),
     )
 
 
@@ -186,9 +188,9 @@ def _metrics(
 
 
 def _jitter(
-    both: join.Joined | None, line: clocks.ClockDifference | None, rung: str
+    both: join.Joined | None, line: clocks.ClockDifference | None, backend: str
 ) -> list[tuple[float, float, float]]:
-    if both is None or transmit_backends.is_meaningless("jitter", rung):
+    if both is None or transmit_backends.is_meaningless("jitter", backend):
         return []
     return jitter.series(both, series.arrivals(both, line))
 

@@ -33,7 +33,7 @@ class Trial:
         files: records by host (0, 1), kind and flow.
         hosts: counters of both hosts over the flows; empty where they are unknown.
         announced: the hosts that send and have told the other one when.
-        rung: how the packets are handed over.
+        transmit_backend: how the packets are handed over.
         timers: of both hosts.
         one_kernel: both hosts are one to what their counters count.
     """
@@ -48,7 +48,7 @@ class Trial:
     files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
     hosts: list[HostCounters] = field(default_factory=lambda: [{}, {}])
     announced: set[int] = field(default_factory=set)
-    rung: str = "send"
+    transmit_backend: str = "send"
     timers: tuple[Counter | None, Counter | None] = (None, None)
     one_kernel: bool = False
 
@@ -75,9 +75,9 @@ def run_trial(
     trial.timers = (first.timer, second.timer)
     # Hosts whose systems do not tell (Wine) are programs of this machine.
     trial.one_kernel = first.kernel == second.kernel
-    rung = trial.rung = case.get("rung", "send")
-    receiving = transmit_backends.receiving(rung, task.parameters["receiver"])
-    if not task.parameters["echo"] or rung in transmit_backends.MUTE:
+    backend = trial.transmit_backend = case.get("transmit_backend", "send")
+    receiving = transmit_backends.receiving(backend, task.parameters["receiver"])
+    if not task.parameters["echo"] or backend in transmit_backends.MUTE:
         receiving["role"] = "receive"
     if task.parameters["kernel_times"]:
         receiving |= {"stamps": True, "reader": "recv"}
@@ -173,7 +173,7 @@ def _sent(
         "start_s": flow.start_s,
         "duration_s": flow.duration_s,
         "echo": receiving["role"] == "echo",
-        "rung": receiving["rung"],
+        "transmit_backend": receiving["transmit_backend"],
         "stamps": receiving.get("stamps", False) and flow.protocol == "udp",
     }
     if flow.group is not None:

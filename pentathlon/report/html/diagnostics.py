@@ -108,7 +108,7 @@ def left_out(evaluation: Evaluation) -> Sheet | None:
             percent_text(one.weight * 100),
             one.reason,
         )
-        for whole in evaluation.wholes
+        for whole in evaluation.aggregates
         for one in whole.left_out
     ]
     return _shown(
@@ -295,7 +295,7 @@ def reads(evaluation: Evaluation) -> Sheet | None:
     """Who answered the reads of disk workloads."""
     lines = [
         (row_name(evaluation.row(one.key)), one.system, WORDS[answer], f"{count:,}")
-        for one in evaluation.answered
+        for one in evaluation.read_sources
         if any(row.key == one.key for row in evaluation.rows)
         for answer, count in one.reads.items()
     ]
@@ -367,7 +367,7 @@ def guarded(evaluation: Evaluation) -> Sheet | None:
     """What was looked at before two systems were compared."""
     lines = [
         (one.what, whole.system, one.outcome, one.words)
-        for whole in evaluation.wholes
+        for whole in evaluation.aggregates
         for one in whole.guards
     ]
     odd = sum(line[2] not in {"same", "not told"} for line in lines)

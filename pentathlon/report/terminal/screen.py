@@ -420,7 +420,7 @@ def _reads(evaluation: Evaluation, console: Console) -> None:
     """Who answered the reads, where there were reads that a cache could have answered."""
     counts: dict[tuple[str, str, str], int] = {}
     keys = {row.key: row for row in evaluation.rows}
-    for one in evaluation.answered:
+    for one in evaluation.read_sources:
         if (row := keys.get(one.key)) is not None:
             place = (one.system, one.usual, f"{row.workload} {row.metric}")
             counts[place] = counts.get(place, 0) + 1

@@ -21,7 +21,7 @@ NETWORK = ("virtio_pci", "virtio_net")
 """A network card."""
 
 GENERATOR = ("pktgen",)
-"""The kernel's own generator of packets, a rung of `network.traffic`."""
+"""The kernel's own generator of packets, a transmit backend of `network.traffic`."""
 
 FILES = ("virtio_pci", "virtiofs")
 """Directories of the machine that the guest runs on."""

@@ -145,7 +145,7 @@ class Fields:
                 raise self.wrong(f"{name}[{place}]", f"is {said(value)}, expected a text")
         return values
 
-    def wholes(self, name: str, most: int, *, entries: int, least_entries: int = 0) -> list[int]:
+    def integers(self, name: str, most: int, *, entries: int, least_entries: int = 0) -> list[int]:
         """A list of whole numbers of 0 to `most`."""
         values = self.items(name, entries, least_entries)
         for place, value in enumerate(values):

@@ -24,7 +24,7 @@ class Stopped(TypedDict):
     yields: list[Any]
 
 
-class Soaked(TypedDict):
+class CpuHogProgress(TypedDict):
     """`soak`: rows of time, units until then, and CPU time or None; at least one."""
 
     progress: list[list[int | None]]
@@ -99,7 +99,7 @@ def stopped(answer: Fields, job: str, work: str) -> Stopped:
     )
 
 
-def _soaked(one: Fields) -> Soaked:
+def _progress(one: Fields) -> CpuHogProgress:
     notes = one.items("progress", WORDS << 6, 1)
     before = [0, 0]
     for place, note in enumerate(notes):
@@ -113,7 +113,7 @@ def _soaked(one: Fields) -> Soaked:
         if note[0] < before[0] or note[1] < before[1]:
             raise one.wrong(at, "is less than the one before it")
         before = note[:2]
-    return Soaked(progress=notes)
+    return CpuHogProgress(progress=notes)
 
 
 def _watched(one: Fields) -> Watched:
@@ -174,7 +174,7 @@ def _probed(one: Fields) -> Probed:
 
 
 YIELDS: Final[Mapping[str, Callable[[Fields], Any]]] = {
-    "soak": _soaked,
+    "soak": _progress,
     "watch": _watched,
     "ping": _pinged,
     "program": ended,

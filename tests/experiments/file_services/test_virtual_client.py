@@ -86,7 +86,7 @@ def test_the_kernels_own_generator_sends_from_a_virtual_machine(
     """This machine's kernel may have no pktgen; Debian's have it as a module."""
     testbed = as_client.testbed
     asked = task(
-        rung=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
+        transmit_backend=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
         ip_versions=[version], duration_s=1.0, lateness_limit_ms=10_000.0,
     )  # fmt: skip
     events = list(run_traffic(asked, testbed.client, testbed.server))

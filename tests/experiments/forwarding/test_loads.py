@@ -13,7 +13,7 @@ from pentathlon.experiments.forwarding.trials import TRIES
 from tests.experiments.forwarding.test_testbed import SWEEP, task
 
 AUTOMATIC = SWEEP | {
-    "loads": "automatic", "highest_kpps": 400.0, "soaker": "none",
+    "loads": "automatic", "highest_kpps": 400.0, "cpu_hog": "none",
     "competitor": ["none", "cpu.simplex"],
 }  # fmt: skip
 

@@ -25,10 +25,10 @@ from tests.fakes.catalogs import metrics
 from tests.targets.conftest import FakeSystem
 
 SWEEP = {
-    "offered_kpps": [1], "frame_bytes": [64], "duration_s": 0.5, "lead_s": 0.5, "soaker": "idle",
+    "offered_kpps": [1], "frame_bytes": [64], "duration_s": 0.5, "lead_s": 0.5, "cpu_hog": "idle",
     "competitor": ["none"], "copies": [1], "nice": [0], "scheduler": ["other"],
     "ip_versions": [4], "steering": ["own"], "routes": [0], "firewall_rules": [0], "budgets": [0],
-    "rung": "send", "loads": "listed", "highest_kpps": 4.0, "ramp_s": 0.0,
+    "transmit_backend": "send", "loads": "listed", "highest_kpps": 4.0, "ramp_s": 0.0,
     "lateness_limit_ms": 1000.0,
 }  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_a_sweep_yields_every_metric_that_a_veth_can_have(made: testbed.Testbed)
         if event["event"] == "sample"
     }
     reasons = [event["reason"] for event in events if event["event"] == "error"]
-    if any("the soaker got no time" in reason for reason in reasons):
+    if any("the CPU hog got no time" in reason for reason in reasons):
         pytest.skip("the machine is too busy: nothing is left of the forwarder's CPU")
     assert reasons == []
     if not background_load.calibrate(made, "idle"):
@@ -178,7 +178,7 @@ def test_frames_made_in_the_kernel_go_through_the_forwarder(made: testbed.Testbe
     try:
         for _ in range(8):
             try:
-                work = task("forwarding.sweep", **SWEEP | {"rung": "live"})
+                work = task("forwarding.sweep", **SWEEP | {"transmit_backend": "live"})
                 flow = run_flow(made, work, packet_rate=2000, frame_bytes=64)
                 break
             except InvalidTrial:
@@ -208,7 +208,7 @@ def test_steering_is_what_the_kernel_says(made: testbed.Testbed) -> None:
         assert flow.forwarded > 0
 
 
-def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Testbed) -> None:
+def test_the_competitor_and_the_cpu_hog_are_gone_afterwards(made: testbed.Testbed) -> None:
     competitor = background_load.Competitor("cpu.simplex", copies=2, nice=5, scheduler="batch")
     assert competitor.label == "cpu.simplex x2 nice 5 batch"
     with background_load.competing(made, competitor, 0.5) as competition:
@@ -222,7 +222,7 @@ def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Testbed
 def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testbed) -> None:
     work = task(
         "forwarding.sweep",
-        **SWEEP | {"loads": "automatic", "soaker": "none", "duration_s": 0.2, "lead_s": 0.1},
+        **SWEEP | {"loads": "automatic", "cpu_hog": "none", "duration_s": 0.2, "lead_s": 0.1},
     )
     events = list(run_sweep(work, made))
     errors = [e for e in events if e["event"] == "error"]

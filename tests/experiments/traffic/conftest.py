@@ -62,7 +62,7 @@ PARAMETERS: dict[str, Any] = {
     "flows": 1,
     "both_ways": False,
     "echo": True,
-    "rung": ["send"],
+    "transmit_backend": ["send"],
     "receiver": "blocking",
     "duration_s": 0.3,
     "lateness_limit_ms": 60000.0,
@@ -71,7 +71,7 @@ PARAMETERS: dict[str, Any] = {
     "keep": "small",
     "multicast": 0,
     "kernel_times": False,
-    "soaker": "none",
+    "cpu_hog": "none",
 }
 
 

@@ -23,7 +23,7 @@ from pentathlon.study import flows
 from pentathlon.study.distributions import ModelError
 from tests.experiments.traffic.conftest import PARAMETERS, Pair, Relay, behind, task
 
-CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "rung": "send"}
+CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "transmit_backend": "send"}
 
 
 def measured(

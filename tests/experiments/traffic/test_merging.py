@@ -42,7 +42,7 @@ def test_jitter_is_refused_while_the_interface_merges(joined: Pair, feature: str
     switch(joined, feature, "on")
     try:
         values, errors = told(joined)
-        best, refused = told(joined, rung=["best"])
+        best, refused = told(joined, transmit_backend=["best"])
     finally:
         switch(joined, feature, "off")
     assert not BETWEEN & values.keys()
@@ -50,7 +50,7 @@ def test_jitter_is_refused_while_the_interface_merges(joined: Pair, feature: str
     ((kind, reason),) = errors
     assert kind == "unsupported"
     assert "pent1 can merge packets" in reason and f"({feature} is on)" in reason
-    # A rung that yields all else is not one that the system lacks.
+    # A transmit backend that yields all else is not one that the system lacks.
     assert best["lost"] == 0 and sum("merge" in text for _, text in refused) == 1
     values, errors = told(joined)
     assert values.keys() >= BETWEEN
@@ -61,7 +61,7 @@ def test_a_reader_of_frames_is_refused_while_the_interface_merges(joined: Pair) 
     switch(joined, "rx-gro", "on")
     switch(joined, "rx-udp-gro-forwarding", "on")
     try:
-        values, errors = told(joined, rung=["sendmmsg"], receiver="ring")
+        values, errors = told(joined, transmit_backend=["sendmmsg"], receiver="ring")
     finally:
         switch(joined, "rx-udp-gro-forwarding", "off")
     assert values == {}
@@ -69,14 +69,14 @@ def test_a_reader_of_frames_is_refused_while_the_interface_merges(joined: Pair) 
     if "pent1" not in reason:
         pytest.skip(reason)
     assert kind == "unsupported" and "takes packets that were merged for one" in reason
-    assert told(joined, rung=["sendmmsg"], receiver="ring")[0].keys() >= BETWEEN
+    assert told(joined, transmit_backend=["sendmmsg"], receiver="ring")[0].keys() >= BETWEEN
 
 
 def test_a_program_at_the_interface_sees_packets_before_they_are_merged(joined: Pair) -> None:
     switch(joined, "rx-gro", "on")
     switch(joined, "rx-gro-list", "on")
     try:
-        values, errors = told(joined, rung=["sendmmsg"], receiver="xdp")
+        values, errors = told(joined, transmit_backend=["sendmmsg"], receiver="xdp")
     finally:
         switch(joined, "rx-gro-list", "off")
     if errors:

@@ -128,8 +128,8 @@ def case_of(event: dict[str, Any]) -> str | None:
     return event["case"]["protocol"] if event["event"] == "sample" else None
 
 
-def test_a_soaker_tells_what_is_left(joined: Pair) -> None:
-    told = values(ran(joined, soaker="other"))
+def test_a_cpu_hog_tells_what_is_left(joined: Pair) -> None:
+    told = values(ran(joined, cpu_hog="other"))
     assert told[None, "cpu_available_sender"] > 0
     assert told[None, "cpu_available_receiver"] > 0
     assert (None, "packet_cpu_sender") not in told
@@ -137,7 +137,7 @@ def test_a_soaker_tells_what_is_left(joined: Pair) -> None:
 
 
 def test_packets_of_one_piece_have_no_jitter(joined: Pair) -> None:
-    told = values(ran(joined, rung=["gso"], receiver="xdp", echo=False))
+    told = values(ran(joined, transmit_backend=["gso"], receiver="xdp", echo=False))
     assert (None, "jitter") not in told
     assert (None, "ditg_jitter") not in told
     assert told[None, "delivered"] > 0
@@ -166,7 +166,7 @@ def test_the_age_of_shared_times_is_in_the_bound(
 
 def test_a_refused_sender_leaves_no_records(joined: Pair) -> None:
     """What an endpoint keeps is in its own directory, until it is fetched or refused."""
-    asked = task(rung=["packet"], size_bytes=[1600])
+    asked = task(transmit_backend=["packet"], size_bytes=[1600])
     errors = [e for e in run_traffic(asked, *joined) if e["event"] == "error"]
     assert [error["kind"] for error in errors] == ["unsupported"]
     for endpoint in joined:
@@ -189,11 +189,13 @@ def test_the_clocks_are_known_better_than_a_round_trip(joined: Pair) -> None:
     assert np.isfinite(line["drift"])
 
 
-def test_the_best_rung_is_the_first_that_is_not_refused(pair: Pair) -> None:
+def test_the_best_transmit_backend_is_the_first_that_is_not_refused(pair: Pair) -> None:
     """Loopback is no Ethernet device: frames are refused there, calls are not."""
-    events = list(run_traffic(task(rung=["best"]), *pair))
+    events = list(run_traffic(task(transmit_backend=["best"]), *pair))
     refused = [
-        (e["case"]["rung"], e["kind"], bool(e["reason"])) for e in events if e["event"] == "error"
+        (e["case"]["transmit_backend"], e["kind"], bool(e["reason"]))
+        for e in events
+        if e["event"] == "error"
     ]
     assert refused == [("live", "unsupported", True), ("packet", "unsupported", True)]
-    assert {e["case"]["rung"] for e in events if e["event"] == "sample"} == {"sendmmsg"}
+    assert {e["case"]["transmit_backend"] for e in events if e["event"] == "sample"} == {"sendmmsg"}

@@ -51,7 +51,7 @@ def test_what_windows_lacks_is_unsupported(tmp_path: Path) -> None:
         pytest.skip(str(error))
     pair = hosts.local_hosts(target, (None, None))(200)
     try:
-        events = list(run_traffic(task(rung=["sendmmsg"], duration_s=0.1), *pair))
+        events = list(run_traffic(task(transmit_backend=["sendmmsg"], duration_s=0.1), *pair))
     finally:
         hosts.stop(pair)
     (error,) = [event for event in events if event["event"] == "error"]

@@ -25,7 +25,7 @@ NODE = shutil.which("node") or shutil.which("nodejs")
 
 
 def traffic(size: int, protocol: str) -> Item:
-    case = {"protocol": protocol, "ip_version": 4, "size_bytes": size, "rung": "send"}
+    case = {"protocol": protocol, "ip_version": 4, "size_bytes": size, "transmit_backend": "send"}
     return Item("network.traffic", "throughput", case, "kbit/s", "higher", 50.0 * size)
 
 
@@ -71,7 +71,7 @@ def network(lacking: dict[str, list[str]]) -> Any:
 
 
 def case(size: int, protocol: str) -> str:
-    return f"protocol={protocol},ip_version=4,size_bytes={size},rung=send"
+    return f"protocol={protocol},ip_version=4,size_bytes={size},transmit_backend=send"
 
 
 def lines(evaluation: Any) -> dict[str, list[list[list[float | None]]]]:
