@@ -1,4 +1,4 @@
-"""Names that parameters of workloads had in earlier versions: studies that use them stay readable."""
+"""Former names of the parameters of workloads: studies that use them stay readable."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ ROUND_TRIPS = {
 """Metric -> quantile of `flow_metrics.Delay`."""
 
 READERS = {"send": "recv", "live": "xdp"}
-"""Rung -> how what comes back is taken; all others by recvmmsg(2)."""
+"""Transmit backend -> how what comes back is taken; all others by recvmmsg(2)."""
 
 
 def overhead(version: int) -> int:

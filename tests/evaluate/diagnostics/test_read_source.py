@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from pentathlon.evaluate.diagnostics.read_source import read_source_cautions, find_read_sources
+from pentathlon.evaluate.diagnostics.read_source import find_read_sources, read_source_cautions
 from pentathlon.evaluate.model_series import ReadSource
 from pentathlon.store.schema import ANSWERS
 
