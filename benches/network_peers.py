@@ -226,31 +226,31 @@ def main() -> int:
     parser.add_argument("--lossless", action="store_true", help="search the lossless rates too")
     parser.add_argument("--paced", action="store_true", help="ask for rates too")
     parser.add_argument("--only", nargs="+", default=[""], help="tools whose names begin so")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     if os.geteuid():
         print("this needs root: the transmit backends below the sockets are refused to others")
         return 1
     with bed() as made:
         segment_before_the_link(made)
         running = {tool.name: tool for tool in tools(made)}
-        running = {n: tool for n, tool in running.items() if n.startswith(tuple(asked.only))}
+        running = {n: tool for n, tool in running.items() if n.startswith(tuple(arguments.only))}
         found = {name: Measured() for name in running}
-        for number in range(asked.rounds):
+        for number in range(arguments.rounds):
             for name, tool in list(running.items())[:: 1 if number % 2 == 0 else -1]:
-                found[name].turns += turn_of(tool, 0.0, asked.seconds)
+                found[name].turns += turn_of(tool, 0.0, arguments.seconds)
         found = {name: one for name, one in found.items() if one.turns}
         print_turns(found)
-        for number in range(asked.rounds if asked.paced else 0):
+        for number in range(arguments.rounds if arguments.paced else 0):
             for name, rate in PACED[:: 1 if number % 2 == 0 else -1]:
                 if name in found:
                     turns = found[name].paced.setdefault(rate, [])
-                    turns += turn_of(running[name], rate, asked.seconds)
-        if asked.paced:
+                    turns += turn_of(running[name], rate, arguments.seconds)
+        if arguments.paced:
             print_paced(found)
-        for number in range(asked.rounds if asked.lossless else 0):
+        for number in range(arguments.rounds if arguments.lossless else 0):
             for name, one in list(found.items())[:: 1 if number % 2 == 0 else -1]:
-                one.searched += searched(running[name], one, number, asked.seconds)
-        if asked.lossless:
+                one.searched += searched(running[name], one, number, arguments.seconds)
+        if arguments.lossless:
             print_lossless(found)
     if not {"iperf3", "D-ITG", "sockperf"} & found.keys():
         print("no peer could be compared with")

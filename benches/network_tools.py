@@ -150,10 +150,11 @@ def ours(made: Testbed, backend: str, receiver: str) -> Tool:
         first, second = made.pair
         common = {"trial": secrets.token_hex(4), "session": secrets.token_hex(8)}
         flow = {"flow": 0, "protocol": "udp"}
-        told = transmit_backends.receiving(backend, receiver) | {"role": "receive"}
-        told["buffer_bytes"] = buffer_bytes()
+        reported = transmit_backends.receiving(backend, receiver) | {"role": "receive"}
+        reported["buffer_bytes"] = buffer_bytes()
         ready = second.listen(
-            common | {"address": made.address, "flows": [flow | {"address": made.address} | told]}
+            common
+            | {"address": made.address, "flows": [flow | {"address": made.address} | reported]}
         )
         port = ready["flows"][0]["port"]
         sending = {
@@ -192,10 +193,10 @@ def iperf3(made: Testbed, program: str) -> Tool:
         with spending() as spent, serving(made.inside(1, program, "-s", "-1")):
             words = ["-c", made.address, "-u", "-l", str(SIZE), "-b", bits, "-t", f"{seconds:.0f}"]
             words += ["-w", str(buffer_bytes())]
-            said = json.loads(output(made.inside(0, program, *words, "-J"), seconds))
-        if "error" in said:
-            raise Failed(f"iperf3: {said['error']}")
-        total = said["end"]["sum"]
+            printed = json.loads(output(made.inside(0, program, *words, "-J"), seconds))
+        if "error" in printed:
+            raise Failed(f"iperf3: {printed['error']}")
+        total = printed["end"]["sum"]
         came = int(total["packets"] - total["lost_packets"])
         return Turn(int(total["packets"]), came, total["seconds"], spent[0])
 
@@ -239,8 +240,8 @@ def sockperf(made: Testbed, program: str) -> Tool:
         with spending() as spent, serving(made.inside(1, program, "sr", "-i", made.address, *room)):
             words = ["throughput", "-i", made.address, "-m", str(SIZE), "-t", f"{seconds:.0f}"]
             words += ["--mps", str(int(rate))] if rate else []
-            said = output(made.inside(0, program, *words), seconds)
-        found = number(r"Message Rate is ([\d.]+)", said, "sockperf")
+            printed = output(made.inside(0, program, *words), seconds)
+        found = number(r"Message Rate is ([\d.]+)", printed, "sockperf")
         return Turn(round(found * seconds), None, seconds, spent[0])
 
     return Tool("sockperf", run)

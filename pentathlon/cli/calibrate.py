@@ -157,10 +157,10 @@ def _show(made: Calibration) -> None:
     out.print(
         f"\nHalf of {count_text(len(ordered), 'metric')} have a floor of {middle:.2f} % or less."
     )
-    told = "none" if not made.called else str(made.called)
+    text = "none" if not made.called else str(made.called)
     out.print(
         f"Called different in {count_text(made.blocks, 'block')}, after allowing for all "
-        f"rows: {told}."
+        f"rows: {text}."
     )
     if made.trials:
         out.print(

@@ -156,12 +156,12 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     if any(entry.get("change") == "setting" for entry in leftovers(default_state_dir())):
         used |= everything()  # The first boot puts them back.
     claims.take(ready.plan.study.name, used)
-    said = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
+    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
     found = disturbances()
     if not found:
-        return said
+        return notes
     return [
-        *said,
+        *notes,
         f"This machine is not quiet ({'; '.join(found)}): what is measured now may be slower and "
         "vary more than the systems do. See: pentathlon doctor --quiet-check",
     ]

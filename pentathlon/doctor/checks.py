@@ -112,9 +112,9 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
     try:
         target = make_target(system, file, state)
         target.prepare()
-        told = target.describe()["kernel"]
+        reported = target.describe()["kernel"]
         if quick:
-            return Finding("target", system.name, True, f"kernel {told} (not booted)")
+            return Finding("target", system.name, True, f"kernel {reported} (not booted)")
         with target.boot(BOOT_S) as session:
             request = {
                 "protocol": PROTOCOL,
@@ -130,7 +130,7 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
         return Finding("target", system.name, False, error.reason, error.remedy)
     except TargetError as error:
         return Finding("target", system.name, False, str(error))
-    return Finding("target", system.name, True, f"kernel {told}, booted in {took:.2f} s")
+    return Finding("target", system.name, True, f"kernel {reported}, booted in {took:.2f} s")
 
 
 def _file_services() -> Iterator[Finding]:

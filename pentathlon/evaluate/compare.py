@@ -243,19 +243,19 @@ class Judge:
         )
 
     def _why_missing(self, pair: Pair) -> str:
-        said = []
+        sentences = []
         for name, side in (
             (self.reference.name, pair.reference),
             (self.system.name, pair.system),
         ):
             if side is None:
                 known = self._known.first(name, pair.workload, pair.key)
-                said.append(
+                sentences.append(
                     f"{name} has no counted sample"
                     if known is None
                     else f"{name}: {known.kind}, {known.reason}"
                 )
-        return "; ".join(said)
+        return "; ".join(sentences)
 
 
 def counts(comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> dict[Verdict, int]:

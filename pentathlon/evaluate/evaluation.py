@@ -76,18 +76,18 @@ def evaluate(result: ResultLike) -> Evaluation:
     samples = result.samples()
     ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
     used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
-    told = inventories(result.inventory(), samples)
+    inventories_of = inventories(result.inventory(), samples)
     facts = study_facts(
         plan, getattr(result, "enough", None), getattr(result, "unfinished", "")
     ).model_copy(update={"post_hoc": find_post_hoc(result)})
-    systems = system_facts(plan, used, told)
+    systems = system_facts(plan, used, inventories_of)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())
     everything = series(used)
     keys = _ordered(everything, titles)
     study = plan.study
     rule = Rule.declared(study)
-    judged = {
+    judgements = {
         system.name: Judge(system, systems[0], failures, rule).judge(
             _pairs(keys, everything, system.name, study, titles)
         )
@@ -97,9 +97,9 @@ def evaluate(result: ResultLike) -> Evaluation:
     held = {system.name: fitting(known, system, systems[0]) for system in systems[1:]}
     for name, calibration in held.items():
         if calibration is not None:
-            judged[name] = refuse(judged[name], calibration, facts.delta_percent)
+            judgements[name] = refuse(judgements[name], calibration, facts.delta_percent)
     compared = adjust(
-        {name: one.comparisons for name, one in judged.items()}, everything, facts.reference
+        {name: one.comparisons for name, one in judgements.items()}, everything, facts.reference
     )
     rows = tuple(
         _row(key, everything, systems, compared, titles=titles, study=study) for key in keys
@@ -107,7 +107,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     steady = find_steady(samples, rule.delta)
     modes = find_modes(rows, rule.confidence)
     read_sources = find_read_sources(result.answers())
-    starved = find_starved(used, study, told)
+    starved = find_starved(used, study, inventories_of)
     rows = qualify(
         rows,
         facts.reference,
@@ -127,7 +127,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             facts.reference,
             facts.weights,
             suites,
-            rate=judged[system.name].nominal_rate,
+            rate=judgements[system.name].nominal_rate,
             delta=rule.delta,
             floors=None
             if (known_floor := held[system.name]) is None
@@ -135,13 +135,13 @@ def evaluate(result: ResultLike) -> Evaluation:
         ).model_copy(update={"guards": _guards(plan, system, systems[0])})
         for system in systems[1:]
     )
-    claimed = {name: claimed_caches(told.get(name, Inventory())) for name in names}
+    claimed = {name: claimed_caches(inventories_of.get(name, Inventory())) for name in names}
     return Evaluation(
         study=facts,
         systems=systems,
         areas=areas,
         pairs=tuple(
-            _pair(system, systems[0], judged[system.name], rows, areas).model_copy(
+            _pair(system, systems[0], judgements[system.name], rows, areas).model_copy(
                 update={"calibrated": _calibrated(held[system.name])}
             )
             for system in systems[1:]
@@ -149,9 +149,11 @@ def evaluate(result: ResultLike) -> Evaluation:
         rows=rows,
         curves=find_levels(rows, names, claimed),
         scalings=find_scalings(rows, names, rule.rate),
-        derived=derive(rows, names, told, rule.rate, _in_memory(plan), ends=_ends(plan, names)),
+        derived=derive(
+            rows, names, inventories_of, rule.rate, _in_memory(plan), ends=_ends(plan, names)
+        ),
         failures=failures,
-        inventory_differences=_differences(told, systems),
+        inventory_differences=_differences(inventories_of, systems),
         aggregates=aggregates,
         shares=best_shares(aggregates, facts.reference),
         prepared=find_prepared(plan, getattr(result, "state", None)),
@@ -162,7 +164,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         modes=modes,
         read_sources=read_sources,
         links=find_links(result.links()),
-        identical=identical(study, told),
+        identical=identical(study, inventories_of),
         starved=starved,
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
@@ -384,19 +386,19 @@ def _failures(table: pl.DataFrame) -> tuple[Failure, ...]:
 
 
 def _differences(
-    told: dict[str, Inventory], systems: tuple[SystemFacts, ...]
+    inventories_of: dict[str, Inventory], systems: tuple[SystemFacts, ...]
 ) -> tuple[InventoryLine, ...]:
     return tuple(
         InventoryLine(
             path=path,
             values={
-                name: told[name].unsupported.get(path) and "unsupported"
-                if path not in told[name].values
+                name: inventories_of[name].unsupported.get(path) and "unsupported"
+                if path not in inventories_of[name].values
                 else _text(value)
                 for name, value in values.items()
             },
         )
-        for path, values in comparability.machine_differences(told, systems)
+        for path, values in comparability.machine_differences(inventories_of, systems)
     )
 
 

@@ -10,13 +10,13 @@ class Spread(Frozen):
 
     median: float
     worst: float
-    """The one furthest from what was asked; the greatest where nothing was."""
+    """The one furthest from what was requested; the greatest where nothing was."""
 
 
 class Achieved(Spread):
     """A figure of the profile and what the boots' calibrations measured of it."""
 
-    asked: float
+    requested: float
 
 
 class LinkWay(Frozen):

@@ -160,12 +160,14 @@ def _options(body: bytes, at: int, order: str) -> dict[int, bytes]:
 
 def _resolution(options: dict[int, bytes]) -> int:
     """Femtoseconds of a unit of time (if_tsresol); 1 µs if the file does not say."""
-    told = int.from_bytes(options.get(IF_TSRESOL, b"\x06")[:1] or b"\x06", "big")
-    if told & 0x80:
-        return 10**15 >> (told & 0x7F)
-    if told > 15:
-        raise CaptureError(f"the capture's times are in units of 10^-{told} s, which nobody reads")
-    return int(10 ** (15 - told))
+    resolution = int.from_bytes(options.get(IF_TSRESOL, b"\x06")[:1] or b"\x06", "big")
+    if resolution & 0x80:
+        return 10**15 >> (resolution & 0x7F)
+    if resolution > 15:
+        raise CaptureError(
+            f"the capture's times are in units of 10^-{resolution} s, which nobody reads"
+        )
+    return int(10 ** (15 - resolution))
 
 
 _END: Final = bytes(4)

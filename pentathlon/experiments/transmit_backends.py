@@ -50,13 +50,13 @@ def is_meaningless(metric: str, backend: str) -> bool:
 
 def receiving(backend: str, receiver: str) -> dict[str, Any]:
     """The command to the receiver of a flow, by its transmit backend and the study's `receiver`."""
-    told: dict[str, Any] = {
+    command: dict[str, Any] = {
         "spinning": receiver == "spinning",
         "transmit_backend": backend,
         "role": "echo",
     }
     if receiver in SILENT:
-        told |= {"reader": receiver, "role": "receive"}
+        command |= {"reader": receiver, "role": "receive"}
     elif backend != "send":
-        told |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
-    return told
+        command |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
+    return command

@@ -62,7 +62,7 @@ def no_bed() -> str:
     return f"forwarding is measured on the targets {_ends(lambda end: end.forwards)}"
 
 
-def no_office() -> str:
+def no_file_services() -> str:
     """Why there are no file services."""
     far = " or ".join(kinds.names(lambda kind: kind.elsewhere))
     return (
@@ -397,7 +397,7 @@ class PairSession(Session):
             yield from self._open_bed()
             return self._bed
         if self.file_service is None:
-            raise CommandError(no_office(), "unsupported")
+            raise CommandError(no_file_services(), "unsupported")
         return self.file_service
 
     def _over_link(self, task: Task, events: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

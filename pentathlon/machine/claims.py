@@ -236,12 +236,12 @@ def _write(file: int, text: bytes) -> None:
 
 
 def _own_name(study: str, whole: bool, directory: Path | None = None) -> bytes:
-    told: dict[str, Any] = {"study": study, "pid": os.getpid()}
+    values: dict[str, Any] = {"study": study, "pid": os.getpid()}
     if whole:
-        told["whole"] = True
+        values["whole"] = True
     if directory is not None:
-        told["directory"] = os.fsencode(directory.absolute()).decode(errors="replace")
-    return json.dumps(told).encode()
+        values["directory"] = os.fsencode(directory.absolute()).decode(errors="replace")
+    return json.dumps(values).encode()
 
 
 def _advice(whole: bool, holder: _Holder) -> str:
@@ -260,12 +260,12 @@ def _advice(whole: bool, holder: _Holder) -> str:
 def _holder(file: int) -> _Holder:
     """Who holds a lock. Anybody may have written the file: only plain text is taken."""
     try:
-        told = json.loads(os.pread(file, HOLDER_BYTES, 0))
-        study, process = _plain(told["study"], 80), _plain(int(told["pid"]), 20)
+        document = json.loads(os.pread(file, HOLDER_BYTES, 0))
+        study, process = _plain(document["study"], 80), _plain(int(document["pid"]), 20)
         words = f'the run of study "{study}" (process {process}'
-        if "directory" in told:
-            words += f", {_plain(told['directory'], 200)}"
-        return _Holder(f"{words})", told.get("whole") is True)
+        if "directory" in document:
+            words += f", {_plain(document['directory'], 200)}"
+        return _Holder(f"{words})", document.get("whole") is True)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return _Holder()
 

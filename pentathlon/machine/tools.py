@@ -20,7 +20,7 @@ def on_path(program: str) -> Path | None:
     return Path(found) if found else None
 
 
-def version_said(program: Path) -> str | None:
+def version_text(program: Path) -> str | None:
     """What a program answers to --version, or None if it does not start or fails."""
     try:
         done = subprocess.run(

@@ -88,11 +88,11 @@ class Runner:
         goes on to the caller.
         """
         try:
-            asked = 0
+            requested = 0
             for boot in self.state.pending():
-                if boot.block > asked and self._stops(boot.block):
+                if boot.block > requested and self._stops(boot.block):
                     break
-                asked = boot.block
+                requested = boot.block
                 self._prepare(boot.system, boot.block)
                 while boot.pending():
                     self._attempt(boot)

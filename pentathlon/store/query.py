@@ -221,8 +221,8 @@ class Result:
         if one.state == "finished":
             return ""
         begun = "is going on" if one.state == "running" else "was cut off"
-        asked = count_text(one.steps - one.not_needed, "step")
-        return f"unfinished, {one.finished} of {asked}: the run {begun}"
+        requested = count_text(one.steps - one.not_needed, "step")
+        return f"unfinished, {one.finished} of {requested}: the run {begun}"
 
     @property
     def enough(self) -> str | None:

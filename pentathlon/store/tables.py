@@ -77,7 +77,7 @@ class TableBuilder:
             self.state.apply(record)
 
     def _event(self, record: AgentEvent) -> None:
-        event = record.said
+        event = record.message
         if isinstance(event, Sample):
             self._sample(record, event, event.metric, event.value, event.batch)
         elif isinstance(event, Histogram):

@@ -216,9 +216,9 @@ class ProcessSession(Session):
             raise TargetError(f'system "{self.name}": {error}') from error
 
     def _completed(self, request: dict[str, Any]) -> dict[str, Any]:
-        asked = {k: v for k, v in (request.get("placement") or {}).items() if v is not None}
+        requested = {k: v for k, v in (request.get("placement") or {}).items() if v is not None}
         own = {
-            "placement": self._launch.placement | asked,
+            "placement": self._launch.placement | requested,
             "scratch": request.get("scratch") or self._launch.scratch,
         }
         # What is not said is left out, so that the agent's own defaults hold.

@@ -126,8 +126,8 @@ class Endpoint:
             CommandError: it does not start.
         """
         program = {"command": list(command), **what}
-        asked = {"do": "perform", "program": program, "timeout_s": timeout_s}
-        done: Performed = self.tell(asked, "performed", timeout_s + ANSWER_S)
+        requested = {"do": "perform", "program": program, "timeout_s": timeout_s}
+        done: Performed = self.tell(requested, "performed", timeout_s + ANSWER_S)
         return done
 
     def settings(self, values: dict[str, str]) -> Set:

@@ -207,5 +207,5 @@ def _run(command: list[str]) -> None:
         command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or "no reason given"
-        raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {said}")
+        output = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {output}")

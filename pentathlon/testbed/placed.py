@@ -69,7 +69,7 @@ def read_back(host: Endpoint) -> None:
     if (target := host.settings_of) is None:
         return
     pid, settings = host.session.pid, target.settings
-    asked = dict(target.system.settings.changed())
+    requested = dict(target.system.settings.changed())
     found: dict[str, Any] = {
         "cpus": sorted(os.sched_getaffinity(pid)),
         "scheduler": scheduler_of(pid),
@@ -78,7 +78,7 @@ def read_back(host: Endpoint) -> None:
         **settings.present(pid, host.group),
     }
     host.found = found
-    for name, value in asked.items():
+    for name, value in requested.items():
         if name in found and not settings.agrees(name, found[name]):
             raise TargetError(
                 f'system "{target.name}" has the setting {name} = {value}, and one of its hosts '
@@ -102,6 +102,6 @@ def inventory(hosts: Mapping[str, Endpoint]) -> list[dict[str, Any]]:
 
     Its paths are such as `hosts.client.tcp_congestion_control`.
     """
-    told = {name: host.found for name, host in hosts.items() if host.found}
-    event = {"event": "inventory", "system": {"hosts": told}, "t_ns": time.monotonic_ns()}
-    return [event] if told else []
+    values = {name: host.found for name, host in hosts.items() if host.found}
+    event = {"event": "inventory", "system": {"hosts": values}, "t_ns": time.monotonic_ns()}
+    return [event] if values else []

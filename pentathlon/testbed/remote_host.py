@@ -58,8 +58,8 @@ class FarEnd(Endpoint):
         """
         done = self.perform(["/bin/sh", "-c", script, "sh", *words], timeout_s, input=input)
         if done["status"] != 0:
-            said = (done["error"] or done["output"]).strip().splitlines() or ["no reason given"]
-            raise TargetError(f"{self.name}: {said[-1].strip()}")
+            lines = (done["error"] or done["output"]).strip().splitlines() or ["no reason given"]
+            raise TargetError(f"{self.name}: {lines[-1].strip()}")
         return str(done["output"])
 
     def need(self, program: str, package: str) -> str:
@@ -78,8 +78,8 @@ class FarEnd(Endpoint):
     def settings(self, values: dict[str, str]) -> Set:
         new = [name for name in values if name not in self._noted]
         if new:
-            told = (line.partition("\t") for line in self.shell(READ, *new).splitlines())
-            before = {name: value for name, _, value in told if value and name in new}
+            lines = (line.partition("\t") for line in self.shell(READ, *new).splitlines())
+            before = {name: value for name, _, value in lines if value and name in new}
             if before:
                 put = 'printf %s "$1" >"$0"'
                 self.undo_by(
@@ -120,11 +120,13 @@ def _look(end: FarEnd) -> None:
         )
     ip = end.need("ip", "iproute2")
     try:
-        told = end.shell('"$1" -o addr show dev "$2" && echo "${SSH_CONNECTION:-}"', ip, end.device)
+        reported = end.shell(
+            '"$1" -o addr show dev "$2" && echo "${SSH_CONNECTION:-}"', ip, end.device
+        )
     except TargetError as error:
         raise TargetUnavailable(f"the interface {end.device} is not usable: {error}") from error
     # ssh(1): the client's address and port, the server's address and port.
-    *lines, connection = told.splitlines() or [""]
+    *lines, connection = reported.splitlines() or [""]
     server = [*connection.split(), "", "", ""][2]
     own = {line.split()[3].partition("/")[0] for line in lines if len(line.split()) > 3}
     if server and server.partition("%")[0] in own:

@@ -178,8 +178,8 @@ def test_weights_of_what_was_not_compared(shop: Shop) -> None:
     text = STUDY.replace('"fake.*"', '"fake.*", "other.*"')
     done = shop.call("run", shop.write(text), "--no-pilot")
     assert done.code == 0, done.err
-    said = " ".join(done.out.split())
-    assert "With every area weighed the same less the rows that could not be compared, " in said
+    sentence = " ".join(done.out.split())
+    assert "With every area weighed the same less the rows that could not be compared, " in sentence
     whole = shop.call("compare", shop.result(), "a", "b").out
     assert "40" in whole and "60" in whole
 

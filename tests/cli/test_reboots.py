@@ -83,8 +83,8 @@ def test_two_restarts_into_one_kernel_are_called_so(shop: Shop, machine: Machine
     )
     done = shop.call("run", shop.write(text), "--yes", "--no-pilot")
     assert done.code == 6, done.err
-    said = "b and a booted the identical kernel ("
-    assert said in done.out
+    sentence = "b and a booted the identical kernel ("
+    assert sentence in done.out
     words = " ".join(done.out.split())
     assert "although the study gives them different values of ssh.reboot_command" in words
     result = load_result(shop.result())

@@ -53,8 +53,8 @@ def made() -> Calibration:
 
 
 def test_the_floor_is_the_larger_end_of_the_interval(made):
-    judged = evaluate(twin_result())
-    for row, floor in zip(judged.rows, made.floors, strict=True):
+    evaluation = evaluate(twin_result())
+    for row, floor in zip(evaluation.rows, made.floors, strict=True):
         effect = row.comparisons[0].effect
         ends = [abs(math.log1p(e / 100)) for e in (effect.low_percent, effect.high_percent)]
         assert math.log1p(floor.floor_percent / 100) == pytest.approx(max(ends))
@@ -67,9 +67,9 @@ def test_false_alarms_are_counted_by_single_tests_in_groups():
     # Ten groups of five blocks for each of three metrics; every group is a test at 5 %.
     made = calibrate(evaluate(twin_result(blocks=50)), "t")
     assert made.trials == 30
-    judged = evaluate(twin_result(blocks=50))
+    evaluation = evaluate(twin_result(blocks=50))
     alarms = 0
-    for row in judged.rows:
+    for row in evaluation.rows:
         groups = np.array(row.comparisons[0].effect.log_ratios).reshape(10, 5)
         error = groups.std(axis=1, ddof=1) / math.sqrt(5)
         alarms += int(np.sum(np.abs(groups.mean(axis=1)) / error > 2.7764451))
@@ -94,10 +94,10 @@ def test_a_difference_below_the_floor_is_not_claimed(made):
 
 def test_a_negligible_difference_below_the_floor_is_only_equivalent(made):
     small = 1 + min(one.floor_percent for one in made.floors) / 200
-    before, judged = (comparison(small, one, delta_percent=5.0) for one in (None, made))
+    before, judgement = (comparison(small, one, delta_percent=5.0) for one in (None, made))
     assert {r.comparisons[0].verdict for r in before.rows} == {Verdict.NEGLIGIBLE}
-    assert {r.comparisons[0].verdict for r in judged.rows} == {Verdict.EQUIVALENT}
-    assert judged.pairs[0].selected == 0
+    assert {r.comparisons[0].verdict for r in judgement.rows} == {Verdict.EQUIVALENT}
+    assert judgement.pairs[0].selected == 0
 
 
 def test_a_difference_above_the_floor_stays(made):
@@ -117,9 +117,9 @@ def test_equivalence_is_refused_where_the_floor_is_wider_than_delta(made):
 def test_a_calibration_of_something_else_does_not_hold(made, key):
     other = made.model_copy(update={key: 99 if key == "catalog_version" else "other"})
     small = 1 + min(one.floor_percent for one in made.floors) / 200
-    judged = comparison(small, other, delta_percent=0.1)
-    assert all(r.comparisons[0].verdict.is_difference for r in judged.rows)
-    assert judged.pairs[0].calibrated == ""
+    judgement = comparison(small, other, delta_percent=0.1)
+    assert all(r.comparisons[0].verdict.is_difference for r in judgement.rows)
+    assert judgement.pairs[0].calibrated == ""
 
 
 def test_only_one_system_under_two_names_calibrates():

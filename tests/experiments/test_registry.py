@@ -46,13 +46,17 @@ def areas() -> set[str]:
 def texts(source: str) -> Iterator[str]:
     """Every text of a module, but for its documentation."""
     tree = ast.parse(source)
-    said = {
+    values = {
         id(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in values
+        ):
             yield node.value
 
 
@@ -123,10 +127,10 @@ def test_only_what_limits_its_trials_needs_links(
 
 def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
     between = [one for one in catalog().workloads if one.hosts > 1]
-    asked = request(between[0].id)
-    entry = asked["workloads"][0]
+    wanted = request(between[0].id)
+    entry = wanted["workloads"][0]
     # What is a list without a value by default is given one, which the agent asks for first.
-    asked["workloads"] = [
+    wanted["workloads"] = [
         entry
         | {"id": one.id}
         | {
@@ -138,7 +142,7 @@ def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
     ]
     target = make_target(FakeSystem(target="local"), agent.locate(), tmp_path)
     with target.boot(20) as session:
-        events = list(session.run(asked, 20, 60))
+        events = list(session.run(wanted, 20, 60))
     errors = [event for event in events if event["event"] == "error"]
     assert [one["workload"] for one in errors] == [one.id for one in between]
     assert {one["kind"] for one in errors} == {"unsupported"}

@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 RENAMED = {
     "rung=": "transmit_backend=",
     "evaluation.wholes.": "evaluation.aggregates.",
+    ".asked": ".requested",
     "evaluation.answered.": "evaluation.read_sources.",
 }
 """What the places of that judgement call otherwise; the numbers at them are the same."""

@@ -107,8 +107,8 @@ def display() -> Iterator[str]:
         [*command, "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL
     )
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as reported:
+        number = reported.readline().strip()
     try:
         if not number:
             pytest.skip("Xvfb does not start here")

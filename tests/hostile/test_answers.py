@@ -61,11 +61,11 @@ def _progress(stopped: Any) -> None:
 
 
 def _watched(stopped: Any) -> None:
-    told = stopped["yields"][0]
-    inside = counters.within(told["readings"], 0, 1e30)
+    reported = stopped["yields"][0]
+    inside = counters.within(reported["readings"], 0, 1e30)
     counters.idle_percent(counters.together([one["host"] for one in inside]), None)
     counters.rate(inside, ("host", "softirqs"), counters.RECEIVE, [0])
-    assert counters.receiver_losses(told["whole"], [0, 1]) >= 0
+    assert counters.receiver_losses(reported["whole"], [0, 1]) >= 0
 
 
 def _competed(stopped: Any) -> None:
@@ -162,9 +162,9 @@ CHANGES: list[tuple[str, tuple[Any, ...], Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "path", "value", "said"), CHANGES)
+@pytest.mark.parametrize(("key", "path", "value", "message"), CHANGES)
 def test_host_verb_and_field_are_named(
-    key: str, path: tuple[Any, ...], value: Any, said: str
+    key: str, path: tuple[Any, ...], value: Any, message: str
 ) -> None:
     def spoil(events: list[dict[str, Any]]) -> None:
         where: Any = events[0]
@@ -175,7 +175,7 @@ def test_host_verb_and_field_are_named(
     with pytest.raises(TargetError) as refused:
         CALLS[key](endpoint(spoil={key: spoil}))
     text = sentence(refused.value)
-    assert said in text and text.startswith('system "pair"')
+    assert message in text and text.startswith('system "pair"')
     if "refused" in text:
         assert ", host 127.0.0.1: the answer to " in text
 
@@ -207,8 +207,8 @@ def session(ends: tuple[Endpoint, Endpoint]) -> PairSession:
 
 def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, Any]]:
     """The events of a trial, each as a journal could hold it."""
-    asked = task(**parameters)
-    request = {"workloads": [asked.description], "session": asked.session, "seed": asked.seed}
+    work = task(**parameters)
+    request = {"workloads": [work.description], "session": work.session, "seed": work.seed}
     events = []
     for event in session(ends).run(request, 1.0, 60.0):
         plain(event)
@@ -263,12 +263,12 @@ FORGED: list[tuple[str, dict[str, int], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "fields", "said"), FORGED)
-def test_forged_records_cost_their_trial(kind: str, fields: dict[str, int], said: str) -> None:
+@pytest.mark.parametrize(("kind", "fields", "message"), FORGED)
+def test_forged_records_cost_their_trial(kind: str, fields: dict[str, int], message: str) -> None:
     damage = {kind: partial(forged, **fields)}
     found = trial((endpoint(0, damage=damage), endpoint(1, damage=damage)))
     [error] = [one for one in found if one["event"] == "error"]
-    assert error["kind"] == "failed" and said in error["reason"]
+    assert error["kind"] == "failed" and message in error["reason"]
     assert not [one for one in found if one["event"] in ("sample", "packets")]
 
 
@@ -415,10 +415,10 @@ def test_spoilt_statistics_of_a_link() -> None:
 COUNTED = '[{"kind": "netem", "packets": -1, "bytes": 0, "drops": 0, "qlen": 0}]'
 
 
-@pytest.mark.parametrize("said", ["", "[]", "[" * 5000, '[{"kind": "netem"}]', "x", COUNTED])
-def test_what_tc_says_is_checked(said: str) -> None:
+@pytest.mark.parametrize("message", ["", "[]", "[" * 5000, '[{"kind": "netem"}]', "x", COUNTED])
+def test_what_tc_says_is_checked(message: str) -> None:
     with pytest.raises(TargetError, match="tc does not report what netem counted"):
-        netem_engine._netem(said)
+        netem_engine._netem(message)
 
 
 # Another machine.

@@ -92,9 +92,9 @@ def test_file_servers_refuse_blanks_and_quotes(temporary: bytes, tmp_path: Path)
         raise TargetError("no ground is needed here")
 
     boot = FileService(make, (own, own), tmp_path / "state").boot(1.0)
-    asked = Task(0, 1, "0" * 16, 7, {"id": "files.copy", "parameters": {"links": ["lan"]}})
+    work = Task(0, 1, "0" * 16, 7, {"id": "files.copy", "parameters": {"links": ["lan"]}})
     if temporary in BLANKS:
-        [event] = boot.run(asked)
+        [event] = boot.run(work)
         assert (event["event"], event["kind"]) == ("error", "unsupported")
         assert "has blanks or quotes, which the configurations of file servers" in event["reason"]
         assert made == []

@@ -53,10 +53,10 @@ def outside(directory: Path) -> Path:
     return table
 
 
-def refused(directory: Path, said: str) -> None:
+def refused(directory: Path, message: str) -> None:
     """Every reader refuses with one sentence."""
     for read in (lambda: list(kept_trials(directory)), load_result(directory).trials):
-        with pytest.raises(StoreError, match=said) as error:
+        with pytest.raises(StoreError, match=message) as error:
             read()
         assert "\n" not in str(error.value)
     for words in ([], ["--trial", "1", "--out", str(directory / "out.csv")]):
@@ -146,12 +146,12 @@ WRONG: list[tuple[Change, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), WRONG)
-def test_a_wrong_field_is_named(change: Change, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("change", "message"), WRONG)
+def test_a_wrong_field_is_named(change: Change, message: str, tmp_path: Path) -> None:
     document = json.loads(json.dumps(GOOD))
     change(document)
     (tmp_path / calibration.BESIDE).write_text(json.dumps([document]))
-    with pytest.raises(StoreError, match=said) as error:
+    with pytest.raises(StoreError, match=message) as error:
         calibration.read_beside(tmp_path)
     text = str(error.value)
     assert text.startswith(f"{tmp_path / calibration.BESIDE} is no calibration that can be used: ")

@@ -113,8 +113,8 @@ def test_one_counter_tells_the_difference_exactly(
     assert (found.by, found.bound_ns) == ("counter", clocks.COUNTER_NS)
     moment = max(epochs) + 15_000_000_000
     times = [(moment - epoch) * tick for epoch, tick in zip(epochs, ticks_ns, strict=True)]
-    told = found.at(np.array([round(times[0])]))[0]
-    assert told == pytest.approx(times[1] - times[0], abs=2)
+    reported = found.at(np.array([round(times[0])]))[0]
+    assert reported == pytest.approx(times[1] - times[0], abs=2)
     # What the windows alone would tell is far wider.
     estimated = clocks.difference(rows)
     assert estimated is not None

@@ -34,15 +34,15 @@ def boots(records: list[Record]) -> list[tuple[int, str]]:
 
 
 def test_a_met_rule_spares_the_blocks_that_are_left():
-    asked: list[int] = []
+    requests: list[int] = []
 
     def enough(blocks: int) -> str | None:
-        asked.append(blocks)
+        requests.append(blocks)
         return "it is clear" if blocks == 4 else None
 
     records: list[Record] = []
     state = run(records, enough)
-    assert asked == [1, 2, 3, 4]
+    assert requests == [1, 2, 3, 4]
     assert {block for block, _ in boots(records)} == {0, 1, 2, 3}
     assert not state.pending()
     assert state.steps_not_needed() == 2 * 2 * 3
@@ -70,9 +70,9 @@ def test_a_cut_between_the_last_boot_and_the_answer_asks_again():
     records: list[Record] = []
     run(records, lambda blocks: "enough" if blocks == 3 else None)
     cut = [r for r in records if not isinstance(r, StoppedEarly | RunEnd)]
-    asked: list[int] = []
-    run(cut, lambda blocks: asked.append(blocks) or "enough")  # type: ignore[func-returns-value]
-    assert asked == [3]
+    requests: list[int] = []
+    run(cut, lambda blocks: requests.append(blocks) or "enough")  # type: ignore[func-returns-value]
+    assert requests == [3]
     assert {block for block, _ in boots(cut)} == {0, 1, 2}
 
 

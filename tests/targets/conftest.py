@@ -63,9 +63,9 @@ def request(workload: str, **fields: Any) -> dict[str, Any]:
 
 def spin(**parameters: Any) -> dict[str, Any]:
     """A request for the real agent's test workload."""
-    asked = request("test.spin")
-    asked["workloads"][0] |= parameters
-    return asked
+    wanted = request("test.spin")
+    wanted["workloads"][0] |= parameters
+    return wanted
 
 
 def burst() -> dict[str, Any]:
@@ -75,13 +75,13 @@ def burst() -> dict[str, Any]:
 
 def large(count: int) -> dict[str, Any]:
     """A request of `count` times 10 kB, each of whose workloads is refused."""
-    asked = spin()
-    first = asked["workloads"][0]
+    wanted = spin()
+    first = wanted["workloads"][0]
     filler = {"filler": "x" * 10_000}
-    asked["workloads"] = [
+    wanted["workloads"] = [
         first | {"id": f"no.such.workload.{n}", "parameters": filler} for n in range(count)
     ]
-    return asked
+    return wanted
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ def test_the_layout_of_the_state_is_asked_for_once_for_each_size_of_buffer(tmp_p
         capture_output=True,
         timeout=60,
     )
-    said = subprocess.run([program], check=True, capture_output=True, text=True, timeout=60).stdout
-    (*first, kept), (*second, kept_short) = (line.split() for line in said.splitlines())
+    lines = subprocess.run([program], check=True, capture_output=True, text=True, timeout=60).stdout
+    (*first, kept), (*second, kept_short) = (line.split() for line in lines.splitlines())
     # A thousand calls with one buffer, then a thousand with a shorter one; the host says its own
     # size once.
     assert [int(number) for number in first] == [COMPONENTS, 1, 1000]

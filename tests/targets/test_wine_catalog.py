@@ -98,7 +98,7 @@ MACHINE_S = {"memory.levels", "memory.code_size"}
 AREAS = ["memory", "arithmetic", "cpu", "process", "disk", "test"]
 
 
-def asked(area: str) -> dict[str, Any]:
+def request_for(area: str) -> dict[str, Any]:
     """One request for all workloads of an area."""
     entry = {"iterations": 1, "warmup": 0, "sample_ms": 0.2, "processes": 1, "timeout_s": 30}
     workloads = [
@@ -133,7 +133,7 @@ def test_every_workload_is_measured_as_on_the_host_or_says_why_not(
         wine.prepare()
     except TargetUnavailable as error:
         pytest.skip(str(error))
-    request = asked(area)
+    request = request_for(area)
     with wine.boot(200) as session:
         there = list(session.run(request, 60, 180))
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
@@ -161,14 +161,14 @@ def test_all_threads_are_those_of_the_cpus_that_it_was_given(real_agent: Path, s
         pytest.skip("two CPUs are needed")
     parameters = {"levels": ["L1"], "threads": ["all"]}
     entry = {"id": "memory.levels", "parameters": parameters, "iterations": 1, "warmup": 0}
-    told = []
+    parts = []
     for chosen in (cpus[:1], cpus[:2]):
-        request = asked("test") | {"workloads": [entry], "placement": {"cpus": chosen}}
+        request = request_for("test") | {"workloads": [entry], "placement": {"cpus": chosen}}
         with wine.boot(200) as session:
             events = list(session.run(request, 60, 180))
-        told += [
+        parts += [
             e["value"]["threads"]
             for e in events
             if e["event"] == "counter" and e["name"].endswith("[level=L1,threads=all]")
         ]
-    assert told == [1, 2]
+    assert parts == [1, 2]

@@ -136,10 +136,10 @@ def test_a_host_without_a_setting_is_refused(
     real_agent: Path, state: Path, made: list[Endpoint], other: str, name: str
 ) -> None:
     values = {"nice": 4, "scheduler": "batch", "tcp_congestion_control": other}
-    asked = target_of(real_agent, state, **{name: values[name]})
+    requested = target_of(real_agent, state, **{name: values[name]})
     made.append(placed.start(target_of(real_agent, state), [str(real_agent), "endpoint"], {}, None))
     made[0].open(20)
-    made[0].settings_of = asked
+    made[0].settings_of = requested
     with pytest.raises(TargetError, match=f"has the setting {name} = {values[name]}, and one of"):
         placed.read_back(made[0])
 
@@ -152,14 +152,14 @@ def test_the_inventory_of_a_boot_has_both_hosts_once(
     settings = Settings(nice=7)
     system = System(name="two", target="netns", settings=settings, peer=Peer())
     target = make_target(system, real_agent, state)
-    asked = request("network.traffic", inventory=True)
-    asked["workloads"] *= 2
+    wanted = request("network.traffic", inventory=True)
+    wanted["workloads"] *= 2
     with target.boot(20) as session:
         assert isinstance(session, PairSession)
-        events = list(session.run(asked, 20, 60))
+        events = list(session.run(wanted, 20, 60))
     found = [event["system"] for event in events if event["event"] == "inventory"]
     assert [list(one) == ["hosts"] for one in found] == [False, True]
-    assert {host: told["nice"] for host, told in found[1]["hosts"].items()} == {
+    assert {host: values["nice"] for host, values in found[1]["hosts"].items()} == {
         "client": 7, "server": 7,
     }  # fmt: skip
 

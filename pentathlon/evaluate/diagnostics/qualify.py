@@ -37,20 +37,22 @@ def qualify(
     for row in rows:
         comparisons = []
         for one in row.comparisons:
-            said = list(cautions(excluded, one.system))
-            said += read_source_cautions(
+            sentences = list(cautions(excluded, one.system))
+            sentences += read_source_cautions(
                 reads.get((row.key, reference)), reads.get((row.key, one.system))
             )
             for name in (reference, one.system):
                 course, mode = courses.get((row.key, name)), slow.get((row.key, name))
                 if course is not None and (text := steady_caution(course)) is not None:
-                    said.append(text)
+                    sentences.append(text)
                 if mode is not None:
-                    said.append(mode_words(mode))
+                    sentences.append(mode_words(mode))
                 if (share := shares.get((row.key, name))) is not None:
-                    said.append(starved_caution(share))
+                    sentences.append(starved_caution(share))
             comparisons.append(
-                one.model_copy(update={"cautions": (*one.cautions, *said)}) if said else one
+                one.model_copy(update={"cautions": (*one.cautions, *sentences)})
+                if sentences
+                else one
             )
         found.append(row.model_copy(update={"comparisons": tuple(comparisons)}))
     return tuple(found)

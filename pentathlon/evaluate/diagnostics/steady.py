@@ -143,7 +143,7 @@ def _steady(
     counts = {kind: kinds.count(kind) for kind in (FLAT, WARM_UP, SLOWDOWN, NONE) if kind in kinds}
     verdict = next(iter(counts)) if len(counts) == 1 else INCONSISTENT
     reached = [course.steady_from for course in courses if course.steady_from is not None]
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    text = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return Steady(
         key=key,
         system=system,
@@ -152,7 +152,7 @@ def _steady(
         counts=counts,
         verdict=verdict,
         steady_after=float(statistics.median(reached)) if reached else None,
-        words=verdict if len(counts) == 1 else f"{INCONSISTENT} ({told})",
+        words=verdict if len(counts) == 1 else f"{INCONSISTENT} ({text})",
     )
 
 
@@ -161,8 +161,8 @@ def steady_caution(found: Steady) -> str | None:
     if found.verdict in (FLAT, NOT_ASSESSED):
         return None
     odd = sum(count for kind, count in found.counts.items() if kind != FLAT)
-    told = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if kind != FLAT)
+    text = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if kind != FLAT)
     return (
-        f"on {found.system} {odd} of {found.processes} processes are not flat ({told}): the mean "
+        f"on {found.system} {odd} of {found.processes} processes are not flat ({text}): the mean "
         "mixes their phases"
     )

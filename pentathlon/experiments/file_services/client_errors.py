@@ -24,8 +24,8 @@ def reason(done: Performed, family: Family) -> str | None:
     """What a client's words mean, with the word itself; None if nobody knows."""
     text = str(done["error"]) + str(done["output"])
     for pattern, meaning in (*family.words, *COMMON):
-        if told := re.search(pattern, text):
-            return f"{meaning} ({told.group(0).rstrip(' (')})"
+        if found := re.search(pattern, text):
+            return f"{meaning} ({found.group(0).rstrip(' (')})"
     return None
 
 

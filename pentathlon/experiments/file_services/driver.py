@@ -16,7 +16,7 @@ from pentathlon.experiments.file_services.content import Content
 from pentathlon.experiments.file_services.disk import sentence
 from pentathlon.experiments.file_services.protocols.base import Refused
 from pentathlon.experiments.file_services.remote_workdir import place_of
-from pentathlon.experiments.file_services.spec import Asked, Setup
+from pentathlon.experiments.file_services.spec import Setup, TaskSpec
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.trial import Done, TaskFailed
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -101,8 +101,8 @@ def _case(
     ends: tuple[Behaviour, Behaviour],
     scratch: Path,
 ) -> Iterator[dict[str, Any]]:
-    asked = _asked(task, case, ends)
-    for refused in trial.set_up(testbed, asked):
+    spec = _spec(task, case, ends)
+    for refused in trial.set_up(testbed, spec):
         yield task.event("log", level="warning", message=refused)
     for when in task.phases():
         with (
@@ -110,10 +110,10 @@ def _case(
             place_of(testbed.server, base, "server") as server,
             place_of(testbed.client, base, "client") as client,
         ):
-            held = _content(task, case, asked, base / "shared")
+            held = _content(task, case, spec, base / "shared")
             server.take(held)
-            done = trial.run(Setup(testbed, asked, held, server, client))
-        yield _told(task, case, when, done)
+            done = trial.run(Setup(testbed, spec, held, server, client))
+        yield _outcome(task, case, when, done)
         if testbed.link is not None:
             phase, iteration = when
             of = {"case": case, "phase": phase, "iteration": iteration}
@@ -121,7 +121,7 @@ def _case(
         yield from _samples(task, case, when, testbed, done)
 
 
-def _asked(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) -> Asked:
+def _spec(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) -> TaskSpec:
     window, congestion = case.get("window_bytes", 0), case.get("congestion", OWN)
     client = ends[0].with_factors(window, congestion)
     server = ends[1].with_factors(0, congestion)
@@ -129,20 +129,20 @@ def _asked(task: Task, case: dict[str, Any], ends: tuple[Behaviour, Behaviour]) 
         server = server.with_buffer(buffer)
     both = [one for one in (client.outstanding, server.outstanding) if one is not None]
     outstanding = case.get("outstanding", 0) or (min(both) if both else None)
-    return Asked(
+    return TaskSpec(
         TASKS[task.id], case["protocol"], client, server, outstanding, case["state"] == "warm",
         float(task.description.get("timeout_s", math.inf)),
     )  # fmt: skip
 
 
-def _content(task: Task, case: dict[str, Any], asked: Asked, place: Path) -> Content:
+def _content(task: Task, case: dict[str, Any], spec: TaskSpec, place: Path) -> Content:
     size = case["document_bytes"]
-    if asked.task == "roaming":
+    if spec.task == "roaming":
         return content.profile(place, size, task.parameters["files"], task.seed)
     return content.document(place, size, task.seed)
 
 
-def _told(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -> dict[str, Any]:
+def _outcome(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -> dict[str, Any]:
     """What no metric says: the dialect, and the exchanges by their names."""
     phase, iteration = when
     found = done.summary

@@ -153,14 +153,14 @@ class FarPlace(Place):
 
     def _same(self, directory: Path, held: Content) -> bool:
         names = "".join(f"{name}\n" for name in held.names)
-        said = self._far.shell(DIGEST, str(directory), input=names, timeout_s=IMPORT_S)
-        return said.split() == [held.digest, hashlib.sha256(names.encode()).hexdigest()]
+        output = self._far.shell(DIGEST, str(directory), input=names, timeout_s=IMPORT_S)
+        return output.split() == [held.digest, hashlib.sha256(names.encode()).hexdigest()]
 
     def came(self) -> int:
-        said = self._far.shell(CAME, str(self.into), timeout_s=IMPORT_S).strip()
-        if not (said.isascii() and said.isdigit() and len(said) < LONGEST_COUNT):
-            raise TargetError(f"{self._far.name}: {clip(repr(said), 60)} is no number of bytes")
-        return int(said)
+        output = self._far.shell(CAME, str(self.into), timeout_s=IMPORT_S).strip()
+        if not (output.isascii() and output.isdigit() and len(output) < LONGEST_COUNT):
+            raise TargetError(f"{self._far.name}: {clip(repr(output), 60)} is no number of bytes")
+        return int(output)
 
 
 @contextlib.contextmanager

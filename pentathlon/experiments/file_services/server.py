@@ -122,8 +122,8 @@ def _sockets(host: Endpoint, names: tuple[str, ...]) -> list[str]:
     if host.apart:
         # One of them may not be there: a kernel can lack IPv6.
         files = [f"/proc/net/{name}" for name in names]
-        said = host.perform(["cat", *files], PATIENCE_S * host.slow)
-        lines = said["output"].splitlines()
+        output_lines = host.perform(["cat", *files], PATIENCE_S * host.slow)
+        lines = output_lines["output"].splitlines()
     else:
         lines = []
         for name in names:

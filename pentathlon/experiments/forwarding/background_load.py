@@ -275,11 +275,11 @@ def watching(
         values["cpu_available"] = 100 * units_per_second(stopped["soak"], begin, end) / idle_units
     if "ping" in stopped:
         pinged: Pinged = stopped["ping"]["yields"][0]
-        asked = pinged["round_trip_ns"]
-        answered = [t for t in asked if t is not None]
+        round_trips = pinged["round_trip_ns"]
+        answered = [t for t in round_trips if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
         if not answered:
-            found.lacks("ping", f"none of {len(asked)} echo requests was answered")
+            found.lacks("ping", f"none of {len(round_trips)} echo requests was answered")
     found.values = {name: value for name, value in values.items() if value is not None}
 
 

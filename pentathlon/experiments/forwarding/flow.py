@@ -136,16 +136,16 @@ def run_flow(
     flow: dict[str, Any] = {"flow": 0, "protocol": "udp"}
     backend = task.parameters["transmit_backend"]
     reader = READERS.get(backend, "recvmmsg")
-    inlet = {
+    rx = {
         "address": BACK[version], "role": "receive", "buffer_bytes": BUFFER_BYTES,
         "transmit_backend": backend,
         "reader": reader,
     }  # fmt: skip
     generator.start(f"watch-{name}", {"work": "watch", "period_ms": 60_000})
     try:
-        ready = generator.listen(common | {"address": "127.0.0.1", "flows": [flow | inlet]})
+        ready = generator.listen(common | {"address": "127.0.0.1", "flows": [flow | rx]})
         rate = distributions.parse(f"constant {packet_rate:g}")
-        outlet = {
+        tx = {
             "peer": BACK[version],
             "port": ready["flows"][0]["port"],
             "size": {"model": "constant", "value": frame_bytes - overhead(version)},
@@ -154,7 +154,7 @@ def run_flow(
             "transmit_backend": backend,
         }
         exchange = {"address": "127.0.0.1", "port": ready["exchange_port"]}
-        order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | outlet]}
+        order = common | {"seed": task.seed, "exchange": exchange, "flows": [flow | tx]}
         try:
             answer = generator.send(order, length_s)
         finally:
@@ -167,13 +167,13 @@ def run_flow(
             raise RecordsError(f'the generator left no records of the kind "{end}"')
     lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
     began = generator.zero_s + answer["start_ns"] * 1e-9
-    judged = judge(
+    judgement = judge(
         join.join(records.Records(files["sent"]), records.Records(files["received"])),
         lost_here, packet_rate, task.parameters["duration_s"],
         task.parameters["lateness_limit_ms"], ramp_s=ramp_s,
         timed=backend not in transmit_backends.MUTE,
     )  # fmt: skip
-    return replace(judged, times=(began + ramp_s, began + length_s))
+    return replace(judgement, times=(began + ramp_s, began + length_s))
 
 
 def judge(

@@ -36,16 +36,16 @@ def run_sweep(task: Task, bed: Testbed) -> Iterator[dict[str, Any]]:
     idle_units, no_cpu_hog = None, list[str]()
     backend = FastestBackend(task)
     knees: dict[str, loads.Knee] = {}
-    for asked in settings(parameters):
+    for requested in settings(parameters):
         try:
-            yield from backend.settle(bed, asked)
-            task, setting = backend.task, backend.named(asked)
+            yield from backend.settle(bed, requested)
+            task, setting = backend.task, backend.named(requested)
             parameters = task.parameters
             if parameters["loads"] == "automatic":
                 yield from _search(task, bed, setting, knees)
             chosen = _loads(parameters, setting, knees)
         except FAILURES as error:
-            yield failure(task, error, asked.case)
+            yield failure(task, error, requested.case)
             continue
         for load, rate in chosen:
             case = {**load, **setting.case}

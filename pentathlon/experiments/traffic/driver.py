@@ -55,11 +55,11 @@ def _trials(
 ) -> Iterator[dict[str, Any]]:
     parameters = task.parameters
     try:
-        asked = flows.flows(parameters, case)
+        requested = flows.flows(parameters, case)
         refused: dict[str, None] = {}  # In their order, each reason once.
         for phase, iteration in task.phases():
             with availability.cpu_hogs_on(parameters["cpu_hog"], (first, second)) as cpu_hogs:
-                trial = run_trial(task, case, asked, first, second)
+                trial = run_trial(task, case, requested, first, second)
             results = judge(trial)
             yield from _kept(task, case, (phase, iteration), trial, results)
             _check(results, parameters)

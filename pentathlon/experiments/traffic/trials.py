@@ -58,7 +58,7 @@ class Trial:
 
 
 def run_trial(
-    task: Task, case: dict[str, Any], asked: list[Flow], first: Endpoint, second: Endpoint
+    task: Task, case: dict[str, Any], requests: list[Flow], first: Endpoint, second: Endpoint
 ) -> Trial:
     """Run the flows of a case together.
 
@@ -70,7 +70,7 @@ def run_trial(
     name = secrets.token_hex(4)
     version = case["ip_version"]
     addresses = (first.addresses[version], second.addresses[version])
-    trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
+    trial = Trial(requests, max(flow.end_s for flow in requests), addresses)
     common = {"trial": name, "session": task.session[:16]}
     trial.timers = (first.timer, second.timer)
     # Hosts whose systems do not tell (Wine) are programs of this machine.
@@ -87,7 +87,7 @@ def run_trial(
         for sender in (0, 1):
             if not trial.sends(sender):
                 continue
-            own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
+            own = {n: flow for n, flow in enumerate(requests) if flow.back == bool(sender)}
             ready = ends[1 - sender].listen(
                 common
                 | {
@@ -143,19 +143,19 @@ def _received(
     number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
 ) -> dict[str, Any]:
     """What the receiver of a flow is told."""
-    told = {
+    command = {
         "flow": number,
         "protocol": flow.protocol,
         "address": trial.addresses[1 - int(flow.back)],
     } | receiving
     if flow.group is not None:
-        told |= {"group": flow.address[version], "hears": flow.hears, "role": "receive"}
+        command |= {"group": flow.address[version], "hears": flow.hears, "role": "receive"}
     if flow.protocol != "udp":
-        told.pop("stamps", None)
+        command.pop("stamps", None)
         # What only datagrams can be read by is refused by the endpoint, in its words.
-        if told.get("reader") == "recvmmsg":
-            told.pop("reader")
-    return told
+        if command.get("reader") == "recvmmsg":
+            command.pop("reader")
+    return command
 
 
 def _sent(
@@ -163,7 +163,7 @@ def _sent(
 ) -> dict[str, Any]:
     """What the sender of a flow is told."""
     own, peer = trial.addresses[int(flow.back)], trial.addresses[1 - int(flow.back)]
-    told = {
+    command = {
         "flow": number,
         "protocol": flow.protocol,
         "peer": peer,
@@ -177,8 +177,8 @@ def _sent(
         "stamps": receiving.get("stamps", False) and flow.protocol == "udp",
     }
     if flow.group is not None:
-        told |= {"peer": flow.address[version], "source": own, "echo": False}
-    return told
+        command |= {"peer": flow.address[version], "source": own, "echo": False}
+    return command
 
 
 def _send(

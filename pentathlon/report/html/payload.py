@@ -29,7 +29,7 @@ DIGITS, DRAWN_DIGITS = 7, 5
 def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
     """Everything that the pictures draw, with short names (assets/report.js reads them)."""
     names = [system.name for system in evaluation.systems]
-    told = inventories(result.inventory(), result.samples())
+    inventories_of = inventories(result.inventory(), result.samples())
     verdicts = list(Verdict)
     return {
         "delta": evaluation.study.delta_percent,
@@ -52,7 +52,10 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             for workload, case, system, size in gaps.of_sizes(evaluation)
         ],
         "caches": [
-            [[cache.name, cache.size] for cache in claimed_caches(told.get(name, Inventory()))]
+            [
+                [cache.name, cache.size]
+                for cache in claimed_caches(inventories_of.get(name, Inventory()))
+            ]
             for name in names
         ],
         "scalings": [

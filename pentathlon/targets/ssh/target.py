@@ -59,9 +59,9 @@ class SshSession(FarSession):
         self._undo.note(entry)
 
     def _how_it_ended(self) -> str:
-        said = super()._how_it_ended()
+        output = super()._how_it_ended()
         if self._wait(0) != BROKEN:
-            return said
+            return output
         return f'the connection to {self._guard.host} broke before "done"{self._last_words()}'
 
     def stop(self) -> None:
@@ -238,8 +238,8 @@ class SshTarget(FarTarget):
             pass
         else:
             if done.returncode not in (0, 255):
-                said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
-                raise TargetError(f"{host} does not restart: {said[-1]}")
+                lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
+                raise TargetError(f"{host} does not restart: {lines[-1]}")
         why = f"its boot id is still {before}"
         while time.monotonic() < deadline:
             try:

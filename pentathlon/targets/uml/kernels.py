@@ -13,7 +13,7 @@ from typing import Any
 
 from pentathlon.machine.cache import RECORD, cache_dir, is_recorded, sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path, version_said
+from pentathlon.machine.tools import on_path, version_text
 
 SUITES: dict[str, str] = {
     "5.10": "bullseye",
@@ -127,7 +127,7 @@ def resolve(wanted: str) -> Kernel:
 
 def version_of(path: Path) -> str | None:
     """What the kernel answers to --version, or None if it does not start."""
-    text = version_said(path)
+    text = version_text(path)
     return text if text and number(text) else None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path, version_said
+from pentathlon.machine.tools import on_path, version_text
 
 INSTALL = "sudo apt-get install wine64"
 BUILD = "sh scripts/cross windows"
@@ -58,7 +58,7 @@ def find() -> Wine:
 
 
 def _version(path: Path) -> str | None:
-    text = version_said(path) or ""
+    text = version_text(path) or ""
     return text.removeprefix("wine-") if text.startswith("wine-") else None
 
 

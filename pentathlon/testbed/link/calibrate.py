@@ -118,13 +118,14 @@ def _set_lead(bed: LinkTestbed) -> None:
     except TooFew:
         return
     late = [
-        first[direction].median - _asked(bed.profile.way(direction)) for direction in DIRECTIONS
+        first[direction].median - _nominal_delay_ms(bed.profile.way(direction))
+        for direction in DIRECTIONS
     ]
     lead = min(max(min(late), 0.0), MOST_LEAD_MS)
     bed.reopen(round(lead * 1e6))
 
 
-def _asked(way: Way) -> float:
+def _nominal_delay_ms(way: Way) -> float:
     return max(way.delay_ms + median_jitter_ms(way), 0.0)
 
 

@@ -88,8 +88,10 @@ def find(text: str) -> End:
 
 
 def _look(namespace: Path, interface: str) -> dict[str, Any]:
-    said = interfaces.run(namespace, [ip(), "-details", "-json", "addr", "show", "dev", interface])
-    (found,) = (one for one in json.loads(said) if one)
+    output = interfaces.run(
+        namespace, [ip(), "-details", "-json", "addr", "show", "dev", interface]
+    )
+    (found,) = (one for one in json.loads(output) if one)
     return dict(found)
 
 

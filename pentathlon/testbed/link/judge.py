@@ -116,10 +116,10 @@ def judge(way: Way, found: Measured) -> Verdict:
 
 
 def _judge_delay(way: Way, found: Measured, verdict: Verdict) -> None:
-    asked = max(way.delay_ms + median_jitter_ms(way), 0.0)
-    error = found.delays.median - asked
+    requested = max(way.delay_ms + median_jitter_ms(way), 0.0)
+    error = found.delays.median - requested
     verdict.figures["delay"] = {
-        "asked_ms": asked, "measured_ms": found.delays.median, "error_ms": error,
+        "asked_ms": requested, "measured_ms": found.delays.median, "error_ms": error,
         "limit_ms": DELAY_LIMIT_MS, "p05_ms": found.delays.p05, "p95_ms": found.delays.p95,
         "least_ms": found.delays.least, "most_ms": found.delays.most,
         "probes": found.delays.count,
@@ -127,7 +127,7 @@ def _judge_delay(way: Way, found: Measured, verdict: Verdict) -> None:
     if abs(error) > DELAY_LIMIT_MS:
         verdict.faults.append(
             f"the median delay is {found.delays.median:.3f} ms, {error:+.3f} ms off the "
-            f"{asked:g} asked for ({DELAY_LIMIT_MS} ms is allowed)"
+            f"{requested:g} asked for ({DELAY_LIMIT_MS} ms is allowed)"
         )
 
 

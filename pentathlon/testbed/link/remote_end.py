@@ -104,8 +104,8 @@ def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: in
     lend = [ip(), "link", "set", cable.own, "netns", str(pid)]
     done = subprocess.run(lend, capture_output=True, timeout=10, check=False)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or "no reason given"
-        raise TargetError(f"the interface {cable.own} cannot be lent: {said}")
+        output = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise TargetError(f"the interface {cable.own} cannot be lent: {output}")
     within(pid, [ip(), "addr", "flush", "dev", interface])
     within(pid, [ip(), "link", "set", interface, "address", OWN_MAC])
     within(pid, [ip(), "link", "set", cable.own, "mtu", str(mtu)])
@@ -139,20 +139,21 @@ def _prepare(far: FarEnd, mtu: int) -> None:
         raise TargetError(f"{far.name}: {device} takes no address: {far.refused[4]}")
 
 
-def _shown(far: FarEnd, said: str) -> dict[str, Any]:
+def _shown(far: FarEnd, output: str) -> dict[str, Any]:
     """MTU and flags of the machine's interface, as its ip(8) says.
 
     Raises:
         TargetError: it says something else.
     """
     try:
-        (found,) = json.loads(said)
+        (found,) = json.loads(output)
         mtu, flags = found["mtu"], found["flags"]
     except (ValueError, TypeError, KeyError, RecursionError):
         mtu = flags = None
     if type(mtu) is not int or not 0 < mtu <= MOST_MTU or not isinstance(flags, list):
         raise TargetError(
-            f"{far.name}: ip does not report the MTU and flags of {far.device}: {clip(said, 80)!r}"
+            f"{far.name}: ip does not report the MTU and flags of {far.device}: "
+            f"{clip(output, 80)!r}"
         )
     return {"mtu": mtu, "flags": flags}
 
@@ -163,10 +164,12 @@ def hardware_address(far: FarEnd) -> str:
     Raises:
         TargetError: what it says is none.
     """
-    said = far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
-    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", said):
-        raise TargetError(f"{far.name}: {clip(said, 60)!r} is no hardware address of {far.device}")
-    return said
+    output = far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
+    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", output):
+        raise TargetError(
+            f"{far.name}: {clip(output, 60)!r} is no hardware address of {far.device}"
+        )
+    return output
 
 
 def forget_neighbours(far: FarEnd, addresses: Sequence[str]) -> None:
@@ -190,10 +193,10 @@ def check_cable(far: FarEnd, address: str, round_trip_s: float) -> None:
         far.start("reach", {"work": "ping", "peer": address, "period_ms": PING_MS})
         time.sleep(0.5 + 2 * round_trip_s)
         try:
-            (told,) = far.finish_job("reach")["yields"]
+            (reported,) = far.finish_job("reach")["yields"]
         except CommandError as error:
             raise TargetError(f"{far.name} cannot send to {address}: {error}") from error
-        passed = any(one is not None for one in told["round_trip_ns"])
+        passed = any(one is not None for one in reported["round_trip_ns"])
     if not passed:
         raise TargetError(
             f'nothing passes between {far.name} ({far.device}) and this machine; do "interfaces" '

@@ -25,8 +25,8 @@ def test_counted_reads_are_added_up_over_boots() -> None:
 
 
 def test_a_comparison_of_cache_and_device_says_so() -> None:
-    said = list(read_source_cautions(answered("a", device=5), answered("b", cache=5)))
-    assert said == [
+    sentences = list(read_source_cautions(answered("a", device=5), answered("b", cache=5)))
+    assert sentences == [
         "the reads were answered by different parts: the device on a, the system's cache on b"
     ]
 
@@ -37,8 +37,8 @@ def test_reads_of_the_device_need_no_words() -> None:
 
 
 def test_cached_and_mixed_reads_are_told() -> None:
-    said = list(read_source_cautions(answered("a", cache=5), answered("b", cache=4, mixed=1)))
-    assert said == [
+    sentences = list(read_source_cautions(answered("a", cache=5), answered("b", cache=4, mixed=1)))
+    assert sentences == [
         "the reads were answered by the system's cache",
         "4 of 5 reads on b were answered by the system's cache, the others not",
     ]

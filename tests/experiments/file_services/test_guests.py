@@ -111,16 +111,16 @@ def test_a_guest_whose_disk_is_full_costs_one_sentence(
     small_disk(bench, monkeypatch)
     for protocol in ("smb", "http1.1", "http3", "sftp", "nfs"):
         if lacking("files.copy", [protocol]) is None:
-            said = failure(bench.run("files.copy", protocols=[protocol]))
-            assert said.startswith("the client's disk is full"), protocol
+            message = failure(bench.run("files.copy", protocols=[protocol]))
+            assert message.startswith("the client's disk is full"), protocol
 
 
 def test_a_guest_whose_user_is_refused_costs_one_sentence(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong_password(monkeypatch)
-    said = failure(bench.run("files.copy"))
-    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
+    message = failure(bench.run("files.copy"))
+    assert message.startswith("the server refused the user's name or password (NT_STATUS_")
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_a_server_that_is_killed_in_a_guest_costs_one_sentence(
 ) -> None:
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     with after(bench, 200_000, lambda: bench.testbed.server.finish_job(job)):
-        said = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000]))
-    assert said.startswith(f"the server {server} ended in mid-task; ")
+        message = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000]))
+    assert message.startswith(f"the server {server} ended in mid-task; ")
     # The same guests serve the next task.
     assert samples(bench.run("files.copy", protocols=[protocol]))["task_time"] > 0
 
@@ -146,8 +146,8 @@ def test_after_a_link_to_a_guest_was_cut_the_next_case_has_a_new_guest(
     target = make_target(
         System(name="mixed", target="netns", peer=peer), agent.locate(), tmp_path
     )  # fmt: skip
-    said = goes_on_after(target, tmp_path, monkeypatch, lambda testbed: cut(testbed)())
-    assert said.startswith("the link was cut in mid-task; ")
+    output = goes_on_after(target, tmp_path, monkeypatch, lambda testbed: cut(testbed)())
+    assert output.startswith("the link was cut in mid-task; ")
 
 
 def cut(testbed: Testbed) -> Callable[[], None]:
@@ -201,8 +201,8 @@ def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:
         pytest.skip(str(error))
     try:
         assert not testbed.client.apart and testbed.server.apart
-        said = testbed.server.perform(["uname", "-r"], 10.0)["output"].strip()
-        assert said == HERE[-1].version
+        output = testbed.server.perform(["uname", "-r"], 10.0)["output"].strip()
+        assert output == HERE[-1].version
         found = samples(Bench(Testbeds(testbed), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
     finally:

@@ -137,10 +137,10 @@ def test_an_invalid_flow_with_the_cpu_hog_costs_the_other_one_nothing(
 ) -> None:
     trial = sweep._trial
 
-    def spoilt(*asked: Any) -> sweep.Yield:
-        if asked[-1] is not None:
+    def spoilt(*requested: Any) -> sweep.Yield:
+        if requested[-1] is not None:
             raise InvalidTrial("the generator was late")
-        return trial(*asked)
+        return trial(*requested)
 
     monkeypatch.setattr(sweep, "_trial", spoilt)
     values, errors = swept(monkeypatch)
@@ -168,8 +168,8 @@ def test_what_was_asked_of_the_generator_and_what_it_did_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     values, _ = swept(monkeypatch)
-    told = {name: values[name] for name in FLOW.generator()}
-    assert told == pytest.approx(
+    entries = {name: values[name] for name in FLOW.generator()}
+    assert entries == pytest.approx(
         {
             "intended_load": 1000, "offered_load": 998, "lateness_p99": 3, "lateness_max": 7,
             "receiver_lost": 0.5,

@@ -75,10 +75,10 @@ def test_where_none_works_every_reason_is_told(
     monkeypatch: pytest.MonkeyPatch, driver: Any
 ) -> None:
     probed(monkeypatch, **{r: Unsupported(f"no {r}") for r in fastest_backend.FASTEST_FIRST})
-    (told,) = [e for e in chosen(driver) if e["event"] == "error"]
-    assert told["kind"] == "unsupported"
+    (parts,) = [e for e in chosen(driver) if e["event"] == "error"]
+    assert parts["kind"] == "unsupported"
     assert all(
-        f'transmit backend "{backend}": no {backend}' in told["reason"]
+        f'transmit backend "{backend}": no {backend}' in parts["reason"]
         for backend in fastest_backend.FASTEST_FIRST
     )
 
@@ -87,8 +87,8 @@ def test_a_generator_that_broke_is_not_taken_for_one_that_lacks_something(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     probed(monkeypatch, live=CommandError("the disk is full"))
-    (told,) = [e for e in chosen() if e["event"] == "error"]
-    assert (told["kind"], told["reason"]) == ("failed", "the disk is full")
+    (parts,) = [e for e in chosen() if e["event"] == "error"]
+    assert (parts["kind"], parts["reason"]) == ("failed", "the disk is full")
 
 
 def test_what_the_study_names_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

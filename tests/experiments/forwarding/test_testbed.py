@@ -232,8 +232,8 @@ def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testb
     (knee,) = [e for e in samples if e["metric"] == "knee"]
     assert 0 < knee["value"] <= 1e3 * SWEEP["highest_kpps"]  # type: ignore[operator]
     assert knee["case"] == {"frame_bytes": 64, "competitor": "none"}
-    (said,) = [e for e in events if e["event"] == "log" and "100 % are" in e["message"]]
-    assert f"{knee['value']:.6g} packets/s" in said["message"]
+    (sentences,) = [e for e in events if e["event"] == "log" and "100 % are" in e["message"]]
+    assert f"{knee['value']:.6g} packets/s" in sentences["message"]
     intended = {
         e["case"]["load_percent"]: e["value"] for e in samples if e["metric"] == "intended_load"
     }

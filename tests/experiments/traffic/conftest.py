@@ -132,8 +132,8 @@ class Behind(Endpoint):
 
 def behind(endpoint: Endpoint, between: Callable[[int], int]) -> Behind:
     """The endpoint, reached through something."""
-    told = {one.name: getattr(endpoint, one.name) for one in fields(Endpoint)}
-    return Behind(**told, between=between)
+    values = {one.name: getattr(endpoint, one.name) for one in fields(Endpoint)}
+    return Behind(**values, between=between)
 
 
 __all__ = ["PARAMETERS", "Behind", "Pair", "Relay", "behind", "task"]

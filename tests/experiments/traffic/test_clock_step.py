@@ -40,8 +40,8 @@ def guests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 def flow(pair: Pair) -> dict[str, float]:
-    asked = task(packet_rate="constant 200", duration_s=2.0, kernel_times=True)
-    events = list(run_traffic(asked, *pair))
+    work = task(packet_rate="constant 200", duration_s=2.0, kernel_times=True)
+    events = list(run_traffic(work, *pair))
     assert [event for event in events if event["event"] == "error"] == []
     return {event["metric"]: event["value"] for event in events if event["event"] == "sample"}
 
@@ -57,8 +57,8 @@ def right(found: dict[str, float]) -> None:
 
 
 def at(pair: Pair, host: int, after_ms: int, to_ns: int) -> None:
-    told = pair[host].tell({"do": "clock", "after_ms": after_ms, "to_ns": to_ns}, "clock")
-    assert told["to_ns"] == to_ns
+    reported = pair[host].tell({"do": "clock", "after_ms": after_ms, "to_ns": to_ns}, "clock")
+    assert reported["to_ns"] == to_ns
 
 
 def test_across_midnight(guests: Pair) -> None:

@@ -54,10 +54,10 @@ def test_a_case_says_once_which_cpu_hog_was_not_measured(monkeypatch: pytest.Mon
     monkeypatch.setattr(driver, "run_trial", lambda *_: trial)
     monkeypatch.setattr(driver, "judge", lambda _: [])
     monkeypatch.setattr(driver, "_kept", lambda *_: [])
-    asked = task(cpu_hog="idle")
-    asked.description["iterations"] = 3
+    work = task(cpu_hog="idle")
+    work.description["iterations"] = 3
     host: Any = SimpleNamespace(refused={})
-    errors = [e for e in driver.run_traffic(asked, host, host) if e["event"] == "error"]
+    errors = [e for e in driver.run_traffic(work, host, host) if e["event"] == "error"]
     assert [(error["kind"], error["reason"]) for error in errors] == [
         ("unsupported", f"cpu_available_sender: {availability.NOTHING_ALONE}"),
         ("unsupported", f"cpu_available_receiver: {availability.NO_WINDOW}"),

@@ -339,8 +339,8 @@ def test_a_frame_of_64_bytes_is_one_on_the_wire(pair: Pair, backend: str) -> Non
         assert capture.stdout is not None
         assert capture.stdout.readline() == "ready\n"
         supported(trial)
-        told, _ = capture.communicate("end\n", timeout=20)
-    lengths, sequences, wrong = json.loads(told)
+        reported, _ = capture.communicate("end\n", timeout=20)
+    lengths, sequences, wrong = json.loads(reported)
     assert lengths == {"60": 1000}
     assert sequences == list(range(1000))
     # A socket leaves the checksum to the device.

@@ -98,9 +98,9 @@ def test_work_before_and_after_the_flows_is_not_theirs(
     """All ticks of all CPUs are the window's, not those of the trial with all that is beside it."""
     send = Endpoint.send
 
-    def between(self: Endpoint, *asked: Any) -> dict[str, Any]:
+    def between(self: Endpoint, *requested: Any) -> dict[str, Any]:
         spinning(BESIDE_S)
-        answer = send(self, *asked)
+        answer = send(self, *requested)
         spinning(BESIDE_S)
         return answer
 

@@ -22,13 +22,13 @@ def test_packets_between_two_prefixes_are_counted_by_both_ends(tmp_path: Path) -
         target.prepare()
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
-    asked = task(
+    work = task(
         protocols=["udp", "tcp"], packet_rate="constant 300", duration_s=0.5,
         lateness_limit_ms=20_000.0,
     )  # fmt: skip
     pair = hosts.local_hosts(target, (None, None))(200)
     try:
-        events = list(run_traffic(asked, *pair))
+        events = list(run_traffic(work, *pair))
     finally:
         hosts.stop(pair)
     assert [event["reason"] for event in events if event["event"] == "error"] == []

@@ -178,12 +178,12 @@ process.stdout.write(JSON.stringify(drawn.map((line) => line.map((p) => [p.x, p.
 def drawn(script: str, picture: str, data: dict[str, Any], part: str) -> list[list[list[Any]]]:
     """The points of every line that a script of the page draws; null where the line breaks."""
     d3 = Path(page.__file__).parent / "assets" / "vendor" / "d3.min.js"
-    told = {
+    values = {
         "script": page.asset(script), "picture": picture, "data": data, "part": part,
         "d3": str(d3),
     }  # fmt: skip
     done = subprocess.run(
-        [str(NODE), "-e", DRAW], input=json.dumps(told), capture_output=True, text=True,
+        [str(NODE), "-e", DRAW], input=json.dumps(values), capture_output=True, text=True,
         check=True, timeout=60,
     )  # fmt: skip
     lines = json.loads(done.stdout)

@@ -31,7 +31,7 @@ def test_a_link_that_is_right_has_no_faults_and_its_figures_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("found", "message"),
     [
         (measured(rate=9_890), "-1.10 % off"),
         (measured(rate=10_110), "+1.10 % off"),
@@ -42,9 +42,9 @@ def test_a_link_that_is_right_has_no_faults_and_its_figures_are_kept() -> None:
         (measured(lost=2, intended=2, other=2), "for want of time or room"),
     ],
 )
-def test_each_figure_that_is_off_is_a_fault_with_its_figure(found: Measured, said: str) -> None:
+def test_each_figure_that_is_off_is_a_fault_with_its_figure(found: Measured, message: str) -> None:
     faults = judge(WAY, found).faults
-    assert len(faults) == 1 and said in faults[0]
+    assert len(faults) == 1 and message in faults[0]
 
 
 def test_lost_copies_may_be_counted_as_losses_by_netem_only() -> None:

@@ -203,15 +203,15 @@ def conversations(segments: list[Segment]) -> list[Conversation]:
 
 
 def _follow(conversation: Conversation) -> None:
-    asked: int | None = None
+    requested: int | None = None
     scales: dict[bool, int | None] = {}
     for segment in conversation.segments:
         if segment.flags & SYN:
             scales[segment.up] = segment.scale
             if segment.up:
-                asked = asked if asked is not None else segment.time_ns
-            elif asked is not None and conversation.handshake_ns is None:
-                conversation.handshake_ns = segment.time_ns - asked
+                requested = requested if requested is not None else segment.time_ns
+            elif requested is not None and conversation.handshake_ns is None:
+                conversation.handshake_ns = segment.time_ns - requested
         elif segment.up and segment.flags & ACK:
             # A scale holds if both ends have named one (RFC 7323, section 2.2).
             both = scales.get(True) is not None and scales.get(False) is not None

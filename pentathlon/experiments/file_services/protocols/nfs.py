@@ -82,12 +82,12 @@ class Nfs(Family):
 
     def call(self, setup: Setup, service: Service) -> Call:
         """What the client's program is told (`fetch_nfs.py`)."""
-        asked = setup.asked
-        name = PROFILE if asked.task == "roaming" else setup.held.names[0]
+        spec = setup.spec
+        name = PROFILE if spec.task == "roaming" else setup.held.names[0]
         words = [
-            asked.task, f"nfs://{setup.testbed.addresses[1]}{EXPORT}?version=4&nfsport={PORT}",
-            name, str(setup.into), str(asked.server.read_bytes or READ_BYTES),
-            str(asked.outstanding or OUTSTANDING),
+            spec.task, f"nfs://{setup.testbed.addresses[1]}{EXPORT}?version=4&nfsport={PORT}",
+            name, str(setup.into), str(spec.server.read_bytes or READ_BYTES),
+            str(spec.outstanding or OUTSTANDING),
         ]  # fmt: skip
         python = setup.client.programs.python("ctypes", "sudo apt-get install python3")
         program = str(setup.client.program(CLIENT, TRACE))
