@@ -146,7 +146,8 @@ def test_a_new_folder_is_enough(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == " ".join([*registry.ORDER, "bsd", "(1, 2, 3)"]) + "\n"
+    others = sorted({kind.name for kind in KINDS} - set(registry.ORDER) | {"bsd"})
+    assert done.stdout == " ".join([*registry.ORDER, *others, "(1, 2, 3)"]) + "\n"
 
 
 def test_to_load_a_study_loads_no_target() -> None:

@@ -23,8 +23,6 @@ from pentathlon.store.query import Result
 from pentathlon.study.problems import did_you_mean
 
 HTML = "report.html"
-FORMATS = ("html", "csv", "markdown", "latex", "json")
-
 
 T = TypeVar("T")
 
@@ -119,8 +117,8 @@ def parse_formats(text: str) -> list[str]:
     """
     formats = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in formats:
-        if name not in FORMATS:
-            raise InputError(f'"{name}" is no report format{did_you_mean(name, FORMATS)}')
+        if name not in export.FORMATS:
+            raise InputError(f'"{name}" is no report format{did_you_mean(name, export.FORMATS)}')
     if not formats:
-        raise InputError(f"name at least one report format; known: {', '.join(FORMATS)}")
+        raise InputError(f"name at least one report format; known: {', '.join(export.FORMATS)}")
     return list(dict.fromkeys(formats))

@@ -52,8 +52,8 @@
     }));
   };
 
-  const office = (part, width) => {
-    const found = data.offices.find((one) => one.w === part);
+  const fileServices = (part, width) => {
+    const found = data.file_services.find((one) => one.w === part);
     if (!found) return [];
     const read = (rows) => rows.map(([l, s, y, lo, hi, least]) => ({ link: found.l[l], s, y, lo, hi, least }));
     const times = read(found.t), rates = read(found.r), gains = read(found.f);
@@ -63,5 +63,5 @@
     if (gains.length) panels.push((each) => over(`Speed-up over ${names[0]}`, "times", found.l, gains, each, 1));
     return [legend([...new Set(times.map((p) => p.s))].sort((a, b) => a - b)), grid(width, panels, (make, each) => make(each))];
   };
-  return { office };
+  return { file_services: fileServices };
 });
