@@ -60,7 +60,7 @@ def ours(
     environment: dict[str, str] | None = None,
     **case: str,
 ) -> float:
-    """The agent's figure in one case: the median of its samples, as openssl tells the mean of a
+    """The agent's figure in one case: the median of its samples, as openssl reports the mean of a
     second; the best one of the file codecs, as their peers tell."""
     found = turns.samples(
         program,

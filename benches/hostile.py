@@ -75,7 +75,7 @@ def parts(requests: list[str], seed: int) -> Iterator[tuple[str, int]]:
 
 
 def done(requests: list[str], seed: int, count: int, seconds: float, jobs: int) -> Iterator[Part]:
-    """The parts as they end, until so many pieces are asked for or so many seconds have passed."""
+    """The parts as they end, until so many pieces are requested or so many seconds have passed."""
     todo = islice(parts(requests, seed), -(-count // PART))
     start = time.monotonic()
     going: set[Future[Part]] = set()

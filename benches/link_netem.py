@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def wanted(bed: LinkTestbed) -> Figures:
-    """What the profile asks for; None where it says nothing."""
+    """What the profile asks for; None where there is none."""
     found: Figures = {}
     for direction in SENDER:
         way = bed.profile.way(direction)

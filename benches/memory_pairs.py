@@ -61,7 +61,7 @@ class Pair:
     everywhere: bool = False
     """Whether both run on every CPU instead of the one given."""
     rounds: int | None = None
-    """Fewer rounds than asked for, where the peer takes long."""
+    """Fewer rounds than requested, where the peer takes long."""
     instead: Peer | None = None
     """A twin that stands for the agent: it does what the peer does."""
     levels: bool = False

@@ -49,7 +49,7 @@ PACED = (
     ("iperf3", 10_000), ("iperf3", 100_000), ("D-ITG", 10_000),
     ("D-ITG -poll", 10_000),
 )  # fmt: skip
-"""Rates that are asked for, packets/s."""
+"""Rates that are requested, packets/s."""
 
 TARGETS = (
     ("live frames", ("live",), (("iperf3", 10.0), ("D-ITG", 100.0), ("D-ITG -poll", 100.0))),
@@ -103,7 +103,7 @@ def busy_ns() -> float:
 
 
 def lossless(tool: Tool, highest: float, seconds: float, shown: float) -> float | None:
-    """The highest rate without a lost packet, by halving; none if the tool does not tell.
+    """The highest rate without a lost packet, by halving; none if the tool does not report.
 
     Args:
         shown: the rate of a turn that lost nothing, which needs no search, or 0.
@@ -117,7 +117,7 @@ def lossless(tool: Tool, highest: float, seconds: float, shown: float) -> float 
             if turn.received is None:
                 return None
             if turn.sent and turn.received == turn.sent:
-                # A tool that sends less than it is asked for has shown that rate and no more.
+                # A tool that sends less than requested has shown that rate and no more.
                 best, low = max(best, min(middle, turn.rate)), middle
                 break
         else:

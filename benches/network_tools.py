@@ -59,12 +59,12 @@ class Turn:
     """What one tool did in one turn.
 
     Attributes:
-        sent, received: packets; received is None where the tool does not tell.
+        sent, received: packets; received is None where the tool does not report.
         seconds: length of sending.
         own_ns: CPU time of its programs at both ends, with what the kernel did in their names, and
             of the kernel's own threads for network work (ksoftirqd).
-        busy_ns: what all CPUs were busy in the meantime, whoever had them.
-        late_ns: how much later than intended each packet left; None where nobody knows.
+        busy_ns: what all CPUs were busy in the meantime, the one who had them.
+        late_ns: how much later than intended each packet left; None where it is unknown.
     """
 
     sent: int

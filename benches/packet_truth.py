@@ -133,7 +133,7 @@ def plant(packets: int, sent_file: Path, received_file: Path) -> Planted:
 def note(
     answers: Planted, number: Integers, late: Integers, delay: Integers, came: NDArray[np.bool_]
 ) -> None:
-    """What is told in the order of sequence."""
+    """What is reported in the order of sequence."""
     assert answers.delays is not None
     assert answers.late is not None
     answers.sent += len(number)
@@ -153,7 +153,7 @@ def note(
 def note_order(
     answers: Planted, sequence: Integers, delay: Integers, original: NDArray[np.bool_]
 ) -> None:
-    """What is told in the order of arrival."""
+    """What is reported in the order of arrival."""
     answers.copies += int((~original).sum())
     firsts, values = sequence[original], delay[original]
     answers.received += len(firsts)

@@ -80,7 +80,7 @@ def library(name: str) -> str | None:
 
 
 def built(source: str | Sequence[str], program: Path, *flags: str) -> str | None:
-    """Compiles a twin of one source or several; none (and a line that says so) where that fails."""
+    """Compiles a twin of one or more sources; none (and a printed line) where that fails."""
     sources = [source] if isinstance(source, str) else source
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:

@@ -25,7 +25,7 @@ DELTA = delta_log(1.0)
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What is said of each study at the block where it stopped."""
+    """What is stated of each study at the block where it stopped."""
 
     blocks: npt.NDArray[np.int64]
     mean: Values

@@ -166,7 +166,7 @@ def _post_hoc(found: Result) -> tuple[PostHoc, ...]:
 
 
 def _failures(found: Result, only: list[str]) -> list[Entry]:
-    """What was asked for and failed for good, which may have no row of its own."""
+    """What was requested and failed for good, which may have no row of its own."""
     from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
     values: dict[tuple[str, str], str] = {}

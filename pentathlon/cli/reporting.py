@@ -32,7 +32,7 @@ class Written:
     """What was made of a result, and what could not be made.
 
     Attributes:
-        files: in the order in which they were asked for.
+        files: in the order in which they were requested.
         faults: (what could not be made, why).
         status: the exit status of the judgement itself.
     """
@@ -74,7 +74,7 @@ def _print(evaluation: Evaluation, console: Console) -> None:
         # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except SystemExit:
-        # So Rich says the same; the end of the run is still to be reported.
+        # So Rich raises the same; the end of the run is still to be reported.
         pass
 
 
@@ -98,7 +98,7 @@ def write_html(evaluation: Evaluation, result: Result) -> Path:
 
 
 def write_formats(result: Result, formats: Sequence[str], directory: Path | None) -> Written:
-    """Write the report in the formats that are asked for, each of them whatever the others do."""
+    """Write the report in the formats that are requested, each of them whatever the others do."""
     evaluation = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)

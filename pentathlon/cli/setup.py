@@ -86,7 +86,7 @@ def get_ready(
     A study whose target cannot work here is replaced by its `fallback`, with a note that states it.
 
     Args:
-        twins: two systems that are the same are what is asked for.
+        twins: two systems that are the same are what is requested.
         allow: lets what the study names be started; None: nothing of it is started. What would
             need it is left out: the look for a system, and the pilot; and a pilot that would change
             settings of the machine.
@@ -209,7 +209,7 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
 
 def _still(now: str) -> None:
     if not err.is_terminal:  # a terminal shows the status all the time
-        err.print(f"{now}, which still goes on", highlight=False)
+        err.print(f"{now}, which still runs", highlight=False)
 
 
 class UnavailableSystem(Exception):

@@ -96,7 +96,7 @@ def tables(
 
 
 def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None:
-    """The (study, table) pairs that are asked for; None for all.
+    """The (study, table) pairs that are requested; None for all.
 
     Raises:
         InputError: no study has tables under that name.

@@ -41,7 +41,7 @@ def install(log: Log, only: Sequence[str] | None = None) -> list[Finding]:
     Args:
         log: is called with one line of text for each step.
         only: names such as "uml 6.1"; if None everything that is missing and that is wanted
-            without being asked for (`Install.unasked`).
+            without being requested (`Install.unasked`).
 
     Returns:
         One finding for each thing that is there now or could not be fetched.

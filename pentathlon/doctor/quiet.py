@@ -161,7 +161,7 @@ def _users(root: Path) -> Iterator[Finding]:
     try:
         data = path.read_bytes()
     except OSError:
-        yield _finding("users", True, f"{path} is not there: nobody is logged in by a terminal")
+        yield _finding("users", True, f"{path} is not there: no user is logged in by a terminal")
         return
     count = sum(
         struct.unpack_from("<h", data, at)[0] == USER_PROCESS

@@ -17,7 +17,7 @@ OrderKey = tuple[tuple[int, str], ...]
 
 
 TITLES = {"opt_level": "optimisation level {}", "ip_version": "IPv{}"}
-"""Factors whose values are said in words of their own."""
+"""Factors whose values are stated in words of their own."""
 
 
 def case_text(case: Mapping[str, Scalar]) -> str:

@@ -10,7 +10,7 @@ from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.model import SystemFacts
 
 BUILD_DIGITS = 8
-"""So many digits of a build's hash are told."""
+"""So many digits of a build's hash are reported."""
 
 MEMORY_TOLERANCE = 0.05
 """Kernels keep different shares of the memory for themselves: up to 5 % is the same machine."""

@@ -31,7 +31,7 @@ class ResultLike(Protocol):
         """One row per histogram (`pentathlon.store.schema.HISTOGRAMS`)."""
 
     def answers(self) -> pl.DataFrame:
-        """Who answered reads (`pentathlon.store.schema.ANSWERS`)."""
+        """Which source answered reads (`pentathlon.store.schema.ANSWERS`)."""
 
     def links(self) -> pl.DataFrame:
         """What emulated links were and did (`pentathlon.store.schema.LINKS`)."""
@@ -45,7 +45,7 @@ class ResultLike(Protocol):
 
 @dataclass(frozen=True)
 class Inventory:
-    """What one system tells of itself: path -> value, from its first boot."""
+    """What one system reports itself: path -> value, from its first boot."""
 
     values: dict[str, Any] = field(default_factory=dict)
     unsupported: dict[str, str] = field(default_factory=dict)

@@ -35,7 +35,7 @@ class LinkWay(Frozen):
     late_p99_us: Spread | None
     unable: int | None
     """Frames that the emulator lost in the trials without being asked to; None where the engine
-    does not tell them apart, or there was no trial."""
+    does not separate them, or there was no trial."""
 
 
 class LinkUsed(Frozen):

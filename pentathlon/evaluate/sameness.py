@@ -50,10 +50,10 @@ STEADY = ("memory.settings.", "memory.transparent_huge_pages.", "memory.total_by
 
 RESTART = "ssh.reboot_command"
 BOOTED = ("kernel", "uml_args", RESTART)
-"""What says in a study which kernel is booted, and how."""
+"""What states in a study which kernel is booted, and how."""
 
 REACHED = tuple(f"ssh.{key}" for key in ("host", "user", "port", "key", "jump", "config"))
-"""What says in a study which machine it is, and how it is reached."""
+"""What states in a study which machine it is, and how it is reached."""
 
 MOST_NAMED = 3
 
@@ -144,7 +144,7 @@ def _settings(
 
 
 def _one_machine(first: System, second: System) -> bool:
-    """Whether the study names one machine for both, so that it says what else differs."""
+    """Whether the study names one machine for both, so that it states what else differs."""
     places = [(one.ssh.host, one.ssh.port, one.ssh.jump) if one.ssh else None
               for one in (first, second)]  # fmt: skip
     return places[0] == places[1]

@@ -77,7 +77,7 @@ def _ends(can: Callable[[End], object]) -> str:
 
 
 class PairedSpec(PeerSpec, Protocol):
-    """What a study says of the second host and of what joins it to the first."""
+    """What a study states of the second host and of what joins it to the first."""
 
     @property
     def link(self) -> str | None: ...
@@ -361,7 +361,7 @@ class PairSession(Session):
         own_samples, own_errors = (done.get(name) for name in ("samples", "errors"))
         if type(own_samples) is not int or type(own_errors) is not int:
             raise TargetError(
-                f'system "{self.name}": the agent did not say how many samples it sent'
+                f'system "{self.name}": the agent did not report how many samples it sent'
             )
         yield done | {"samples": own_samples + samples, "errors": own_errors + errors}
 

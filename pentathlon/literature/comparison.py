@@ -73,7 +73,7 @@ class Printed(Part):
 
 
 class Own(Part):
-    """One system of the result in one line of a row; `name` says which line."""
+    """One system of the result in one line of a row; `name` states which line."""
 
     name: str
     system: str

@@ -170,7 +170,7 @@ def _check_table(table: Table, directory: str) -> None:
             if not is_number(cell.printed) and cell.printed not in table.words:
                 raise PublishedError(
                     f'{where}: row {row.id}: "{cell.printed}" in {name} is no number; '
-                    'words that may stand there are listed in "words"'
+                    'words that are allowed there are listed in "words"'
                 )
         for name, text in row.factors.items():
             if not is_number(text) or name in columns:

@@ -89,7 +89,7 @@ class Claims:
             TargetError: the lock cannot be taken at all.
         """
         # One order for all: two runs that wait for each other would wait for ever. CPUs come last,
-        # because what else is taken says more.
+        # because what else is taken states more.
         wanted = sorted(set(names) - self._held.keys(), key=lambda n: (n.startswith("CPU "), n))
         whole = RIGHT in wanted or RIGHT in self._held
         taken: dict[str, int] = {}
@@ -106,7 +106,7 @@ class Claims:
         self._study = study
 
     def work_in(self, directory: Path) -> None:
-        """Add the directory of the result to what the others are told."""
+        """Add the directory of the result to what the other runs are shown."""
         for file in self._held.values():
             _write(file, _own_name(self._study, RIGHT in self._held, directory))
 

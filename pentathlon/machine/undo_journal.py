@@ -70,7 +70,7 @@ class Leftover:
 
 
 def default_state_dir() -> Path:
-    """$XDG_STATE_HOME/pentathlon, as the XDG base directory specification says."""
+    """$XDG_STATE_HOME/pentathlon, as the XDG base directory specification states."""
     return user_dir("XDG_STATE_HOME", ".local", "state")
 
 

@@ -73,7 +73,7 @@ def distance(
     room = np.abs(ordered) * SHARE + grain
     below = np.arange(count) / count
     requested = partial(_fraction_below, model, inverse=inverse, least=least, most=most)
-    # Above the distribution: more values are as small as this than were asked for.
+    # Above the distribution: more values are as small as this than were requested.
     above = np.arange(1, count + 1) / count - requested(ordered + room)
     # Below it: fewer. Just before a value, only those before it are smaller.
     under = requested(ordered - room, before=True) - below

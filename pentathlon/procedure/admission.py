@@ -23,7 +23,7 @@ from pentathlon.study.plan import Step
 from pentathlon.study.preparation import PlannedStep
 
 SIZING: Final = 1000
-"""Most batches of warm-up beyond those that were asked for, by which the agent sizes a batch."""
+"""Most batches of warm-up beyond those that were requested, by which the agent sizes a batch."""
 ALL: Final = "all"
 """The value that is announced for a factor whose values one round measures together."""
 

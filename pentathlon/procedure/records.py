@@ -30,7 +30,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStart(Record):
-    """A run begins. `blocks` is the number asked for on the command line, or None.
+    """A run begins. `blocks` is the number requested on the command line, or None.
 
     `catalog_sha256` is that of `catalog.json` (without the final newline); None in older results.
     """

@@ -47,7 +47,7 @@ Judge: TypeAlias = Callable[[int], str | None]
 
 
 class Runner:
-    """Runs what a state leaves to be run, and tells a sink everything.
+    """Runs what a state leaves to be run, and reports a sink everything.
 
     Args:
         plan: the plan.
@@ -198,7 +198,7 @@ class Runner:
                 raise TargetError(f'system "{boot.system}": {wrong}')
 
     def _verdict(self, boot: BootState, numbers: list[int]) -> tuple[str, str | None]:
-        """Whether the agent, which says that it is done, ran everything that it was asked for."""
+        """Whether the agent, which states that it is done, ran everything that it was requested."""
         missed = [
             number
             for number in numbers
@@ -231,7 +231,7 @@ def make_request(
 
 def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:
     """Longest silence and longest time of a request, in seconds."""
-    # While it waits for quiet the agent says so every ten seconds; its other steps are silent.
+    # While it waits for quiet the agent reports it every ten seconds; its other steps are silent.
     silent = [step.most_s() for step in prepare if step.do != "settle"]
     idle = max([step.timeout_s for step in steps] + silent) + GRACE_S
     total = sum(step.timeout_s * step.processes for step in steps) + GRACE_S

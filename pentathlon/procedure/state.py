@@ -52,7 +52,7 @@ FAULTS = frozenset({"failed", "timeout", "invalid", "request"})
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that was asked for and not done. stage: "preparation", "boot" or "step"."""
+    """Something that was requested and not done. stage: "preparation", "boot" or "step"."""
 
     block: int
     system: str
@@ -158,8 +158,8 @@ class RunState:
         made: (system, piece) -> how often the step "fresh" was done for that install.
         verdicts: how the agent's own steps before a measurement ended, in order.
         identities: system -> which kernel it is, from the first boot that finished a step.
-        ended: the run's last record says that it finished.
-        enough: the record that says that the stopping rule was met, or None.
+        ended: the run's last record states that it finished.
+        enough: the record that states that the stopping rule was met, or None.
     """
 
     def __init__(self, plan: Plan) -> None:

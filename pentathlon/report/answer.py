@@ -17,7 +17,7 @@ from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
 from pentathlon.study.counting import count_text
 
 HUGE = 2.0
-"""From this ratio on, a difference is told as a multiple instead of a percentage."""
+"""From this ratio on, a difference is reported as a multiple instead of a percentage."""
 
 
 @dataclass(frozen=True)

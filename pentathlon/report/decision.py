@@ -71,7 +71,8 @@ def decisions(evaluation: Evaluation) -> tuple[Decision, ...]:
 def best_words(evaluation: Evaluation) -> str:
     """With several systems: how often each has the best mean over all weights; else "".
 
-    "" too where one of them cannot be told from the reference: then none can be called the best.
+    "" too where one of them does not differ from the reference: then none can be called the
+    best.
     """
     shares = [one for one in evaluation.shares if one.share > 0]
     if not shares or not all(distinguished(evaluation, one.system) for one in evaluation.pairs):
@@ -140,7 +141,7 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
 
 
 def _bounds(system: str, mean: Mean) -> str:
-    """What an interval on both sides of equality says; beyond KNOWN it says nothing."""
+    """What an interval on both sides of equality states; beyond KNOWN it states nothing."""
     low, high = mean.low_percent or 0.0, mean.high_percent or 0.0
     blocks = count_text(mean.blocks, "block")
     if not is_known(low) and not is_known(high):

@@ -61,7 +61,7 @@ class _Floor(_Checked):
 
 
 class _Document(_Checked):
-    """A calibration as a file holds it; `pentathlon.evaluate.planning.calibration` says what the
+    """A calibration as a file holds it; `pentathlon.evaluate.planning.calibration` states what the
     numbers mean."""
 
     format: int
@@ -163,7 +163,7 @@ def known(state_dir: Path) -> list[dict[str, Any]]:
     """The calibrations in the state directory.
 
     Raises:
-        StoreError: a file is damaged; the sentence says what makes it anew.
+        StoreError: a file is damaged; the sentence states what makes it anew.
     """
     found = []
     for path in sorted((state_dir / DIRECTORY).glob("*.json")):

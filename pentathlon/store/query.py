@@ -154,7 +154,7 @@ class Result:
         return self._tables["histograms"]
 
     def answers(self) -> pl.DataFrame:
-        """Who answered the reads of disk workloads (`schema.ANSWERS`)."""
+        """Which source answered the reads of disk workloads (`schema.ANSWERS`)."""
         return self._tables["answers"]
 
     def pictures(self) -> pl.DataFrame:
@@ -166,7 +166,7 @@ class Result:
         return self._tables["links"]
 
     def failures(self) -> pl.DataFrame:
-        """Everything that was asked for and not measured (`schema.FAILURES`)."""
+        """Everything that was requested and not measured (`schema.FAILURES`)."""
         return self._tables["failures"]
 
     def inventory(self) -> pl.DataFrame:

@@ -157,7 +157,7 @@ class TableBuilder:
                 self._append("answers", self._answers, row)
 
     def _drawn_by(self, record: AgentEvent, event: Counter) -> None:
-        """Once for each boot and value, since each of its workloads says it."""
+        """Once for each boot and value, since each of its workloads states it."""
         for row in _flat(record, [(DRAWN_BY[event.name], event.value)]):
             known = (row["boot"], row["path"], row["value_json"], row["unsupported"])
             if known not in self._drawn:
@@ -175,7 +175,7 @@ class TableBuilder:
             }  # fmt: skip
 
     def _link(self, record: AgentEvent, event: Link) -> None:
-        """A calibration tells what carries the frames, for the trials of its boot too."""
+        """A calibration states what carries the frames, for the trials of its boot too."""
         boot = boot_id(record.block, record.system, record.attempt)
         profile = event.profile_name
         if event.calibration is not None:

@@ -64,7 +64,7 @@ def twins(text: str, system: str | None, blocks: int) -> dict[str, Any]:
 
 
 def differences(first: System, second: System) -> list[str]:
-    """What a study says differently of two systems, such as `kernel` or `settings.aslr`.
+    """What a study states differently of two systems, such as `kernel` or `settings.aslr`.
 
     Names and titles are left out, and whether a machine is restarted for each boot.
     """

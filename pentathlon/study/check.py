@@ -178,7 +178,7 @@ def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]:
-    """A second host that cannot be what the file says."""
+    """A second host that cannot be what the file states."""
     own, other = system.kind, system.peer_kind
     if peer.target is not None and not own.joinable:
         text = f'a system of the target "{system.target}" has a peer of its own kind; leave it out'

@@ -37,7 +37,7 @@ DEFINED_BY = (
     "profiles",
     "script",
 )
-"""Parameters of a workload by which a study says which flows it sends."""
+"""Parameters of a workload by which a study states which flows it sends."""
 
 
 def defines_flows(workload: Workload) -> bool:
@@ -176,7 +176,7 @@ def _of_times(text: str) -> dict[str, Any]:
 
 
 def _gap(parameters: dict[str, Any], size: dict[str, Any], protocol: str) -> dict[str, Any]:
-    """The time between packets, from whichever of the parameters says it."""
+    """The time between packets, from whichever of the parameters states it."""
     if parameters["bit_rate"]:
         gap = _of_bit_rate(parameters["bit_rate"], size, protocol)
     elif parameters["gap"]:

@@ -84,7 +84,7 @@ def parse_study(
     alone: bool = False,
     traces: Mapping[str, str] | None = None,
 ) -> Study:
-    """Check the text of a study file; `file` says where files lie that the text names.
+    """Check the text of a study file; `file` states where files lie that the text names.
 
     Raises:
         StudyError: as `load_study`.
@@ -95,7 +95,7 @@ def parse_study(
 def _parse(
     text: str, file: Path, catalog: Catalog | None, *, alone: bool, traces: Mapping[str, str]
 ) -> tuple[Study, tuple[str, ...]]:
-    """The study, and hints at names that it had better not use."""
+    """The study, and hints at names that it should not use."""
     try:
         document = parse_toml(text)
     except TomlError as error:
@@ -272,7 +272,7 @@ def _check_target(system: System, path: TomlPath) -> list[Problem]:
     scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
     if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:
         text = (
-            f'"{scheduler}" cannot be had with cpu_quota_percent: a quota holds for ordinary '
+            f'"{scheduler}" cannot be combined with cpu_quota_percent: a quota holds for ordinary '
             "processes only; leave one of them"
         )
         problems.append(Problem((*path, "settings", "scheduler"), text))

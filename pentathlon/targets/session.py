@@ -51,8 +51,8 @@ class Launch:
         pipes: whether requests and events have pipes of their own, beside stdin and stdout. Their
             numbers in the child stand in `command` as `{request}` and `{events}`.
         environment: variables to add.
-        placement: the request's `placement`, where the request itself says nothing.
-        scratch: the request's `scratch`, where the request itself says nothing.
+        placement: the request's `placement`, where the request itself states nothing.
+        scratch: the request's `scratch`, where the request itself states nothing.
         files: descriptors that the system gets, by the same numbers.
         beside: processes of the session that serve the system.
     """
@@ -149,7 +149,7 @@ class ProcessSession(Session):
         return self._process.pid
 
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait for the first event: an agent that is the first process of its system says so.
+        """Wait for the first event: an agent that is the first process of its system reports it.
 
         Raises:
             TargetError: it does not come within `timeout_s` seconds of the start.
@@ -221,7 +221,7 @@ class ProcessSession(Session):
             "placement": self._launch.placement | requested,
             "scratch": request.get("scratch") or self._launch.scratch,
         }
-        # What is not said is left out, so that the agent's own defaults hold.
+        # What is not stated is left out, so that the agent's own defaults hold.
         rest = {key: value for key, value in request.items() if key not in own}
         return rest | {key: value for key, value in own.items() if value}
 

@@ -22,7 +22,7 @@ MakeTarget = Callable[[SystemSpec, Path, Path], Target]
 
 
 class PeerSpec(Protocol):
-    """What a study says of the second host."""
+    """What a study states of the second host."""
 
     @property
     def target(self) -> str | None: ...

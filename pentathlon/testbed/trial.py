@@ -20,7 +20,7 @@ class Task:
         session: random hex digits of the boot; every packet carries them.
         seed: seed of every model.
         description: the entry itself.
-        metrics: what the agent's catalog says that the workload yields, by id.
+        metrics: what the agent's catalog states that the workload yields, by id.
     """
 
     place: int
@@ -76,7 +76,7 @@ class Task:
         return {**event, "workload": self.id, "index": self.place}
 
     def event(self, name: str, **fields: Any) -> dict[str, Any]:
-        """An event of that name, with what every event says."""
+        """An event of that name, with what every event states."""
         return {
             "event": name,
             "workload": self.id,

@@ -37,7 +37,7 @@ class Clock:
 
 
 def follow(clock: Clock, estimates: dict[str, SystemEstimate] | None) -> list[tuple[float, float]]:
-    """(truly left, said to be left) at each boot's start, for a run of three blocks."""
+    """(truly left, estimated to be left) at each boot's start, for a run of three blocks."""
     plan = scripted.plan(blocks=3)
     state = RunState(plan)
     left = TimeLeft(state, estimates, clock)

@@ -21,7 +21,7 @@ ITEMS = [TIME, LOST, INTERRUPTS, BUSY]
 
 
 class WithRoles:
-    """A result whose catalog says which metrics are context."""
+    """A result whose catalog states which metrics are context."""
 
     def __init__(self, result: Synthetic, *context: str):
         metrics = [

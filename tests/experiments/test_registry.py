@@ -119,7 +119,7 @@ def test_entries_of_other_packages_are_of_these_experiments() -> None:
 def test_only_what_limits_its_trials_needs_links(
     experiment: Experiment[Any],
 ) -> None:
-    """The time of a task over links follows from them, and the catalog says which these are."""
+    """The time of a task over links follows from them, and the catalog states which these are."""
     entries = [catalog().workload(name) for name in experiment.drivers]
     over_links = {entry.over_links for entry in entries if entry is not None}
     assert over_links == {experiment.limits_its_trials}

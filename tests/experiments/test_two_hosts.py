@@ -100,7 +100,7 @@ def test_a_registered_experiment_is_driven_on_the_testbed_that_it_needs(
     assert [(one["phase"], one["iteration"], one["value"]) for one in samples] == [
         ("warmup", 0, 10.0), ("measure", 0, 20.0), ("measure", 1, 30.0),
     ]  # fmt: skip
-    # The unit and the direction are the catalog's; no driver says them.
+    # The unit and the direction are the catalog's; no driver states them.
     assert {(one["unit"], one["direction"]) for one in samples} == {("count", "higher")}
     assert {(one["workload"], one["index"]) for one in samples} == {(WORKLOAD, 1)}
     # The agent of the first host has done the rest.

@@ -45,7 +45,7 @@ class Drawing:
             self._environment["DISPLAY"] = display
 
     def run(self, workload: str, **parameters: Any) -> list[dict[str, Any]]:
-        """What it says to a request for one short iteration; skips without an adapter."""
+        """Its answer to a request for one short iteration; skips without an adapter."""
         task = {
             "id": workload,
             "parameters": parameters,

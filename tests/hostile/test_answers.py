@@ -121,7 +121,7 @@ CHANGES: list[tuple[str, tuple[Any, ...], Any, str]] = [
     ("open", ("kernel",), 7, "kernel is 7, expected a text"),
     ("open", ("t_ns",), "x", "t_ns is 'x', expected a whole number"),
     ("listen", ("flows",), [], '"listen" is refused: flows lacks the flow 0'),
-    ("listen", ("flows", 0, "flow"), 1, "flows[0].flow is 1, which was not asked for"),
+    ("listen", ("flows", 0, "flow"), 1, "flows[0].flow is 1, which was not requested"),
     ("listen", ("flows", 0, "port"), 65536, "flows[0].port is 65536, expected 0 to 65535"),
     ("listen", ("exchange_port",), None, "exchange_port is missing"),
     ("listen", ("trial",), "other", "trial is 'other', and the command has 't'"),

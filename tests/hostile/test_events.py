@@ -92,7 +92,7 @@ def admission(request: dict[str, Any]) -> Admission:
 
 
 def refusal(request: dict[str, Any], spoil: Callable[[list[dict[str, Any]]], object]) -> str:
-    """What is said of a stream that was changed in one place."""
+    """What is stated of a stream that was changed in one place."""
     events = streams.answer(request)
     spoil(events)
     with pytest.raises(EventRefused) as refused:
@@ -200,7 +200,7 @@ BROKEN = {
     f'{{"event":"log","x":{"[" * 40}{"]" * 40}}}': "nested deeper than 32 levels",
     f'{{"event":"log","x":{streams.DEEP}}}': "nested deeper than 32 levels",
     f'{{"event":"log","x":{"9" * 5000}}}': "no JSON",
-    '{"event":"records","flow":0,"kind":"sent","bytes":5}': "none were asked for",
+    '{"event":"records","flow":0,"kind":"sent","bytes":5}': "none were requested",
 }
 
 
@@ -221,7 +221,7 @@ def test_the_bytes_that_are_announced_are_bounded(size: Any) -> None:
     ("line", "message"),
     [
         ('{"event":"sample","t_ns":1,"value":NaN}', "NaN is no number"),
-        ('{"event":"records","t_ns":1,"bytes":1000000000000000}', "none were asked for"),
+        ('{"event":"records","t_ns":1,"bytes":1000000000000000}', "none were requested"),
         ('{"event":"log","t_ns":1,"level":"info","message":"\\ud800"}', "half of a surrogate"),
     ],
 )

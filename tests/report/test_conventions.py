@@ -92,7 +92,7 @@ def test_means_that_say_the_opposite_of_the_blocks_are_called_so(opposed: Synthe
     (one,) = evaluation.row(GETPID.key).comparisons
     assert one.effect is not None and one.difference_percent is not None
     assert one.effect.percent > 1 and one.difference_percent > 1, "faster in blocks, longer time"
-    assert any("the means say the opposite" in caution for caution in one.cautions)
+    assert any("the means show the opposite" in caution for caution in one.cautions)
     (other,) = evaluation.row(OTHER.key).comparisons
     assert not any("opposite" in caution for caution in other.cautions)
 
@@ -116,7 +116,7 @@ def test_the_terminal_says_what_each_field_is_of(opposed: Synthetic, width: int)
     flat = " ".join(text.split())
     assert ("of means" in text) is (width == 160) and "of blocks" in text
     assert "‡" in text[text.index("Getpid") :]
-    assert "‡ the means say the opposite" in flat
+    assert "‡ the means show the opposite" in flat
     plain = shown(evaluate(planted([100.0] * 3, [100.0] * 3)), width)
     assert "‡" not in plain
 
@@ -126,13 +126,13 @@ def test_the_files_say_what_each_field_is_of(opposed: Synthetic) -> None:
     for made in (files.to_markdown(evaluation), files.to_latex(evaluation)):
         plain = made.replace("\\", "")
         assert "Diff % of means b" in plain and "Speed % of paired blocks b" in plain
-        assert "the means say the opposite" in plain
+        assert "the means show the opposite" in plain
     page = html.render(evaluation, opposed)
     assert "of&nbsp;means" in page and "of&nbsp;blocks" in page
-    assert "the means say the opposite" in page
+    assert "the means show the opposite" in page
     assert "a verdict is of the ratios in paired blocks" in page, "the tables of the studies too"
     lines = list(csv.DictReader(io.StringIO(files.to_csv(evaluation), newline="")))
     cautions = {line["key"]: line["cautions"] for line in lines if line["system"] == "b"}
-    assert "the means say the opposite" in cautions[GETPID.key]
+    assert "the means show the opposite" in cautions[GETPID.key]
     (table,) = [one for one in fill(evaluation) if one.id == "fig-26"]
     assert any("means shown" in note and "paired blocks" in note for note in grid(table).notes)

@@ -142,7 +142,7 @@ def test_a_directory(tmp_path: Path) -> None:
         ("q", [], ""),
         ("copy", ["files.copy", "cpu.copying", *NAMES], '; did you mean "files.copy"?'),
         ("copy", ["files.copy", "disk.copy"], '; did you mean "files.copy" or "disk.copy"?'),
-        # Of many, the nearest are told, and where the others stand.
+        # Of many, the nearest are reported, and where the others stand.
         ("q", NAMES, "; the list lists them all"),
         (
             "nam",

@@ -54,7 +54,7 @@ def serve(session: Session, **parameters: Any) -> list[dict[str, Any]]:
 
 
 def booted(made: QemuTarget) -> Session:
-    """A boot; one that panics is tried again, as a study does (docs/targets.md says when)."""
+    """A boot; one that panics is tried again, as a study does (docs/targets.md states when)."""
     for _ in range(9):
         try:
             return made.boot(BOOT_S)

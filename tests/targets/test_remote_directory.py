@@ -97,7 +97,7 @@ def place(events: list[dict[str, Any]]) -> str:
 
 
 def served(events: list[dict[str, Any]]) -> str:
-    """All that is said of who answered."""
+    """All that is stated of which source answered."""
     return str([e for e in events if e["event"] == "counter" and "disk.served" in e["name"]])
 
 

@@ -75,7 +75,7 @@ def same_machine(values: dict[str, Any], host: dict[str, Any]) -> None:
 
 
 def reasons(tree: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every leaf that is not told, with its reason."""
+    """Every leaf that is not reported, with its reason."""
     if isinstance(tree, dict) and set(tree) == {"unsupported"}:
         yield path, tree["unsupported"]
     elif isinstance(tree, dict):

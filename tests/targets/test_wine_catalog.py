@@ -93,7 +93,7 @@ OTHERS = ("network", "files", "forwarding", "graphics")
 """Areas that need two systems, and that of a program which is not built for Windows by this."""
 
 MACHINE_S = {"memory.levels", "memory.code_size"}
-"""Their checksums depend on the caches that the system tells, and on its compiler's code."""
+"""Their checksums depend on the caches that the system reports, and on its compiler's code."""
 
 AREAS = ["memory", "arithmetic", "cpu", "process", "disk", "test"]
 

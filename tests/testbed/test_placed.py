@@ -73,7 +73,7 @@ def target_of(agent: Path, state: Path, **settings: Any) -> NetnsTarget:
 
 
 def has(host: Endpoint, congestion: str) -> None:
-    """The host's threads and sockets have the settings, and what was read of it says so."""
+    """The host's threads and sockets have the settings, and what was read of it shows them."""
     pid = host.session.pid
     threads = [int(place.name) for place in Path(f"/proc/{pid}/task").iterdir()]
     assert {scheduler_of(thread) for thread in threads} == {"batch"}

@@ -12,7 +12,7 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model_aggregate import Member, Sensitivity, Share, SystemAggregate, Turn
 
 MOST_PARTS = 1000
-"""More parts have no sensitivity: every set of weights of so many parts says nearly the same."""
+"""More parts have no sensitivity: every set of weights of so many parts states nearly the same."""
 
 
 def sensitivity(kept: Sequence[Weighed], blocks: Sequence[int], rate: float) -> Sensitivity | None:

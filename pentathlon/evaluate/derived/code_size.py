@@ -98,7 +98,7 @@ def _words(
     return (
         *(
             f"a knee between {_between(step)}, below every claimed cache: that of decoded "
-            "instructions, which no system tells of, or a cache shared with another thread"
+            "instructions, which no system reports, or a cache shared with another thread"
             for step in steps[:early]
         ),
         *(one.words for one in checks),

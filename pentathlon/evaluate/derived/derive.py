@@ -54,7 +54,7 @@ def derive(
 
 
 def configured(inventory: Inventory) -> int | None:
-    """Read-ahead of the device of the scratch directory in bytes; None if it is not told.
+    """Read-ahead of the device of the scratch directory in bytes; None if it is not reported.
 
     Linux: `read_ahead_kb` of the queue (Documentation/ABI/stable/sysfs-block), of the whole disk
     where the file system lies on a part of it.

@@ -46,7 +46,7 @@ SMALLEST_FALL = 0.1
 STRONG = 6.0
 MOST_STEPS, STEP = 2, 1.5
 """Changes of the level beyond the limit, and what each costs besides its two parameters: so much
-that simulated limits, and those that devices had been told, lie in the interval."""
+that simulated limits, and those that devices were configured with, lie in the interval."""
 PLACES = 9
 """Places inside a gap of the grid at which the limit is tried."""
 OVERHEADS = 40
@@ -186,7 +186,7 @@ def find_read_ahead(
 
 
 def _rest(row: Row) -> dict[str, object]:
-    """What else names the curve: all but who answered, which may differ between the orders."""
+    """What else names the curve: all but the read source, which may differ between the orders."""
     apart = (CHUNK, ORDER, "served")
     return {name: value for name, value in row.case.items() if name not in apart}
 

@@ -32,7 +32,7 @@ class Counter:
     unit: str
     value: pl.Expr
     noise: float
-    """Smallest difference that is told, in the unit."""
+    """Smallest difference that is reported, in the unit."""
 
 
 def _each(name: str) -> pl.Expr:

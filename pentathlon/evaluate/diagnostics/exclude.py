@@ -12,7 +12,7 @@ from pentathlon.evaluate.model_series import Excluded
 from pentathlon.study.exclusion import Exclusion
 
 UNEVEN = 0.01
-"""Level at which a rule is said to have hit the systems unevenly."""
+"""Level at which a rule is reported to have excluded the systems unevenly."""
 
 
 def _seconds() -> pl.Expr:
@@ -46,7 +46,7 @@ def exclude(
 ) -> tuple[pl.DataFrame, tuple[Excluded, ...]]:
     """The samples that no rule leaves out, and what each rule left out.
 
-    A sample beside which the system does not tell the quantity is kept: it is counted as untold.
+    A sample beside which the system does not report the quantity is kept: it is counted as untold.
 
     Args:
         used: counted, measured samples.
@@ -81,7 +81,7 @@ def exclude(
 
 
 def cautions(found: Sequence[Excluded], system: str) -> tuple[str, ...]:
-    """What the rules' uneven effect says about a comparison, one sentence each."""
+    """What the rules' uneven effect means for a comparison, one sentence each."""
     parts = []
     for one in found:
         if one.system != system or one.p_uneven is None or one.p_uneven >= UNEVEN:

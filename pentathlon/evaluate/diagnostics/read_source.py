@@ -17,7 +17,7 @@ WORDS = {
     "cache": "the system's cache",
     "mixed": "cache and device in turn",
     "below": "a layer below the system",
-    "unknown": "nobody that the system tells of",
+    "unknown": "a source that the system does not report",
 }
 
 

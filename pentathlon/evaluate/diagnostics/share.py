@@ -32,7 +32,7 @@ def find_starved(
 ) -> tuple[Starved, ...]:
     """Metrics that got less than 90 % of a CPU in some block, in the order of the samples.
 
-    Systems with a CPU quota are left out: theirs is taken away because the study says so.
+    Systems with a CPU quota are left out: theirs is taken away because the study sets it.
     """
     limited = [one.name for one in study.systems if one.settings.cpu_quota_percent is not None]
     steps = {name: one.values.get(RESOLUTION) for name, one in inventories_of.items()}

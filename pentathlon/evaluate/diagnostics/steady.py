@@ -157,7 +157,7 @@ def _steady(
 
 
 def steady_caution(found: Steady) -> str | None:
-    """What the course of one side says about a comparison's row, or None."""
+    """What the course of one side states about a comparison's row, or None."""
     if found.verdict in (FLAT, NOT_ASSESSED):
         return None
     odd = sum(count for kind, count in found.counts.items() if kind != FLAT)

@@ -84,8 +84,8 @@ class Across(Frozen):
         """What qualifies every row, one sentence each."""
         return (
             *self.unfinished,
-            "the two were measured in different runs, not in common blocks: whatever changed on "
-            "the machine in between is in the difference",
+            "the two were measured in different runs, not in common blocks: any change of "
+            "the machine in between is part of the difference",
             *(one.words for one in self.guards if one.outcome == "qualified"),
         )
 

@@ -16,7 +16,7 @@ from pentathlon.evaluate.model import Comparison, SystemFacts
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.verdict import Verdict
 
-SAME, QUALIFIED, REFUSED, UNKNOWN = "same", "qualified", "refused", "not told"
+SAME, QUALIFIED, REFUSED, UNKNOWN = "same", "qualified", "refused", "not known"
 MOST_NAMED = 3
 
 Parameters = Mapping[str, Mapping[str, Any]]
@@ -48,7 +48,7 @@ def guards(
 def _build(system: SystemFacts, baseline: SystemFacts) -> Guard:
     builds = tuple(dict.fromkeys((*baseline.agent_builds, *system.agent_builds)))
     if not builds:
-        return Guard(what="build", outcome=UNKNOWN, words="no boot told the build of its agent")
+        return Guard(what="build", outcome=UNKNOWN, words="no boot reported the build of its agent")
     text = ", ".join(build[:BUILD_DIGITS] for build in builds)
     if len(builds) > 1:
         return Guard(what="build", outcome=QUALIFIED, words=f"the agents are of builds {text}")
@@ -58,7 +58,7 @@ def _build(system: SystemFacts, baseline: SystemFacts) -> Guard:
 def _catalog(system: SystemFacts, baseline: SystemFacts) -> Guard:
     versions = (baseline.catalog_version, system.catalog_version)
     if None in versions:
-        return Guard(what="catalog", outcome=UNKNOWN, words="a side did not tell its version")
+        return Guard(what="catalog", outcome=UNKNOWN, words="a side did not report its version")
     if versions[0] != versions[1]:
         words = f"the catalogs have the versions {versions[0]} and {versions[1]}"
         return Guard(what="catalog", outcome=REFUSED, words=words)
@@ -87,7 +87,7 @@ def _machine(system: SystemFacts, baseline: SystemFacts) -> Iterator[Guard]:
         yield Guard(what="machine", outcome=UNKNOWN, words=words)
         return
     if not system.cpu or not baseline.cpu:
-        yield Guard(what="machine", outcome=UNKNOWN, words="a side did not tell its CPU")
+        yield Guard(what="machine", outcome=UNKNOWN, words="a side did not report its CPU")
     elif system.cpu != baseline.cpu:
         words = f"the CPUs are {baseline.cpu} and {system.cpu}"
         yield Guard(what="machine", outcome=QUALIFIED, words=words)
@@ -102,7 +102,7 @@ def _machine(system: SystemFacts, baseline: SystemFacts) -> Iterator[Guard]:
 def _layer(system: SystemFacts, baseline: SystemFacts) -> Guard:
     text = layer_caution(system, baseline)
     if text is None:
-        return Guard(what="layer", outcome=SAME, words=system.layer or "not told")
+        return Guard(what="layer", outcome=SAME, words=system.layer or "not known")
     return Guard(what="layer", outcome=QUALIFIED, words=text)
 
 

@@ -143,7 +143,7 @@ def _content(task: Task, case: dict[str, Any], spec: TaskSpec, place: Path) -> C
 
 
 def _outcome(task: Task, case: dict[str, Any], when: tuple[str, int], done: Done) -> dict[str, Any]:
-    """What no metric says: the dialect, and the exchanges by their names."""
+    """What no metric states: the dialect, and the exchanges by their names."""
     phase, iteration = when
     found = done.summary
     keep = {"capture": done.capture} if task.parameters["keep_captures"] else {}

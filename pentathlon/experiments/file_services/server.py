@@ -16,7 +16,7 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.testbed.endpoint import Endpoint
 
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
-"""What the line of a log has that tells why its program did not start."""
+"""What the line of a log has that reports why its program did not start."""
 
 STATE = 3
 """Column of a socket's state in its table."""
@@ -95,7 +95,7 @@ class Server:
         return listens(self.host, self.port, self.udp)
 
     def words(self) -> str:
-        """The last line that it said; ends it."""
+        """The last line that it printed; ends it."""
         left = self.stop()
         text = str(left.get("error") or left.get("output") or "")
         if self.read_log is not None:
@@ -103,7 +103,7 @@ class Server:
                 text = self.read_log() + text
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         faults = [line for line in lines if FAULT.search(line)]
-        return (faults or lines or ["it said nothing"])[-1]
+        return (faults or lines or ["it printed nothing"])[-1]
 
 
 def listens(host: Endpoint, port: int, udp: bool = False) -> bool:

@@ -61,7 +61,7 @@ def calibrate(bed: Testbed, policy: str) -> float:
     """Units per second of the CPU hog on the forwarder with nothing beside it.
 
     The policy "idle" takes what nobody wants, which on a machine with other work can be nothing for
-    a while: it is asked for several times. 0: there was none, and what is left cannot be told.
+    a while: it is measured several times. 0: there was none, and what is left is unknown.
     """
     for _ in range(CALIBRATIONS):
         bed.forwarder.start("soak", cpu_hog(policy))

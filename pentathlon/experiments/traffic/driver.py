@@ -157,7 +157,7 @@ def _sample(
 
 
 def lateness_limit(result: FlowResult, parameters: dict[str, Any]) -> float:
-    """How late 1 % of a flow's packets may be, in seconds: what the study says, else by the flow.
+    """How late 1 % of a flow's packets may be, in seconds: what the study states, else by the flow.
 
     A generator that is put aside by other programs for a while catches up: its packets are late by
     no more than a scheduler lets programs wait. One that cannot keep up is late by more and more,
@@ -172,7 +172,7 @@ def lateness_limit(result: FlowResult, parameters: dict[str, Any]) -> float:
 
 
 def short_of_load(result: FlowResult, least_percent: float) -> str | None:
-    """Why what was sent is not the load that was asked for; None: it is.
+    """Why what was sent is not the load that was requested; None: it is.
 
     Args:
         least_percent: least share of the packets that were due. A flow without a schedule, and one
@@ -185,7 +185,7 @@ def short_of_load(result: FlowResult, least_percent: float) -> str | None:
     if due:
         words += f" of {due:,} that were due"
     if sent and due:
-        words += f" ({100 * sent / due:.2g} %), and at least {least_percent:g} % are asked for"
+        words += f" ({100 * sent / due:.2g} %), and at least {least_percent:g} % are requested"
     if result.refused:
         words += f"; its system refused {result.refused:,}"
     return words
@@ -218,7 +218,7 @@ def _check(results: list[FlowResult], parameters: dict[str, Any]) -> None:
             )
         if far is not None and far > parameters["fit_limit"]:
             raise InvalidTrial(
-                f"{name}the times between packets are not those that were asked for: their "
+                f"{name}the times between packets are not those that were requested: their "
                 f"distribution is {far:.3g} away from the model's (Kolmogorov's distance), and "
                 f"{parameters['fit_limit']:g} is allowed"
             )

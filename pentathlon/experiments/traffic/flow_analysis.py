@@ -57,9 +57,9 @@ class FlowResult:
             not.
         port: of its receiver.
         stopped: why its sender ended before its time.
-        due: packets that were due before its end; None: it has no schedule, or nobody says.
+        due: packets that were due before its end; None: it has no schedule, or nobody states.
         refused: packets that the sender's system refused to take.
-        stamps: the kernels' times, where they were asked for.
+        stamps: the kernels' times, where they were requested.
         further: metrics beside those of `found` and `trips`.
         jitter: its series (`traffic.jitter`); empty where it is unknown.
     """
@@ -123,7 +123,7 @@ def _flow(
     counts: list[Mapping[str, Any]]
     counts = [each.get(place, {}) for each, place in
               ((trial.sent, source), (trial.received, number), (trial.echoed, number))]  # fmt: skip
-    # An end that lost records last says so in its counts only.
+    # An end that lost records last reports it in its counts only.
     losses = [max(one.lost_records if one is not None else 0, count.get("lost_records", 0))
               for one, count in zip((sent, got, echoes), counts, strict=True)]  # fmt: skip
     both = join.join(sent, got) if got is not None and not losses[0] + losses[1] else None
@@ -230,7 +230,7 @@ def _trips(back: join.Joined | None) -> flow_metrics.Delay | None:
 
 
 def event_of(result: FlowResult) -> dict[str, Any]:
-    """What the `packets` event says of a flow (docs/results.md)."""
+    """What the `packets` event states of a flow (docs/results.md)."""
     found, line = result.found, result.clocks
     return {
         "flow": result.number,

@@ -73,7 +73,7 @@ def run_trial(
     trial = Trial(requests, max(flow.end_s for flow in requests), addresses)
     common = {"trial": name, "session": task.session[:16]}
     trial.timers = (first.timer, second.timer)
-    # Hosts whose systems do not tell (Wine) are programs of this machine.
+    # Hosts whose systems do not report (Wine) are programs of this machine.
     trial.one_kernel = first.kernel == second.kernel
     backend = trial.transmit_backend = case.get("transmit_backend", "send")
     receiving = transmit_backends.receiving(backend, task.parameters["receiver"])
@@ -142,7 +142,7 @@ def run_trial(
 def _received(
     number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the receiver of a flow is told."""
+    """The command to the receiver of a flow."""
     command = {
         "flow": number,
         "protocol": flow.protocol,
@@ -161,7 +161,7 @@ def _received(
 def _sent(
     number: int, flow: Flow, trial: Trial, version: int, receiving: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the sender of a flow is told."""
+    """The command to the sender of a flow."""
     own, peer = trial.addresses[int(flow.back)], trial.addresses[1 - int(flow.back)]
     command = {
         "flow": number,

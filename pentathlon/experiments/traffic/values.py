@@ -86,7 +86,7 @@ def of_host(host: Mapping[str, Any], end: str, packets: int) -> dict[str, float]
 
 
 def spoilt_by_cpu_hog(end: str) -> tuple[str, ...]:
-    """Metrics that a CPU hog, which takes all the time that is left, says nothing of."""
+    """Metrics that a CPU hog, which takes all the time that is left, states nothing of."""
     return (f"cpu_{end}", f"packet_cpu_{end}", f"packet_busy_{end}")
 
 

@@ -153,7 +153,7 @@ def _cache_faults(chip: Processor, label: str, text: str, *, named: bool) -> Ite
 
 
 def _sizes(chip: Processor, one: Cache) -> set[int]:
-    """Every size in KiB that a level can be said to have: a part or all, of a core or the chip."""
+    """Every size in KiB that may be given for a level: a part or all, of a core or the chip."""
     sizes = {*one.kb, sum(one.kb)}
     return sizes | {size * chip.cores for size in sizes} if one.per_core else sizes
 

@@ -88,7 +88,7 @@ def _first(table: Table, row: Row) -> str:
 
 
 def other_digits(study: Study) -> Iterator[Finding]:
-    """Results with another number of significant digits than the paper says it reports."""
+    """Results with another number of significant digits than the paper states it reports."""
     wanted = study.facts.significant_digits
     if wanted is None:
         return

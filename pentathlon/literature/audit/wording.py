@@ -17,7 +17,7 @@ WRITES = ("w", "a", "r+", "w+", "a+")
 
 
 def contradictions(study: Study) -> Iterator[Finding]:
-    """Subjects of which the text says different things in different places."""
+    """Subjects of which the text states different things in different places."""
     subjects: dict[str, list[Statement]] = defaultdict(list)
     for one in study.statements:
         subjects[one.subject].append(one)
@@ -33,7 +33,7 @@ def contradictions(study: Study) -> Iterator[Finding]:
             section=", ".join(dict.fromkeys(one.section for one in parts)),
             kind="text",
             severity="warning",
-            says="The text says one thing of one subject.",
+            says="The text makes one statement about one subject.",
             printed=f"{first.says} (section {first.section})",
             allowed="; ".join(
                 dict.fromkeys(

@@ -157,7 +157,7 @@ def excluded(evaluation: Evaluation) -> Sheet | None:
             "The rules look at counters beside a sample, never at its value or its system, and "
             "were part of the plan. Where the systems lose different shares (Fisher's exact "
             "test), the comparison states it.",
-            ("Rule", "System", "Left out", "Of", "Not told", "p, same share"),
+            ("Rule", "System", "Left out", "Of", "Not known", "p, same share"),
             tuple(lines),
             numeric=(2, 3, 4, 5),
         )
@@ -304,7 +304,7 @@ def rates(evaluation: Evaluation) -> Sheet | None:
 
 
 def reads(evaluation: Evaluation) -> Sheet | None:
-    """Who answered the reads of disk workloads."""
+    """Which source answered the reads of disk workloads."""
     lines = [
         (row_name(evaluation.row(one.key)), one.system, WORDS[answer], f"{count:,}")
         for one in evaluation.read_sources
@@ -382,7 +382,7 @@ def guarded(evaluation: Evaluation) -> Sheet | None:
         for whole in evaluation.aggregates
         for one in whole.guards
     ]
-    odd = sum(line[2] not in {"same", "not told"} for line in lines)
+    odd = sum(line[2] not in {"same", "not known"} for line in lines)
     return _shown(
         _sheet(
             "guards",

@@ -355,7 +355,7 @@ def _line(
     largest = max((summary.mean for summary in row.summaries), default=0.0)
     reference = row.summary(evaluation.study.reference)
     divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
-    # What qualifies a whole comparison is said once, above.
+    # What qualifies a whole comparison is stated once, above.
     shared = {
         pair.system: tuple(one for one in pair.cautions if not _layered(one))
         for pair in evaluation.pairs

@@ -40,7 +40,7 @@ MOST_FINDINGS = 8
 WIDE = 118
 """Columns of a terminal that the raw difference and the interval need too."""
 FEWEST_FOLDED = 3
-"""A curve of so many rows is one line of the table, unless all rows are asked for."""
+"""A curve of so many rows is one line of the table, unless all rows are requested."""
 
 STYLES = {1: "bold cyan", -1: "bold yellow", 0: "default"}
 QUIET = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
@@ -80,7 +80,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         for other in others or [None]:
             narrow = console.width < WIDE and not full
             tables = _Table(evaluation, other, full, narrow)
-            # A row that only a third system measured says nothing about this one.
+            # A row that only a third system measured states nothing about this one.
             own = [row for row in rows if other is None or row.comparison(other) is not None]
             groups = list(_groups(own, full))
             for folded in (False, True):
@@ -417,7 +417,7 @@ def _links(evaluation: Evaluation, console: Console) -> None:
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:
-    """Who answered the reads, where there were reads that a cache could have answered."""
+    """Which source answered the reads, where there were reads that a cache could have answered."""
     counts: dict[tuple[str, str, str], int] = {}
     keys = {row.key: row for row in evaluation.rows}
     for one in evaluation.read_sources:

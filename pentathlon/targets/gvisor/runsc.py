@@ -26,7 +26,7 @@ TRIAL_S = 30.0
 
 @dataclass(frozen=True)
 class Runsc:
-    """One `runsc` file: its version, as it says, and its digest."""
+    """One `runsc` file: its version, as it prints it, and its digest."""
 
     path: Path
     version: str

@@ -38,7 +38,7 @@ CAPABILITIES: Final = (
 KEPT: Final = "cache=always"
 """Of a directory that nobody changes the guest may keep what it has read."""
 SHARED: Final = "cache=auto,timeout=0"
-"""Where both sides write, names and attributes are asked for anew each time, and a file's bytes
+"""Where both sides write, names and attributes are requested anew each time, and a file's bytes
 whenever it is opened; what a guest writes is in the machine's file at once."""
 
 READ_ONLY: Final = Path(__file__).with_name("read_only.py")

@@ -158,7 +158,7 @@ class Guard:
     def copy_graphics(self, program: Path) -> None:
         """Copy the program of the graphics workloads there, and compare its digest.
 
-        Where it does not start, the agent says so when a workload asks for it.
+        Where it does not start, the agent reports it when a workload asks for it.
 
         Raises:
             TargetError: it did not arrive whole.
@@ -265,7 +265,7 @@ class Guard:
                     return lines[lines.index(marker) :]
                 if not selector.select(max(deadline - time.monotonic(), 0)):
                     raise TargetError(
-                        f"{self._address.host} did not say {marker!r} within the time limit"
+                        f"{self._address.host} did not print {marker!r} within the time limit"
                     )
                 data = os.read(process.stdout.fileno(), 65536)
                 if not data:

@@ -135,7 +135,7 @@ class SshTarget(FarTarget):
 
     def _described(self) -> str:
         if self.reboots:
-            # The machine may run another system's kernel now; a restart says which one is measured.
+            # The machine may run another kernel now; a restart shows which one is measured.
             return "(the one that a restart brings)"
         return self._release or "(not reached)"
 

@@ -19,7 +19,7 @@ FIXED = (7,)
 
 
 def needed(kernel: Kernel) -> bool:
-    """Whether the kernel is to run with the wrapper; ptrace_shim.c says why."""
+    """Whether the kernel is to run with the wrapper; ptrace_shim.c states why."""
     return kernel.number < FIXED
 
 

@@ -28,7 +28,7 @@ LOADERS = ("wine64", "/usr/lib/wine/wine64", "wine")
 
 @dataclass(frozen=True)
 class Wine:
-    """The loader of Wine and its version, as it says: "8.0 (Debian 8.0~repack-4)"."""
+    """The loader of Wine and its version, as it prints it: "8.0 (Debian 8.0~repack-4)"."""
 
     path: Path
     version: str
@@ -113,7 +113,7 @@ def shim(wine: Wine, agent_file: Path) -> Path | None:
         if _is_windows(folder / "wine" / SHIM):
             return folder / "wine" / SHIM
     raise TargetUnavailable(
-        f"Wine {wine.version} has no {SHIM}, and the one that stands in for it has not been built",
+        f"Wine {wine.version} has no {SHIM}, and its replacement has not been built",
         BUILD,
     )
 

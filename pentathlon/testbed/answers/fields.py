@@ -31,7 +31,7 @@ class Fields:
     """An object of an answer.
 
     Args:
-        host: who answered.
+        host: which source answered.
         verb: the command that was answered.
         found: the object.
         path: where it lies in the answer; "" for the answer itself.

@@ -59,7 +59,7 @@ def addressed(answer: Fields, command: Mapping[str, Any]) -> Addressed:
         try:
             address = requested[ip_address(one.text("address", NAME))]
         except (ValueError, KeyError):
-            raise one.wrong("address", "is none of those that were asked for") from None
+            raise one.wrong("address", "is none of those that were requested") from None
         refused.append(RefusedAddress(address=address, reason=one.text("reason", NAME)))
     return Addressed(refused=refused)
 
@@ -69,7 +69,7 @@ def was_set(answer: Fields, command: Mapping[str, Any]) -> Set:
     requested = command["values"]
     before = answer.object("before")
     if set(before.names(len(requested))) != set(requested):
-        raise answer.wrong("before", "does not hold the settings that were asked for")
+        raise answer.wrong("before", "does not hold the settings that were requested")
     return Set(
         before={name: before.text(name) for name in requested},
         refused=[

@@ -20,7 +20,7 @@ class Port(TypedDict):
 
 
 class Ready(TypedDict):
-    """The `ready` event: one port for each flow that was asked for."""
+    """The `ready` event: one port for each flow that was requested."""
 
     flows: list[Port]
     exchange_port: int
@@ -109,7 +109,7 @@ def sent(answer: Fields, command: Mapping[str, Any]) -> Sent:
 
 
 def received(answer: Fields, command: Mapping[str, Any]) -> Received:
-    """Read the answer to `finish`; which flows there may be is known to who asked for them."""
+    """Read the answer to `finish`; which flows there may be is known to who requested them."""
     answer.same("trial", command["trial"])
     flows = [_received(one) for one in answer.objects("flows")]
     numbers = [one["flow"] for one in flows]
@@ -128,7 +128,7 @@ def _need(
     left = set(requested)
     for place, number in enumerate(found):
         if number not in left:
-            why = "is there twice" if number in requested else "was not asked for"
+            why = "is there twice" if number in requested else "was not requested"
             raise answer.wrong(f"{name}[{place}].flow", f"is {number}, which {why}")
         left.discard(number)
     if every and left:

@@ -51,7 +51,7 @@ START_S, QUIET_S = 0.3, 0.1
 
 
 class LinkRefused(TargetError):
-    """The link is not what its profile says; the text holds the figures.
+    """The link does not match its profile; the text holds the figures.
 
     Attributes:
         found: everything that was measured, in all attempts.
@@ -67,7 +67,7 @@ class Calibration:
     """What was found out about a link before its use.
 
     Attributes:
-        ways: direction -> figures asked for and measured, of the last attempt.
+        ways: direction -> figures requested and measured, of the last attempt.
         attempts: the faults of each attempt; the last has none if the link passed.
         lead_us: by how much frames are handed over before they are due.
         engine: what carries the frames.
@@ -105,7 +105,7 @@ def calibrate(bed: LinkTestbed, attempts: int = ATTEMPTS) -> Calibration:
         if not faults:
             return found
     raise LinkRefused(
-        f'the link "{bed.profile.name}" is not what its profile says, in {attempts} '
+        f'the link "{bed.profile.name}" does not match its profile, in {attempts} '
         f"attempts; in the last: {'; '.join(found.attempts[-1])}",
         found,
     )
@@ -278,15 +278,15 @@ def exchange(
 def _check(
     host: str, found: Probed, own: dict[str, Any] | None, peers: dict[str, Any] | None
 ) -> None:
-    """That a host sent and received no probes that were not asked for.
+    """That a host sent and received no probes that were not requested.
 
     Raises:
-        AnswerRefused: it says that it did.
+        AnswerRefused: it states that it did.
     """
     answer = Fields(host, "stop", {})
     most = own["count"] if own else 0
     if found["sent"] + found["refused"] > most:
-        raise answer.wrong("sent", f"is {found['sent']}, and {most} probes were asked for")
+        raise answer.wrong("sent", f"is {found['sent']}, and {most} probes were requested")
     most = peers["count"] if peers else 0
     for place, row in enumerate(found["came"]):
         if row[0] >= most:

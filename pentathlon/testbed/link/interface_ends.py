@@ -26,7 +26,7 @@ class End:
         text: what the user calls it.
         namespace: the file of its network namespace; `interfaces.OWN` is this process' own.
         name: of the interface.
-        found: what ip(8) says of it.
+        found: what ip(8) states of it.
     """
 
     text: str

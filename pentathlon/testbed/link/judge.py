@@ -39,7 +39,7 @@ class Measured:
         delays: see `probes.delays`.
         sent, came: probes that were sent to measure losses, and those of them that came.
         intended: losses among them that the emulator made on purpose.
-        other: frames that the emulator lost for want of time or room, in all phases.
+        other: frames that the emulator lost for lack of time or room, in all phases.
         with_copies: the losses on purpose include copies, whose originals may have come.
     """
 
@@ -54,7 +54,7 @@ class Measured:
 
 @dataclass
 class Verdict:
-    """Figures of one direction beside those asked for.
+    """Figures of one direction beside those requested.
 
     Attributes:
         figures: what is stored with every result.
@@ -152,7 +152,7 @@ def _judge_loss(way: Way, found: Measured, verdict: Verdict) -> None:
     elif not low <= lost <= high or abs(share - way.loss.mean) > LOSS_LIMIT:
         verdict.faults.append(
             f"{lost} of {found.sent} probes were lost, {100 * share:.2f} %, where "
-            f"{100 * way.loss.mean:g} % are asked for (from {low} to {high} of so many may be)"
+            f"{100 * way.loss.mean:g} % are requested (from {low} to {high} of so many may be)"
         )
 
 

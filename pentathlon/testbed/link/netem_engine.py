@@ -192,10 +192,10 @@ class NetemEngine:
 
 
 def _netem(output: str) -> dict[str, int]:
-    """The counters of netem, as tc(8) says.
+    """The counters of netem, as tc(8) prints them.
 
     Raises:
-        CommandError: it says something else.
+        CommandError: it states something else.
     """
     try:
         found = next(one for one in json.loads(output) if one["kind"] == "netem")

@@ -140,10 +140,10 @@ def _prepare(far: FarEnd, mtu: int) -> None:
 
 
 def _shown(far: FarEnd, output: str) -> dict[str, Any]:
-    """MTU and flags of the machine's interface, as its ip(8) says.
+    """MTU and flags of the machine's interface, as its ip(8) states.
 
     Raises:
-        TargetError: it says something else.
+        TargetError: it states something else.
     """
     try:
         (found,) = json.loads(output)
@@ -162,7 +162,7 @@ def hardware_address(far: FarEnd) -> str:
     """Of the machine's interface.
 
     Raises:
-        TargetError: what it says is none.
+        TargetError: what it states is none.
     """
     output = far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
     if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", output):

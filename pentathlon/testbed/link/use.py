@@ -38,7 +38,7 @@ from pentathlon.testbed.trial import Task
 
 @dataclass
 class LinkInUse:
-    """A link that is what its profile says.
+    """A link that is what its profile states.
 
     Attributes:
         bed: the link and its hosts.
@@ -93,7 +93,7 @@ class LinkMaker(Protocol):
     write to (`put_behind`).
 
     Raises:
-        TargetError: it cannot be made, or (`LinkRefused`) does not do what its profile says.
+        TargetError: it cannot be made, or (`LinkRefused`) does not do what its profile states.
     """
 
     def __call__(self, timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse: ...
@@ -120,7 +120,7 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
 
     def make(timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse:
         local = ends.local(0), ends.local(1)
-        # What cannot be had over there is told before anything is measured here.
+        # What cannot be had over there is reported before anything is measured here.
         far = reached(ends, timeout_s)
         try:
             bed = open_link(

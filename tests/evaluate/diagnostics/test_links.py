@@ -46,7 +46,7 @@ def test_a_refused_calibration_counts_and_its_figures_do_not() -> None:
     assert (link.calibrations, link.refused, link.trials) == (2, 1, 0)
     (up, _) = link.ways
     assert up.rate_kbit and up.rate_kbit.worst == 9999
-    # Without a trial the calibration tells how late frames were.
+    # Without a trial the calibration reports how late frames were.
     assert up.late_p99_us and up.late_p99_us.worst == 100
     # Where none passed, a reader sees why.
     (link,) = find_links(planted.table([bad]))

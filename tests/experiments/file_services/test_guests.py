@@ -76,7 +76,7 @@ def test_a_copy_between_two_kernels_has_its_bytes(bench: Bench, protocol: str) -
     found = samples(events := bench.run("files.copy", protocols=[protocol]))
     assert 100_000 < found["wire_bytes"] < 150_000
     # Both guests are behind the link: nothing is nearer than its 50 ms. QUIC's packets hide their
-    # round trips; one is its handshake and one is what was asked for.
+    # round trips; one is its handshake and one is what was requested.
     if protocol == "http3":
         assert found["task_time"] >= 0.1
     else:

@@ -60,7 +60,7 @@ def exchanges(bench: Bench, events: list[Event], family: str) -> list[Exchange]:
 
 
 def tshark(events: list[Event], place: Path, *words: str) -> str:
-    """What tshark says of the trial's packets."""
+    """What tshark states of the trial's packets."""
     file = place / "trial.pcapng"
     file.write_bytes(capture(events))
     command = ["tshark", "-n", "-r", str(file), *words]
@@ -88,7 +88,7 @@ def test_http_1_1_as_tshark_sees_it(
     as_http = ("-d", "tcp.port==8080,http")
     tree = tshark(events, tmp_path, *as_http, "-q", "-z", "http,tree")
     assert {k: int(n) for k, n in re.findall(r"^ +([A-Z]{3,}) +(\d+)", tree, re.M)} == expected
-    # Its time of a response is that of the packet in which it is told: of the first one if bodies
+    # Its time of a response is that of the packet in which it is shown: of the first one if bodies
     # are not put together, else of the last.
     for together, which in (("FALSE", "began_ns"), ("TRUE", "ended_ns")):
         decoded = tshark(
@@ -119,7 +119,7 @@ def test_http_2_as_tshark_sees_it(
     tree = tshark(events, tmp_path, *as_http2, "-q", "-z", "http2,tree")
     (headers,) = re.findall(r"^ +HEADERS +(\d+)", tree, re.M)
     assert int(headers) == 2 * sum(expected.values())
-    # tshark has no response time of HTTP/2, but tells the time of each frame of a stream.
+    # tshark has no response time of HTTP/2, but reports the time of each frame of a stream.
     fields = ("frame.time_epoch", "ip.src", "http2.streamid", "http2.type")
     decoded = tshark(
         events, tmp_path, *as_http2, "-Y", "http2", "-T", "fields",
@@ -263,7 +263,7 @@ def test_a_server_that_is_killed_in_mid_copy(
 ) -> None:
     wan = benches(WAN)
     ran(wan, "files.copy", protocol, document_bytes=[2000])
-    # Nothing tells a client of QUIC that its server is gone.
+    # Nothing reports a client of QUIC that its server is gone.
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 3.0)
     # With a small send buffer, so that not all is on its way by then; QUIC has none.
     like = "own" if protocol == "http3" else "server-2003"

@@ -186,7 +186,7 @@ ENDS = {"smb": ("0x75", "0x71"), "smb2": ("3", "4")}
 """tshark's name of the protocol -> commands that connect a share and leave it."""
 
 PENDING = "0x00000103"
-"""An answer that says so is followed by the one proper ([MS-SMB2] 3.3.4.2)."""
+"""An answer that reports it is followed by the one proper ([MS-SMB2] 3.3.4.2)."""
 
 
 def answers(file: Path, name: str) -> list[tuple[int, float]]:

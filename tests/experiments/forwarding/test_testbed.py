@@ -237,7 +237,7 @@ def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testb
     intended = {
         e["case"]["load_percent"]: e["value"] for e in samples if e["metric"] == "intended_load"
     }
-    # A load that the machine was too busy for, or beyond the generator, is told.
+    # A load that the machine was too busy for, or beyond the generator, is reported.
     assert intended.keys() | {e["case"]["load_percent"] for e in errors} == set(loads.SHARES)
     for share, rate in intended.items():
         assert rate == pytest.approx(knee["value"] * share / 100)

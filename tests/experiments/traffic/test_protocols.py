@@ -148,7 +148,7 @@ def test_packets_of_one_piece_have_no_jitter(joined: Pair) -> None:
 def test_the_age_of_shared_times_is_in_the_bound(
     joined: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a receiver says of its looks at the clock (docs/network.md), planted."""
+    """What a receiver states of its looks at the clock (docs/network.md), planted."""
     finish = Endpoint.finish
 
     def older(self: Endpoint, *requested: Any) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def test_as_fast_as_possible_is_not_late(pair: Pair, backend: str) -> None:
 
 
 def test_a_frame_that_the_driver_drops_is_refused_or_arrives(pair: Pair) -> None:
-    """By AF_XDP as fast as possible: a driver that says what it drops leaves no packet unknown."""
+    """By AF_XDP as fast as possible: a driver that counts its drops leaves no packet unknown."""
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
     trial = Trial(
         pair, {"transmit_backend": "afxdp", "gap": gap, "packets": 50_000}, {"reader": "recvmmsg"}

@@ -76,7 +76,7 @@ def test_a_link_that_does_something_else_is_refused_with_the_figures(
     requested = link(FAST)
     wrong = replace(requested, down=replace(requested.down, **fault))
     with open_link(agent.locate(), wrong, state_dir=tmp_path) as bed:
-        # The emulator does what `wrong` says, and is judged by what was asked for.
+        # The emulator does what `wrong` states, and is judged by what was requested.
         bed.reopen = lambda lead_ns: None  # type: ignore[method-assign]
         bed.profile = requested
         with pytest.raises(LinkRefused) as refused:

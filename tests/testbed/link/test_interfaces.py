@@ -110,7 +110,7 @@ class Command:
         )
 
     def wait_until_open(self) -> list[str]:
-        """What it said until frames pass."""
+        """What it stated until frames pass."""
         assert self.process.stderr is not None
         sentences = []
         for line in self.process.stderr:
@@ -158,7 +158,7 @@ def test_frames_of_two_programs_cross_late_and_are_all_accounted_for(
     first, second = device("penttap0"), device("penttap1")
     command = run(LOSSY, first.name, second.name, "--json")
     assert len(command.wait_until_open()) == 3
-    # What their own system had said on them before the link was there.
+    # What their own system had stated on them before the link was there.
     for one in (first, second):
         list(one.come(0.0))
     sent: dict[int, float] = {}
@@ -195,7 +195,7 @@ def test_packets_of_tun_devices_cross(device: Open, run: Run) -> None:
     first, second = device("penttun0", IFF_TUN), device("penttun1", IFF_TUN)
     command = run(PROFILE, first.name, second.name, "--json")
     command.wait_until_open()
-    # What their own system had said on them before the link was there.
+    # What their own system had stated on them before the link was there.
     for one in (first, second):
         list(one.come(0.0))
     packet = bytes.fromhex("4500002400010000401100000a0000010a000002") + bytes(16)

@@ -88,7 +88,7 @@ def test_the_chance_bound_holds_for_a_chain() -> None:
             if change < (r if state else p):
                 state = not state
         outside += not low <= lost <= high
-    # One in a thousand is asked for; the approximation and 400 tries allow a few.
+    # One in a thousand is requested; the approximation and 400 tries allow a few.
     assert outside <= 4
 
 

@@ -11,10 +11,10 @@ class Exchange:
     """One question and its answer.
 
     Attributes:
-        name: what was asked for, such as "READ" or "GET".
+        name: what was requested, such as "READ" or "GET".
         asked_ns: when the last byte of the question left the client.
         began_ns, ended_ns: when the first and the last byte of the answer were there.
-        data: it carries the content of a file, rather than what is said about it.
+        data: it carries the content of a file, rather than what is stated about it.
         failed: the answer was a refusal, in the protocol's own words; None if it was not.
     """
 

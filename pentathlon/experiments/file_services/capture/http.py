@@ -65,7 +65,7 @@ def _body(head: str, data: bytes, start: int, whole: bool) -> int | None:
     """Bytes of a body; None if it is not whole.
 
     Args:
-        whole: what says no length ends with the connection (RFC 9112, section 6.3).
+        whole: what states no length ends with the connection (RFC 9112, section 6.3).
     """
     if re.search(r"(?im)^transfer-encoding:.*\bchunked\b", head):
         return _chunks(data, start)

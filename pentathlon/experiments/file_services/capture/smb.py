@@ -111,7 +111,7 @@ def exchanges(conversation: Conversation) -> list[Exchange]:
             question = requests.pop((1, message.number), None)
         if question is None:
             continue
-        # The status of a READ beyond the end of the file says so, and is no refusal.
+        # The status of a READ beyond the end of the file reports it, and is no refusal.
         refused = message.status not in USUAL and message.status != 0xC0000011
         found.append(
             Exchange(

@@ -77,7 +77,7 @@ class Http(Family):
         return Service("nginx", Server.start(place, "nginx", command, PORT, log=log))
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What curl is told: one process, whose requests go over one connection."""
+        """The command for curl: one process, whose requests go over one connection."""
         curl = setup.client.programs.need("curl", "curl")
         name = setup.held.names[0]
         site = f"http://{setup.testbed.addresses[1]}:{PORT}"

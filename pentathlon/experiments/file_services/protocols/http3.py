@@ -69,7 +69,7 @@ class Http3(Family):
         return Service("aioquic", server)
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What the client is told; its requests go one after another over one connection."""
+        """The client's arguments; its requests go one after another over one connection."""
         name, spec = setup.held.names[0], setup.spec
         window = spec.client.receive_buffer[2] if spec.client.receive_buffer else 0
         certificate = setup.client.own / PUBLIC

@@ -31,7 +31,7 @@ TRACE: Final = CLIENT.with_name("open_smb.py")
 READ_BYTES: Final = 1 << 20
 """Bytes of a READ where no behaviour limits them: what Linux's own client and server agree on."""
 OUTSTANDING: Final = 1
-"""READs in flight where nothing else is asked for: libnfs's own way."""
+"""READs in flight where nothing else is requested: libnfs's own way."""
 
 
 class Nfs(Family):
@@ -81,7 +81,7 @@ class Nfs(Family):
         return Service("nfs-ganesha", server)
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What the client's program is told (`fetch_nfs.py`)."""
+        """The arguments of the client's program (`fetch_nfs.py`)."""
         spec = setup.spec
         name = PROFILE if spec.task == "roaming" else setup.held.names[0]
         words = [

@@ -64,7 +64,7 @@ class Sftp(Family):
         return Service("sshd", Server.start(server, "sshd", command, PORT, log=log))
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What sftp is told: a batch of one command."""
+        """The input of sftp: a batch of one command."""
         client = setup.client
         command = [client.programs.need("sftp", CLIENT_PACKAGE), "-b", "-", "-P", str(PORT)]
         command += ["-F", "none", "-i", str(client.own / "key")]
