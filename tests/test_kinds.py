@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.targets import registry
-from pentathlon.targets.capabilities import CardTarget, FarTarget, LoopbackTarget, PlacedTarget
+from pentathlon.targets.capabilities import CardTarget, LoopbackTarget, PlacedTarget, RemoteTarget
 from pentathlon.targets.contract import Target
 from pentathlon.targets.descriptor import Doctor, Kind
 
@@ -184,11 +184,11 @@ def test_a_kind_is_what_its_class_can_do(kind: Kind) -> None:
     assert isinstance(kind.look(), Doctor)
     assert set(kind.required) <= {*kind.keys, *kind.own_keys}
     if (end := kind.end) is None:
-        assert not issubclass(made, CardTarget | FarTarget | LoopbackTarget | PlacedTarget)
+        assert not issubclass(made, CardTarget | RemoteTarget | LoopbackTarget | PlacedTarget)
         return
     needed = {
         "loopback": (PlacedTarget, LoopbackTarget), "veth": PlacedTarget, "sockets": CardTarget,
-        "namespace": PlacedTarget, "packets": CardTarget, "tap": CardTarget, "cable": FarTarget,
+        "namespace": PlacedTarget, "packets": CardTarget, "tap": CardTarget, "cable": RemoteTarget,
     }  # fmt: skip
     for way in (end.pair, end.link):
         assert way is None or issubclass(made, needed[way])

@@ -82,7 +82,7 @@ class PlainLines:
             steps = count_text(len(record.steps), "workload")
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
         elif isinstance(record, StoppedEarly):
-            self._say(record.blocks - 1, enough_text(record, self._blocks))
+            self._say(record.blocks - 1, stopped_early_text(record, self._blocks))
         elif (text := self._problems.text(record)) is not None:
             if isinstance(record, BootEnd | AgentEvent):
                 self._say(record.block, text)
@@ -184,7 +184,7 @@ class Bars:
         elif isinstance(record, AgentEvent):
             self._event(record)
         elif isinstance(record, StoppedEarly):
-            reason = enough_text(record, len(self._blocks))
+            reason = stopped_early_text(record, len(self._blocks))
             self._progress.console.print(reason, markup=False, soft_wrap=True)
         elif isinstance(record, RunEnd):
             self._progress.update(self._boot, visible=False)
@@ -285,7 +285,7 @@ def problem_text(record: Record) -> str | None:
     return None
 
 
-def enough_text(record: StoppedEarly, blocks: int) -> str:
+def stopped_early_text(record: StoppedEarly, blocks: int) -> str:
     """What a met stopping rule means for the blocks that are left."""
     spared = count_text(blocks - record.blocks, "block")
     return f"enough: {record.reason}; {spared} not needed"

@@ -77,7 +77,7 @@ def get_ready(
     *,
     with_pilot: bool,
     claims: Claims | None = None,
-    twins: bool = False,
+    aa_study: bool = False,
     allow: Allow | None = None,
     before_pilot: Callable[[Mapping[str, Target]], None] | None = None,
 ) -> Ready:
@@ -86,7 +86,7 @@ def get_ready(
     A study whose target cannot work here is replaced by its `fallback`, with a note that states it.
 
     Args:
-        twins: two systems that are the same are what is requested.
+        aa_study: two systems that are the same are intended.
         allow: lets what the study names be started; None: nothing of it is started. What would
             need it is left out: the look for a system, and the pilot; and a pilot that would change
             settings of the machine.
@@ -108,7 +108,7 @@ def get_ready(
         notes += loaded.hints
         try:
             ready = _ready(loaded, catalog, agent_path, blocks, allow)
-            remarks = [] if twins else pointless(ready.plan, catalog, _present)
+            remarks = [] if aa_study else pointless(ready.plan, catalog, _present)
             boots = with_pilot and (allow is not None or not _boots_named(ready))
             if with_pilot and not boots:
                 remarks.append(NO_PILOT)

@@ -57,7 +57,7 @@ class Runner:
         state: what earlier runs of the plan did; the runner keeps it up to date.
         observer: hears of every record once it is safe and in the state.
         shield: makes a context that no interruption cuts short: a system boots or stops in it.
-        enough: the stopping rule; it is asked before each block that has not begun, but the first.
+        stopping_rule: it is evaluated before each block that has not begun, but the first.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Runner:
         state: RunState,
         observer: Sink | None = None,
         shield: Shield = nullcontext,
-        enough: Judge | None = None,
+        stopping_rule: Judge | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
@@ -79,7 +79,7 @@ class Runner:
         self._sink = sink
         self._observer = observer
         self._shield = shield
-        self._enough = enough
+        self._stopping_rule = stopping_rule
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -115,9 +115,9 @@ class Runner:
     def _stops(self, block: int) -> bool:
         """Whether the study ends before this block; a block that has begun is measured whole."""
         boots = (boot for (number, _), boot in self.state.boots.items() if number == block)
-        if self._enough is None or any(boot.attempts for boot in boots):
+        if self._stopping_rule is None or any(boot.attempts for boot in boots):
             return False
-        reason = self._enough(block)
+        reason = self._stopping_rule(block)
         if reason is not None:
             self._emit(StoppedEarly(blocks=block, reason=reason))
         return reason is not None

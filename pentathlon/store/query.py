@@ -17,7 +17,7 @@ from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Packets
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
-from pentathlon.store.calibration import read_beside
+from pentathlon.store.calibration import read_from_result
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots
 from pentathlon.store.directory import read_catalog, read_plan, read_start, result_directories
@@ -232,7 +232,7 @@ class Result:
     @cached_property
     def calibrations(self) -> list[dict[str, Any]]:
         """Calibrations of the machine that were kept when the run began."""
-        return read_beside(self.path)
+        return read_from_result(self.path)
 
     def focused(self, reference: str, others: Sequence[str]) -> Result:
         """The same result, seen from another reference and with some of the systems.

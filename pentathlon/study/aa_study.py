@@ -35,7 +35,7 @@ workloads = [
 """What is calibrated where no study is named."""
 
 
-def twins(text: str, system: str | None, blocks: int) -> dict[str, Any]:
+def two_names(text: str, system: str | None, blocks: int) -> dict[str, Any]:
     """The document of a study that measures one of its systems under two names.
 
     Args:

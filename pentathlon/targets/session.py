@@ -63,7 +63,7 @@ class Launch:
     placement: dict[str, Any] = field(default_factory=dict)
     scratch: str | None = None
     files: Sequence[int] = ()
-    beside: Sequence[subprocess.Popen[bytes]] = ()
+    helpers: Sequence[subprocess.Popen[bytes]] = ()
 
 
 class ProcessSession(Session):
@@ -372,7 +372,7 @@ class ProcessSession(Session):
             if self._process.stdout is not None:
                 self._process.stdout.close()
             self._wait(EXIT_GRACE_S)
-            for server in self._launch.beside:
+            for server in self._launch.helpers:
                 # They have ended; the kernel keeps their places until somebody asks.
                 server.poll()
             if left:

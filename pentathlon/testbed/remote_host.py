@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.targets.capabilities import FarSession, FarTarget
+from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.testbed.answers.settings import Set
 from pentathlon.testbed.endpoint import Endpoint
 
@@ -34,7 +34,7 @@ FIND = 'PATH=$PATH:/usr/sbin:/sbin; command -v "$1"'
 
 
 @dataclass
-class FarEnd(Endpoint):
+class RemoteEndpoint(Endpoint):
     """An endpoint on another machine.
 
     Attributes:
@@ -45,9 +45,9 @@ class FarEnd(Endpoint):
     _noted: set[str] = field(default_factory=set)
 
     @property
-    def far(self) -> FarSession:
+    def far(self) -> RemoteSession:
         """Its session."""
-        assert isinstance(self.session, FarSession)
+        assert isinstance(self.session, RemoteSession)
         return self.session
 
     def shell(self, script: str, *words: str, input: str = "", timeout_s: float = LOOK_S) -> str:
@@ -89,7 +89,9 @@ class FarEnd(Endpoint):
         return super().settings(values)
 
 
-def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_s: float) -> FarEnd:
+def reach(
+    target: RemoteTarget, interface: str, addresses: dict[int, str], timeout_s: float
+) -> RemoteEndpoint:
     """Start an agent on another machine, which is going to have these addresses.
 
     Nothing is changed there yet.
@@ -102,7 +104,7 @@ def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_
         TargetError: it cannot be reached.
     """
     session = target.start_endpoint(timeout_s)
-    end = FarEnd(session, addresses, apart=True, device=interface, name=target.host)
+    end = RemoteEndpoint(session, addresses, apart=True, device=interface, name=target.host)
     try:
         end.open(timeout_s)
         _look(end)
@@ -112,7 +114,7 @@ def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_
     return end
 
 
-def _look(end: FarEnd) -> None:
+def _look(end: RemoteEndpoint) -> None:
     if end.shell("id -u").strip() != "0":
         raise TargetUnavailable(
             f"an end of a link is given an address and settings, for which the login on {end.name} "

@@ -15,7 +15,7 @@ from pentathlon.evaluate.aggregate.aggregate import direction
 from pentathlon.evaluate.planning.calibration import Calibration, calibrate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.decision import decisions
-from pentathlon.study.aa_study import DEFAULT, twins
+from pentathlon.study.aa_study import DEFAULT, two_names
 from pentathlon.study.write import to_toml
 from tests.fakes.synthetic import Item, Maker, same
 
@@ -132,13 +132,13 @@ def test_only_one_system_under_two_names_calibrates():
 
 
 def test_the_study_of_the_twins_is_the_same_but_for_the_name():
-    document = twins(DEFAULT, None, 7)
+    document = two_names(DEFAULT, None, 7)
     one, again = document["system"]
     assert again == {**one, "name": "machine-again"}
     assert document["procedure"]["blocks"] == 7
     assert tomllib.loads(to_toml(document)) == document
     with pytest.raises(KeyError):
-        twins(DEFAULT, "nobody", 7)
+        two_names(DEFAULT, "nobody", 7)
 
 
 values = st.recursive(

@@ -13,7 +13,7 @@ import ruptures
 from scipy import stats
 
 from pentathlon.evaluate import Verdict, evaluate
-from pentathlon.evaluate.changepoints import partition
+from pentathlon.evaluate.changepoints import segment_ends
 from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
 from pentathlon.evaluate.diagnostics.steady import FEWEST_ITERATIONS, classify
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
@@ -82,7 +82,7 @@ def test_the_cuts_are_those_of_pelt(seed):
         search = ruptures.Pelt(model="normal", min_size=5, jump=1)
     for penalty in (5.0, 20.0, 60.0):
         theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
-        assert partition(signal, penalty, 5) == theirs
+        assert segment_ends(signal, penalty, 5) == theirs
 
 
 @pytest.mark.parametrize("size", [0.002, 0.02])

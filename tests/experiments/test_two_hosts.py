@@ -10,7 +10,7 @@ import pytest
 
 from pentathlon.experiments import registry
 from pentathlon.experiments.descriptor import Experiment, Kind, Need
-from pentathlon.experiments.two_hosts import PairSession, no_bed, no_file_services, no_pair
+from pentathlon.experiments.two_hosts import PairSession, no_file_services, no_pair, no_testbed
 from pentathlon.machine.errors import TargetError
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.testbed.endpoint import CommandError
@@ -110,7 +110,7 @@ def test_a_registered_experiment_is_driven_on_the_testbed_that_it_needs(
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("pair", no_pair()), ("forwarder", no_bed()), ("links", no_file_services())],
+    [("pair", no_pair()), ("forwarder", no_testbed()), ("links", no_file_services())],
 )
 def test_a_system_without_the_testbed_refuses_the_experiment(
     monkeypatch: pytest.MonkeyPatch, kind: Kind, reason: str

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.experiments.file_services.remote_workdir import FarPlace
+from pentathlon.experiments.file_services.remote_workdir import RemotePlace
 from pentathlon.experiments.forwarding import background_load, counters, sweep
 from pentathlon.experiments.two_hosts import PairSession
 from pentathlon.machine.errors import TargetError
@@ -28,7 +28,7 @@ from pentathlon.testbed.link import netem_engine, remote_end
 from pentathlon.testbed.link.engine import AgentEngine
 from pentathlon.testbed.link.probes import TooFew, delays, once, rate_kbit
 from pentathlon.testbed.link.use import difference
-from pentathlon.testbed.remote_host import FarEnd
+from pentathlon.testbed.remote_host import RemoteEndpoint
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.conftest import PARAMETERS
 from tests.fakes.catalogs import catalog, metrics
@@ -424,9 +424,9 @@ def test_what_tc_says_is_checked(message: str) -> None:
 # Another machine.
 
 
-def far(output: str, monkeypatch: pytest.MonkeyPatch) -> FarEnd:
+def far(output: str, monkeypatch: pytest.MonkeyPatch) -> RemoteEndpoint:
     """A machine whose programs print this."""
-    end = FarEnd(endpoint().session, {4: "198.18.0.1"}, device="eth1", name="over")
+    end = RemoteEndpoint(endpoint().session, {4: "198.18.0.1"}, device="eth1", name="over")
     done = {"status": 0, "timed_out": False, "elapsed_ns": 1, "output": output, "error": ""}
     monkeypatch.setattr(end, "perform", lambda *_, **__: done)
     return end
@@ -441,7 +441,7 @@ def test_what_the_programs_of_another_machine_print(
     output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     end = far(output, monkeypatch)
-    place = object.__new__(FarPlace)
+    place = object.__new__(RemotePlace)
     place._far = place._host = end  # type: ignore[attr-defined]
     place.into = SimpleNamespace()  # type: ignore[assignment]
     for ask in (

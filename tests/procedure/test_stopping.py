@@ -16,7 +16,7 @@ from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, well
 
 
-def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunState:
+def run(records: list[Record], rule: Judge | None, blocks: int = 6) -> RunState:
     """Go on where the records end, as a resumed run does."""
     plan = scripted.plan(blocks=blocks)
     state = RunState(plan)
@@ -24,7 +24,7 @@ def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunStat
         state.apply(record)
     targets = {name: ScriptedTarget(name, well) for name in "ab"}
     Runner(
-        plan, targets, records.append, catalog=scripted.catalog(), state=state, enough=enough
+        plan, targets, records.append, catalog=scripted.catalog(), state=state, stopping_rule=rule
     ).run()
     return state
 

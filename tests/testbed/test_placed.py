@@ -14,7 +14,7 @@ import pytest
 
 from pentathlon.experiments import registry
 from pentathlon.experiments.descriptor import Experiment, Need
-from pentathlon.experiments.forwarding.testbed import netns_bed
+from pentathlon.experiments.forwarding.testbed import netns_testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairSession, PairTarget
 from pentathlon.machine import cgroup, restore
@@ -101,7 +101,7 @@ def test_hosts_of_every_kind_have_the_settings(
     made += hosts.netns_hosts(target, (None, None))(20)
     wanted = [namespaces.Namespace("x", {}, settings_of=one) for one in (target, None)]
     made += namespaces.start(real_agent, wanted, state, 20)
-    bed = netns_bed(target, None)(20)
+    bed = netns_testbed(target, None)(20)
     made += [bed.forwarder, bed.generator]
     first, second, settled, plain, forwarder, generator = made
     for host in (first, second, settled, forwarder):

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from pentathlon.evaluate.changepoints import partition
+from pentathlon.evaluate.changepoints import segment_ends
 from pentathlon.evaluate.model_series import Steady
 
 Values = npt.NDArray[np.float64]
@@ -49,7 +49,7 @@ def segments(costs: Values) -> list[int]:
     kept = without_outliers(costs)
     scale = float(np.std(np.diff(costs[kept]))) or 1.0
     signal = (costs[kept] - costs[kept].mean()) / scale
-    found = partition(signal, PENALTY * math.log(len(signal)), SHORTEST_SEGMENT)
+    found = segment_ends(signal, PENALTY * math.log(len(signal)), SHORTEST_SEGMENT)
     places = np.flatnonzero(kept)
     return [*(int(places[end]) for end in found[:-1]), len(costs)]
 

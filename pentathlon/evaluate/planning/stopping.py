@@ -18,7 +18,7 @@ from pentathlon.study.stopping import Stopping
 DECIDED = {Verdict.EQUIVALENT, Verdict.NEGLIGIBLE}
 
 
-def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | None:
+def is_met(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | None:
     """Why so many blocks are enough, or None if the study goes on.
 
     `looks`: every declared metric's repeated interval (the one behind its verdict) excludes 0,

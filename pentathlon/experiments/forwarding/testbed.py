@@ -224,7 +224,7 @@ def remarks(forwarder: Sequence[int], generator: Sequence[int]) -> list[str]:
     return found
 
 
-def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMaker:
+def netns_testbed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMaker:
     """Both hosts are network namespaces; two veth(4) pairs join them."""
 
     def make(timeout_s: float) -> Testbed:

@@ -212,7 +212,7 @@ class QemuTarget(CardTarget):
                         *(card.file for card in cards),
                         *(share.connection.fileno() for share in shared),
                     ],
-                    beside=[share.server for share in shared],
+                    helpers=[share.server for share in shared],
                 ),
                 journal,
             )

@@ -16,7 +16,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.targets import guest, options
-from pentathlon.targets.capabilities import FarSession, FarTarget
+from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
@@ -36,7 +36,7 @@ REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
 POLL_S = 0.5
 
 
-class SshSession(FarSession):
+class SshSession(RemoteSession):
     """A session whose system is another machine: it ends when the guard has cleaned up there."""
 
     def __init__(self, name: str, launch: Launch, journal: UndoJournal, guard: Guard) -> None:
@@ -72,7 +72,7 @@ class SshSession(FarSession):
             super().stop()
 
 
-class SshTarget(FarTarget):
+class SshTarget(RemoteTarget):
     """A Linux machine that this user can log in to without being asked anything."""
 
     kind = KIND.name

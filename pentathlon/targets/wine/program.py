@@ -62,7 +62,7 @@ def _version(path: Path) -> str | None:
     return text.removeprefix("wine-") if text.startswith("wine-") else None
 
 
-def agent(own: str | None, beside: Path) -> Path:
+def agent(own: str | None, agent_file: Path) -> Path:
     """The agent's Windows build: the study's `agent`, $PENTATHLON_AGENT_WINDOWS, the file beside
     the agent of this machine, or what `scripts/cross windows` builds in the checkout.
 
@@ -78,14 +78,14 @@ def agent(own: str | None, beside: Path) -> Path:
             if not _is_windows(Path(named)):
                 raise TargetUnavailable(f"{source} names {named}, which is no Windows program")
             return Path(named).resolve()
-    for path in _places(beside):
+    for path in _places(agent_file):
         if _is_windows(path):
             return path.resolve()
     raise TargetUnavailable("the agent has not been built for Windows", BUILD)
 
 
-def _places(beside: Path) -> Iterator[Path]:
-    yield beside.parent / AGENT
+def _places(agent_file: Path) -> Iterator[Path]:
+    yield agent_file.parent / AGENT
     checkout = Path(__file__).resolve().parents[3]
     yield checkout / "target" / "cross" / "x86_64-pc-windows-gnu" / "release" / AGENT
 

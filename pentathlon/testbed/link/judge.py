@@ -26,7 +26,7 @@ from pentathlon.testbed.link.probes import Delays
 RATE_LIMIT = 0.01
 DELAY_LIMIT_MS = 0.2
 LOSS_LIMIT = 0.01
-CHANCE = 0.001
+LEVEL = 0.001
 """Probability with which chance alone fails a link that is right."""
 
 
@@ -134,7 +134,7 @@ def _judge_delay(way: Way, found: Measured, verdict: Verdict) -> None:
 def _judge_loss(way: Way, found: Measured, verdict: Verdict) -> None:
     lost = found.sent - found.came
     share = lost / found.sent if found.sent else 0.0
-    low, high = chance(way.loss, found.sent)
+    low, high = count_bounds(way.loss, found.sent)
     verdict.figures["loss"] = {
         "asked_percent": 100 * way.loss.mean, "measured_percent": 100 * share,
         "probes": found.sent, "lost": lost, "lost_on_purpose": found.intended,
@@ -156,16 +156,16 @@ def _judge_loss(way: Way, found: Measured, verdict: Verdict) -> None:
         )
 
 
-def chance(loss: Loss, count: int) -> tuple[int, int]:
+def count_bounds(loss: Loss, count: int) -> tuple[int, int]:
     """Least and greatest number of losses among `count` packets that chance allows."""
     mean = loss.mean
     if mean in (0.0, 1.0) or not count:
         exact = round(mean * count)
         return exact, exact
     if loss.chain is None:
-        edges = (CHANCE / 2, 1 - CHANCE / 2)
+        edges = (LEVEL / 2, 1 - LEVEL / 2)
         low, high = (int(scipy.stats.binom.ppf(edge, count, mean)) for edge in edges)
         return low, high
     spread = math.sqrt(count * mean * (1 - mean) * loss.spread_factor)
-    reach = float(scipy.stats.norm.ppf(1 - CHANCE / 2)) * spread + 0.5
+    reach = float(scipy.stats.norm.ppf(1 - LEVEL / 2)) * spread + 0.5
     return max(math.floor(count * mean - reach), 0), min(math.ceil(count * mean + reach), count)

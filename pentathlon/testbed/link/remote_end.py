@@ -24,7 +24,7 @@ from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.ends import Cable, Ends
 from pentathlon.testbed.link.guest_end import OWN_MAC, bridge
 from pentathlon.testbed.link.testbed import GATHER, SIDES, Side
-from pentathlon.testbed.remote_host import FarEnd, reach
+from pentathlon.testbed.remote_host import RemoteEndpoint, reach
 
 CARRIER_S = 15
 """Time for two cards to agree on a rate, in seconds; some take five."""
@@ -46,14 +46,14 @@ PING_S, PING_MS = 5.0, 100
 """How long a first packet may take, beside the link's round trip, and how often it is tried."""
 
 
-def reached(ends: Ends, timeout_s: float) -> dict[Side, FarEnd]:
+def reached(ends: Ends, timeout_s: float) -> dict[Side, RemoteEndpoint]:
     """Reach those ends that are other machines, and look whether their cables are free.
 
     Raises:
         TargetUnavailable: a machine lacks something, or uses an interface.
         TargetError: one cannot be reached.
     """
-    found: dict[Side, FarEnd] = {}
+    found: dict[Side, RemoteEndpoint] = {}
     try:
         for number, side in enumerate(SIDES):
             target, cable = ends.far(number), ends.cables[number]
@@ -88,7 +88,9 @@ def _state(name: str) -> dict[str, int]:
     return {"mtu": found["mtu"], "up": int("UP" in found["flags"]), "gro": gro}
 
 
-def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: int = 1500) -> None:
+def put_beyond(
+    end: Endpoint, interface: str, far: RemoteEndpoint, cable: Cable, mtu: int = 1500
+) -> None:
     """Join another machine to the interface of a namespace; it has the namespace's addresses then.
 
     Args:
@@ -121,7 +123,7 @@ def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: in
         ) from None
 
 
-def _prepare(far: FarEnd, mtu: int) -> None:
+def _prepare(far: RemoteEndpoint, mtu: int) -> None:
     """Addresses of the other machine's interface, and its longest packet."""
     program, device = far.need("ip", "iproute2"), far.device
     found = _shown(far, far.shell('"$1" -json link show dev "$2"', program, device))
@@ -139,7 +141,7 @@ def _prepare(far: FarEnd, mtu: int) -> None:
         raise TargetError(f"{far.name}: {device} takes no address: {far.refused[4]}")
 
 
-def _shown(far: FarEnd, output: str) -> dict[str, Any]:
+def _shown(far: RemoteEndpoint, output: str) -> dict[str, Any]:
     """MTU and flags of the machine's interface, as its ip(8) states.
 
     Raises:
@@ -158,7 +160,7 @@ def _shown(far: FarEnd, output: str) -> dict[str, Any]:
     return {"mtu": mtu, "flags": flags}
 
 
-def hardware_address(far: FarEnd) -> str:
+def hardware_address(far: RemoteEndpoint) -> str:
     """Of the machine's interface.
 
     Raises:
@@ -172,7 +174,7 @@ def hardware_address(far: FarEnd) -> str:
     return output
 
 
-def forget_neighbours(far: FarEnd, addresses: Sequence[str]) -> None:
+def forget_neighbours(far: RemoteEndpoint, addresses: Sequence[str]) -> None:
     """Have the machine forget at the end what it is told of the other end's hardware address."""
     program = far.need("ip", "iproute2")
     far.undo_by(
@@ -180,7 +182,7 @@ def forget_neighbours(far: FarEnd, addresses: Sequence[str]) -> None:
     )
 
 
-def check_cable(far: FarEnd, address: str, round_trip_s: float) -> None:
+def check_cable(far: RemoteEndpoint, address: str, round_trip_s: float) -> None:
     """Look whether packets pass between the machine and the link's other end.
 
     Raises:

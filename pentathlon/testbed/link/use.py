@@ -32,7 +32,7 @@ from pentathlon.testbed.link.testbed import (
     open_link,
     places,
 )
-from pentathlon.testbed.remote_host import FarEnd
+from pentathlon.testbed.remote_host import RemoteEndpoint
 from pentathlon.testbed.trial import Task
 
 
@@ -154,7 +154,7 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
     return make
 
 
-def _acquaint(bed: LinkTestbed, far: Mapping[Side, FarEnd], guests: bool) -> None:
+def _acquaint(bed: LinkTestbed, far: Mapping[Side, RemoteEndpoint], guests: bool) -> None:
     """Tell the hosts each other's hardware addresses; namespaces know those of guests already.
 
     Args:

@@ -60,7 +60,7 @@ def no_namespaces() -> str | None:
     return None
 
 
-def ground_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Testbed:
+def testbed_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Testbed:
     """Both ends of a link, guests among them, each ready within so many seconds."""
     target = make_target(system, agent.locate(), place)
     assert isinstance(target, PairTarget)

@@ -27,12 +27,12 @@ from tests.experiments.file_services.conftest import (
     every_task_runs,
     failure,
     goes_on_after,
-    ground_of,
     http_3_runs,
     lacking,
     no_namespaces,
     samples,
     small_disk,
+    testbed_of,
     wrong_password,
 )
 
@@ -54,7 +54,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
         try:
-            testbed = ground_of(place, str(profile), system)
+            testbed = testbed_of(place, str(profile), system)
         except TargetError as error:
             pytest.skip(str(error))
     yield Bench(Testbeds(testbed), place)
@@ -176,7 +176,7 @@ def test_every_task_runs_between_a_guest_and_a_namespace(
     else:
         system = System(name="mixed", target="netns", peer=Peer(target="uml", kernel=kernel))
     monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-    testbed = ground_of(tmp_path, str(profile), system)
+    testbed = testbed_of(tmp_path, str(profile), system)
     try:
         assert (testbed.client.apart, testbed.server.apart) == (
             guest_is_client,
@@ -196,7 +196,7 @@ def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:
         name="mixed", target="netns", peer=Peer(target="uml", kernel=str(HERE[-1].path))
     )
     try:
-        testbed = ground_of(tmp_path, CABLE, system)
+        testbed = testbed_of(tmp_path, CABLE, system)
     except TargetError as error:
         pytest.skip(str(error))
     try:

@@ -11,13 +11,13 @@ import pytest
 
 from pentathlon.experiments.file_services import trial
 from pentathlon.experiments.file_services.programs import SYSTEM_PYTHON
-from pentathlon.experiments.file_services.remote_workdir import FarPlace
+from pentathlon.experiments.file_services.remote_workdir import RemotePlace
 from pentathlon.experiments.file_services.spec import Setup
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
 from pentathlon.study.model import Peer, System
-from pentathlon.testbed.remote_host import FarEnd, _look
+from pentathlon.testbed.remote_host import RemoteEndpoint, _look
 from tests.experiments.file_services.conftest import (
     Bench,
     Testbeds,
@@ -93,18 +93,18 @@ def test_what_breaks_a_task_with_another_machine_costs_one_sentence(
 def test_another_machine_whose_disk_is_full_costs_one_sentence(
     far_client: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    made, remove = FarPlace.__init__, FarPlace.remove
+    made, remove = RemotePlace.__init__, RemotePlace.remove
 
-    def small(self: FarPlace, host: FarEnd, *rest: Any) -> None:
+    def small(self: RemotePlace, host: RemoteEndpoint, *rest: Any) -> None:
         made(self, host, *rest)
         host.shell('mount -t tmpfs -o size=64k tmpfs "$1"', str(self.into))
 
-    def unmount(self: FarPlace) -> None:
+    def unmount(self: RemotePlace) -> None:
         far_client.testbed.client.perform(["umount", str(self.into)], 10.0)
         remove(self)
 
-    monkeypatch.setattr(FarPlace, "__init__", small)
-    monkeypatch.setattr(FarPlace, "remove", unmount)
+    monkeypatch.setattr(RemotePlace, "__init__", small)
+    monkeypatch.setattr(RemotePlace, "remove", unmount)
     message = failure(far_client.run("files.copy", protocols=[protocol]))
     assert message.startswith("the client's disk is full")
     monkeypatch.undo()
@@ -227,7 +227,7 @@ def test_a_link_to_another_machine_that_is_cut_costs_one_sentence(
     cut_in_mid_task(request.getfixturevalue(f"far_{far}"), monkeypatch, "smb")
 
 
-class Answers(FarEnd):
+class Answers(RemoteEndpoint):
     """A machine to which the connection goes over what is to be measured."""
 
     def shell(self, script: str, *words: str, input: str = "", timeout_s: float = 1.0) -> str:

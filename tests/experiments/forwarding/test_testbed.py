@@ -48,7 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
     target = make_target(FakeSystem(target="netns"), program, tmp_path_factory.mktemp("state"))
-    found = testbed.netns_bed(target, None)(20)  # type: ignore[arg-type]
+    found = testbed.netns_testbed(target, None)(20)  # type: ignore[arg-type]
     yield found
     hosts.stop([found.forwarder, found.generator])
 

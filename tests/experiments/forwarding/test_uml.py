@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pentathlon.experiments.forwarding import testbed
-from pentathlon.experiments.forwarding.guest_testbed import guest_bed
+from pentathlon.experiments.forwarding.guest_testbed import guest_testbed
 from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
         target.prepare()
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
-    host = guest_bed(target, None)(120)
+    host = guest_testbed(target, None)(120)
     yield host
     hosts.stop([host.forwarder, host.generator])
 
