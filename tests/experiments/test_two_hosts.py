@@ -48,8 +48,8 @@ class Testbed(SimpleNamespace):
     __test__ = False
 
     def echoes(self) -> float:
-        self.asked = getattr(self, "asked", 0) + 1
-        return 10.0 * self.asked
+        self.calls = getattr(self, "calls", 0) + 1
+        return 10.0 * self.calls
 
     found: ClassVar[dict[str, Any]] = {}
 

@@ -65,15 +65,15 @@ class Talk(QuicConnectionProtocol):  # type: ignore[misc]
     def quic_event_received(self, event: QuicEvent) -> None:
         if isinstance(event, ProtocolNegotiated):
             self._http = H3Connection(self._quic)
-            self._asked: dict[int, dict[bytes, bytes]] = {}
+            self._headers_of: dict[int, dict[bytes, bytes]] = {}
             return
         if not hasattr(self, "_http"):
             return
         for one in self._http.handle_event(event):
             if isinstance(one, HeadersReceived):
-                self._asked[one.stream_id] = dict(one.headers)
+                self._headers_of[one.stream_id] = dict(one.headers)
             if isinstance(one, HeadersReceived | DataReceived) and one.stream_ended:
-                self._answer(one.stream_id, self._asked.pop(one.stream_id))
+                self._answer(one.stream_id, self._headers_of.pop(one.stream_id))
 
     def _answer(self, stream: int, request_headers: dict[bytes, bytes]) -> None:
         method, path = request_headers[b":method"].decode(), request_headers[b":path"].decode()

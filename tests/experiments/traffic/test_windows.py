@@ -138,7 +138,7 @@ def test_a_receiver_that_did_not_hear_of_the_flows_has_no_counters(
 ) -> None:
     send = Endpoint.send
     monkeypatch.setattr(
-        Endpoint, "send", lambda self, *asked: send(self, *asked) | {"announced": False}
+        Endpoint, "send", lambda self, *arguments: send(self, *arguments) | {"announced": False}
     )
     found, metrics = hosts_of(pair)
     assert found[0] and not found[1]

@@ -3,8 +3,8 @@
 (window.pentathlonPictures ||= []).push((tools) => {
   const { data, grid, panel, legend, levels, axisY, colour, number, compact, names, systems, style, SYMBOLS } = tools;
 
-  const tell = (p, unit) => `${names[p.s]}, ${p.link}\n${number(p.y)} ${unit}${p.lo === null ? "" : ` (${number(p.lo)} to ${number(p.hi)})`}`;
-  const tip = (points, x, unit) => Plot.tip(points, Plot.pointer({ x, y: "y", title: (p) => tell(p, unit) + (p.least ? `\nleast: ${number(p.least)} ${unit}` : ""), fill: "var(--raised)", stroke: "var(--rule-strong)" }));
+  const tooltip = (p, unit) => `${names[p.s]}, ${p.link}\n${number(p.y)} ${unit}${p.lo === null ? "" : ` (${number(p.lo)} to ${number(p.hi)})`}`;
+  const tip = (points, x, unit) => Plot.tip(points, Plot.pointer({ x, y: "y", title: (p) => tooltip(p, unit) + (p.least ? `\nleast: ${number(p.least)} ${unit}` : ""), fill: "var(--raised)", stroke: "var(--rule-strong)" }));
 
   /* One link: a bar for each system, its interval, and a dash where the link's least time is. */
   const bars = (link, points, width) => {
