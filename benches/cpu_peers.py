@@ -60,7 +60,7 @@ def ours(
     environment: dict[str, str] | None = None,
     **case: str,
 ) -> float:
-    """The agent's figure in one case: the median of its samples, as openssl tells the mean of a
+    """The agent's figure in one case: the median of its samples, as openssl reports the mean of a
     second; the best one of the file codecs, as their peers tell."""
     found = turns.samples(
         program,
@@ -78,7 +78,7 @@ def ours(
 
 def openssl(place: Place, *options: str) -> str:
     command = [*place.command(), str(turns.find("openssl")), "speed", "-mr", "-seconds", "1"]
-    return turns.said([*command, *options])
+    return turns.output([*command, *options])
 
 
 def cipher(place: Place, length: int, *options: str) -> float:
@@ -103,7 +103,7 @@ def pi_rows(program: Path, place: Place, digits: int, peer: str) -> tuple[dict[s
         )
 
     def gmp() -> float:
-        return number(r": ([\d.]+) s", turns.said([*place.command(), peer, str(digits)]))
+        return number(r": ([\d.]+) s", turns.output([*place.command(), peer, str(digits)]))
 
     return ({"GMP": gmp, "ours": own},)
 
@@ -120,7 +120,7 @@ def best(work: Callable[[], object], length: int) -> float:
 
 def zstd(place: Place, file: Path, which: int) -> float:
     """MB/s (10^6) of level 3, to compress (0) or to restore (1)."""
-    text = turns.said([*place.command(), str(turns.find("zstd")), "-b3", "-e3", "-i1", str(file)])
+    text = turns.output([*place.command(), str(turns.find("zstd")), "-b3", "-e3", "-i1", str(file)])
     found = re.findall(r"([\d.]+) MB/s, +([\d.]+) MB/s", text.replace("\r", "\n"))
     if not found:
         raise RuntimeError(f"zstd said: {text.strip()!r}")
@@ -174,7 +174,7 @@ def aws_lc() -> list[str] | None:
 
 def by_twin(place: Place, program: str, *arguments: str | int) -> float:
     command = [*place.command(), program, *map(str, arguments)]
-    return number(r"^rate: ([\d.]+)$", turns.said(command))
+    return number(r"^rate: ([\d.]+)$", turns.output(command))
 
 
 def aes(program: Path, place: Place, twins: Twins) -> Iterator[Compared]:
@@ -324,7 +324,7 @@ def codec(program: Path, place: Place, rounds: int, folder: Path) -> int:
 
     def by_library(twin: str | None, *arguments: str | int | Path) -> float:
         command = [*place.command(), str(twin), str(file), *map(str, arguments)]
-        return number(r"^rate: ([\d.]+)$", turns.said(command))
+        return number(r"^rate: ([\d.]+)$", turns.output(command))
 
     for number_, verb in enumerate(("compress", "decompress")):
         by = partial(ours, program, place, f"cpu.{verb}")

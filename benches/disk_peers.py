@@ -48,7 +48,7 @@ Figures = dict[str, float]
 def ours(program: Path, pair: Pair, place: Place, directory: Path) -> Figures:
     """The median rate of one run of the agent, after a pass that is not counted, and the quantiles
     of all requests' times."""
-    told = turns.events(
+    reported = turns.events(
         program,
         pair.workload,
         pair.parameters,
@@ -57,7 +57,7 @@ def ours(program: Path, pair: Pair, place: Place, directory: Path) -> Figures:
         tries=3,
         warmup=1,
     )
-    measured = [event for event in told if event.get("phase") == "measure"]
+    measured = [event for event in reported if event.get("phase") == "measure"]
     value = statistics.median(
         float(event["value"])
         for event in measured
@@ -89,14 +89,14 @@ def fio(program: str, job: Fio, pair: Pair, place: Place, directory: Path) -> Fi
     limited = "--fsync=1" in job.options or any("runtime=" in option for option in job.options)
     size = [] if any("size=" in option for option in job.options) else [f"--size={FILE_BYTES}"]
     shares = ":".join(f"{100 * share:g}" for share in QUANTILES.values())
-    asked = ["--lat_percentiles=1", "--clat_percentiles=1", f"--percentile_list={shares}"]
+    requested = ["--lat_percentiles=1", "--clat_percentiles=1", f"--percentile_list={shares}"]
 
     def run(passes: int) -> Figures:
         limits = [] if limited else [f"--runtime={SECONDS * passes:.0f}"]
         loops = [] if "--time_based=1" in job.options else [f"--loops={passes}"]
-        kept = asked if pair.quantiles else []
+        kept = requested if pair.quantiles else []
         command = [*common, *size, *limits, *loops, *job.options, *kept, "--output-format=json"]
-        text = turns.said(command)
+        text = turns.output(command)
         # Warnings can stand before the document.
         document = json.loads(text[text.index("{") :])["jobs"][0]
         answer = document[job.half]
@@ -119,14 +119,14 @@ def fio(program: str, job: Fio, pair: Pair, place: Place, directory: Path) -> Fi
 def written(program: str, file: Path) -> None:
     """Lets fio make the file and waits until it is on the device, as ours is."""
     name = [f"--filename={file}", "--name=peer", f"--size={FILE_BYTES}"]
-    turns.said([program, *name, "--rw=write", "--bs=1M", "--end_fsync=1"])
+    turns.output([program, *name, "--rw=write", "--bs=1M", "--end_fsync=1"])
 
 
 def sysbench(program: str, job: Sysbench, place: Place, directory: Path) -> Figures:
     """Reads per second of sysbench's fileio."""
     text = ""
     for step in ("prepare", "run", "cleanup"):
-        text += turns.said([*place.command(), program, "fileio", *job.options, step], directory)
+        text += turns.output([*place.command(), program, "fileio", *job.options, step], directory)
         os.sync()
     return {"rate": number(r"reads/s: +([0-9.]+)", text)}
 
@@ -137,7 +137,7 @@ def twin(program: str, job: Twin, maker: str, place: Place, directory: Path) -> 
     if "FILE" in job.arguments:
         written(maker, file)
     arguments = [str(file) if word == "FILE" else word for word in job.arguments]
-    text = turns.said([*place.command(), program, *arguments], directory)
+    text = turns.output([*place.command(), program, *arguments], directory)
     file.unlink(missing_ok=True)
     wanted = ("rate", *QUANTILES) if "timed" in job.arguments else ("rate",)
     return {name: number(rf"^{re.escape(name)}: ([0-9.]+)$", text) for name in wanted}

@@ -165,20 +165,20 @@ def ours(
     program: Path, workload: str, size: tuple[int, int], parameters: dict[str, list[str]]
 ) -> float:
     """The best rate, in millions a second."""
-    asked = {"api": "gl", "width": size[0], "height": size[1]} | parameters
-    found = turns.samples(program, workload, asked, tries=5, sample_ms=300)
+    requested = {"api": "gl", "width": size[0], "height": size[1]} | parameters
+    found = turns.samples(program, workload, requested, tries=5, sample_ms=300)
     return max(float(event["value"]) for event in found if event["metric"] == "rate")
 
 
 def twin(program: str, files: list[Path], size: tuple[int, int], *peer: str) -> float:
-    asked = [*map(str, files), *map(str, size)]
-    return float(turns.said([program, *asked, "2", *peer]))
+    requested = [*map(str, files), *map(str, size)]
+    return float(turns.output([program, *requested, "2", *peer]))
 
 
 def glmark2(scene: str, size: tuple[int, int], each: float) -> float:
     """Frames a second of glmark2 times what each frame has, in millions a second."""
     command = [str(turns.find("glmark2")), "--off-screen", "--frame-end", "finish"]
-    text = turns.said([*command, "-s", f"{size[0]}x{size[1]}", "-b", f"{scene}:duration=2"])
+    text = turns.output([*command, "-s", f"{size[0]}x{size[1]}", "-b", f"{scene}:duration=2"])
     found = re.search(r"FPS: (\d+)", text)
     if found is None:
         raise RuntimeError(f"glmark2 said: {text.strip()!r}")
@@ -220,11 +220,11 @@ def sides(directory: Path) -> dict[str, Measure]:
 
 
 def rows() -> list[Ratio]:
-    told = []
+    parts = []
     for width, height in SIZES:
         name = f"{width}x{height}"
         what = f"Mtriangles/s, {name}"
-        told += [
+        parts += [
             Ratio(what, f"ours, {name}", f"twin, {name}", "the same mesh, light and batches"),
             Ratio(
                 what,
@@ -241,7 +241,7 @@ def rows() -> list[Ratio]:
             ),
         ]
     what = "Mtexels/s, 640x512"
-    told += [
+    parts += [
         Ratio(what, "ours, texels", "twin, texels", "the same textures, layers and batches"),
         Ratio(
             what,
@@ -256,7 +256,7 @@ def rows() -> list[Ratio]:
             "the peer's shader and buffers, frame by frame",
         ),
     ]
-    return told
+    return parts
 
 
 def main() -> int:

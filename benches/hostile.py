@@ -66,17 +66,17 @@ def part(kind: str, seed: int) -> Part:
         return kind, seed, Counter(), f"{type(error).__name__}: {str(error)[:300]} ({notes})"
 
 
-def parts(asked: list[str], seed: int) -> Iterator[tuple[str, int]]:
+def parts(requests: list[str], seed: int) -> Iterator[tuple[str, int]]:
     """Kinds and seeds in turn, without an end."""
     while True:
-        for kind in asked:
+        for kind in requests:
             yield kind, seed
         seed += 1
 
 
-def done(asked: list[str], seed: int, count: int, seconds: float, jobs: int) -> Iterator[Part]:
-    """The parts as they end, until so many pieces are asked for or so many seconds have passed."""
-    todo = islice(parts(asked, seed), -(-count // PART))
+def done(requests: list[str], seed: int, count: int, seconds: float, jobs: int) -> Iterator[Part]:
+    """The parts as they end, until so many pieces are requested or so many seconds have passed."""
+    todo = islice(parts(requests, seed), -(-count // PART))
     start = time.monotonic()
     going: set[Future[Part]] = set()
     with ProcessPoolExecutor(jobs) as pool:
@@ -96,24 +96,24 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the first part of each kind")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--kinds", nargs="+", choices=kinds(), default=kinds())
-    asked = parser.parse_args()
-    if asked.count is None:
-        asked.count = 100_000 if asked.seconds is None else sys.maxsize
-    if asked.seconds is None:
-        asked.seconds = math.inf
-    ends: dict[str, Counter[str]] = {kind: Counter() for kind in asked.kinds}
+    arguments = parser.parse_args()
+    if arguments.count is None:
+        arguments.count = 100_000 if arguments.seconds is None else sys.maxsize
+    if arguments.seconds is None:
+        arguments.seconds = math.inf
+    ends: dict[str, Counter[str]] = {kind: Counter() for kind in arguments.kinds}
     wrong = 0
     start = time.monotonic()
     for kind, seed, found, fault in done(
-        asked.kinds, asked.seed, asked.count, asked.seconds, asked.jobs
+        arguments.kinds, arguments.seed, arguments.count, arguments.seconds, arguments.jobs
     ):
         ends[kind] += found
         if fault:
             wrong += 1
             print(f"{kind}, seed {seed}: {fault}", flush=True)
     for kind, found in ends.items():
-        told = ", ".join(f"{count:,} {name}" for name, count in sorted(found.items()))
-        print(f"{kind:24}{told}")
+        text = ", ".join(f"{count:,} {name}" for name, count in sorted(found.items()))
+        print(f"{kind:24}{text}")
     largest = max(getrusage(who).ru_maxrss for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
     print(
         f"{sum(sum(one.values()) for one in ends.values()):,} pieces in "

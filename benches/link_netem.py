@@ -48,8 +48,8 @@ def main() -> None:
             for engine in engines:
                 with open_link(agent.locate(), profile, engine=engine) as bed:
                     found[engine].append(measure(bed))
-                    asked = wanted(bed)
-        for figure, aim in asked.items():
+                    requested = wanted(bed)
+        for figure, aim in requested.items():
             own, others = (
                 statistics.median(one[figure] or 0.0 for one in found[engine]) for engine in engines
             )
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def wanted(bed: LinkTestbed) -> Figures:
-    """What the profile asks for; None where it says nothing."""
+    """What the profile asks for; None where there is none."""
     found: Figures = {}
     for direction in SENDER:
         way = bed.profile.way(direction)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from turns import TRIES, Place, number, said
+from turns import TRIES, Place, number, output
 
 SIZES = (16 << 10, 1 << 20, 64 << 20)
 """In the first cache, the second and beyond."""
@@ -61,7 +61,7 @@ class Pair:
     everywhere: bool = False
     """Whether both run on every CPU instead of the one given."""
     rounds: int | None = None
-    """Fewer rounds than asked for, where the peer takes long."""
+    """Fewer rounds than requested, where the peer takes long."""
     instead: Peer | None = None
     """A twin that stands for the agent: it does what the peer does."""
     levels: bool = False
@@ -74,7 +74,7 @@ def bw_mem(operation: str, pages: tuple[str, ...] = ()) -> Peer:
     def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
         command = [*place.command(), *pages, program, "-N", str(TRIES)]
         return {
-            size: number(r"^[0-9.]+ ([0-9.]+)$", said([*command, str(size), operation]))
+            size: number(r"^[0-9.]+ ([0-9.]+)$", output([*command, str(size), operation]))
             for size in sizes
         }
 
@@ -87,7 +87,7 @@ def twin(operation: str, width: int, threads: int, *settings: str) -> Peer:
     def one(program: str, size: int, place: Place) -> float:
         begin = place.command() if threads == 1 else place.everywhere().command()
         command = [*begin, "env", *settings, program, operation, *map(str, (width, size, threads))]
-        return number(r"^rate: ([0-9.]+)$", said(command))
+        return number(r"^rate: ([0-9.]+)$", output(command))
 
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
 
@@ -112,7 +112,7 @@ def memrate(name: str) -> Peer:
 
     def one(program: str, size: int, place: Place) -> float:
         flags = ["--memrate", "1", "--memrate-bytes", str(size), "-t", "1", "--metrics"]
-        text = said([*place.command(), program, *flags])
+        text = output([*place.command(), program, *flags])
         return number(rf"memrate +([0-9.]+) {name} MB per sec", text) * MIB / 1e6
 
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
@@ -131,7 +131,7 @@ def sysbench(operation: str, threads: int = 1) -> Peer:
         }
         flags = [f"--{name}={value}" for name, value in options.items()]
         begin = place.command() if threads == 1 else place.everywhere().command()
-        text = said([*begin, program, "memory", *flags, "run"])
+        text = output([*begin, program, "memory", *flags, "run"])
         return number(r"\(([0-9.]+) MiB/sec\)", text) * MIB / 1e6
 
     return lambda program, sizes, place: {size: one(program, size, place) for size in sizes}
@@ -139,7 +139,7 @@ def sysbench(operation: str, threads: int = 1) -> Peer:
 
 def stream(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
     """Megabytes copied a second: STREAM counts each byte twice, as read and as written."""
-    rate = number(r"^Copy:\s+([0-9.]+)", said([*place.command(), program]))
+    rate = number(r"^Copy:\s+([0-9.]+)", output([*place.command(), program]))
     return dict.fromkeys(sizes, rate / 2)
 
 
@@ -149,7 +149,7 @@ def lat_mem_rd(pages: tuple[str, ...] = ()) -> Peer:
     def measure(program: str, sizes: tuple[int, ...], place: Place) -> Figures:
         mebibytes = max(1, max(sizes) // MIB)
         sweep = [program, "-N", "1", "-t", str(mebibytes), "64"]
-        text = said([*place.command(), *pages, *sweep])
+        text = output([*place.command(), *pages, *sweep])
         return {size: number(rf"^{size / MIB:.5f} ([0-9.]+)$", text) for size in sizes}
 
     return measure

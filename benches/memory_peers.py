@@ -38,7 +38,7 @@ from pentathlon.protocol import agent
 
 def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Figures:
     """Median (or best) value of the agent's samples."""
-    told = turns.events(
+    reported = turns.events(
         program,
         pair.workload,
         pair.parameters | ({} if pair.levels else {"block_bytes": sizes}),
@@ -46,7 +46,7 @@ def ours(program: Path, pair: Pair, sizes: tuple[int, ...], place: Place) -> Fig
     )
     samples: dict[int, list[float]] = {} if pair.levels else {size: [] for size in sizes}
     chosen = 0
-    for event in told:
+    for event in reported:
         if event["event"] == "counter" and "block_bytes[" in event["name"]:
             chosen = event["value"]["read_write_latency"]
         if (

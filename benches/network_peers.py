@@ -1,4 +1,4 @@
-"""UDP of 64 bytes over one veth pair between two namespaces: our rungs beside other generators.
+"""UDP of 64 bytes over one veth pair between two namespaces: our backends and other generators.
 
 All take turns in one run, and the order changes from round to round, so that a neighbour's load
 hits all alike. Printed are, each beside its target:
@@ -49,7 +49,7 @@ PACED = (
     ("iperf3", 10_000), ("iperf3", 100_000), ("D-ITG", 10_000),
     ("D-ITG -poll", 10_000),
 )  # fmt: skip
-"""Rates that are asked for, packets/s."""
+"""Rates that are requested, packets/s."""
 
 TARGETS = (
     ("live frames", ("live",), (("iperf3", 10.0), ("D-ITG", 100.0), ("D-ITG -poll", 100.0))),
@@ -60,7 +60,7 @@ TARGETS = (
         (("iperf3", 1.0), ("D-ITG", 10.0), ("D-ITG -poll", 10.0)),
     ),
 )
-"""Of the lossless rates: the best of these rungs over the peer's."""
+"""Of the lossless rates: the best of these transmit backends over the peer's."""
 
 PEERS = ("iperf3", "D-ITG", "D-ITG -poll")
 PROBLEMS = (Failed, CommandError, TargetError)
@@ -103,7 +103,7 @@ def busy_ns() -> float:
 
 
 def lossless(tool: Tool, highest: float, seconds: float, shown: float) -> float | None:
-    """The highest rate without a lost packet, by halving; none if the tool does not tell.
+    """The highest rate without a lost packet, by halving; none if the tool does not report.
 
     Args:
         shown: the rate of a turn that lost nothing, which needs no search, or 0.
@@ -117,7 +117,7 @@ def lossless(tool: Tool, highest: float, seconds: float, shown: float) -> float 
             if turn.received is None:
                 return None
             if turn.sent and turn.received == turn.sent:
-                # A tool that sends less than it is asked for has shown that rate and no more.
+                # A tool that sends less than requested has shown that rate and no more.
                 best, low = max(best, min(middle, turn.rate)), middle
                 break
         else:
@@ -145,11 +145,11 @@ def text(value: float | None, unit: float, missing: str = "-") -> str:
 
 def print_targets(found: dict[str, Measured]) -> None:
     """The best lossless rate of each height over those of the peers, and CPU time per packet."""
-    for what, rungs, peers in TARGETS:
+    for what, backends, peers in TARGETS:
         rates = {
             name: one.lossless
             for name, one in found.items()
-            if name.split(",")[0] in rungs and one.lossless
+            if name.split(",")[0] in backends and one.lossless
         }
         if not rates:
             continue
@@ -226,31 +226,31 @@ def main() -> int:
     parser.add_argument("--lossless", action="store_true", help="search the lossless rates too")
     parser.add_argument("--paced", action="store_true", help="ask for rates too")
     parser.add_argument("--only", nargs="+", default=[""], help="tools whose names begin so")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     if os.geteuid():
-        print("this needs root: the rungs below the sockets are refused to others")
+        print("this needs root: the transmit backends below the sockets are refused to others")
         return 1
     with bed() as made:
         segment_before_the_link(made)
         running = {tool.name: tool for tool in tools(made)}
-        running = {n: tool for n, tool in running.items() if n.startswith(tuple(asked.only))}
+        running = {n: tool for n, tool in running.items() if n.startswith(tuple(arguments.only))}
         found = {name: Measured() for name in running}
-        for number in range(asked.rounds):
+        for number in range(arguments.rounds):
             for name, tool in list(running.items())[:: 1 if number % 2 == 0 else -1]:
-                found[name].turns += turn_of(tool, 0.0, asked.seconds)
+                found[name].turns += turn_of(tool, 0.0, arguments.seconds)
         found = {name: one for name, one in found.items() if one.turns}
         print_turns(found)
-        for number in range(asked.rounds if asked.paced else 0):
+        for number in range(arguments.rounds if arguments.paced else 0):
             for name, rate in PACED[:: 1 if number % 2 == 0 else -1]:
                 if name in found:
                     turns = found[name].paced.setdefault(rate, [])
-                    turns += turn_of(running[name], rate, asked.seconds)
-        if asked.paced:
+                    turns += turn_of(running[name], rate, arguments.seconds)
+        if arguments.paced:
             print_paced(found)
-        for number in range(asked.rounds if asked.lossless else 0):
+        for number in range(arguments.rounds if arguments.lossless else 0):
             for name, one in list(found.items())[:: 1 if number % 2 == 0 else -1]:
-                one.searched += searched(running[name], one, number, asked.seconds)
-        if asked.lossless:
+                one.searched += searched(running[name], one, number, arguments.seconds)
+        if arguments.lossless:
             print_lossless(found)
     if not {"iperf3", "D-ITG", "sockperf"} & found.keys():
         print("no peer could be compared with")

@@ -1,4 +1,4 @@
-"""The generators that `network_peers.py` compares: every rung of ours, and its peers."""
+"""The generators that `network_peers.py` compares: our transmit backends, and their peers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pentathlon.testbed.endpoint import Endpoint
 
 SIZE = 64
 """Payload of a packet in every tool, in bytes."""
-RUNGS = (
+BACKENDS = (
     ("send", "blocking"),
     ("send", "spinning"),
     ("sendmmsg", "blocking"),
@@ -59,12 +59,12 @@ class Turn:
     """What one tool did in one turn.
 
     Attributes:
-        sent, received: packets; received is None where the tool does not tell.
+        sent, received: packets; received is None where the tool does not report.
         seconds: length of sending.
         own_ns: CPU time of its programs at both ends, with what the kernel did in their names, and
             of the kernel's own threads for network work (ksoftirqd).
-        busy_ns: what all CPUs were busy in the meantime, whoever had them.
-        late_ns: how much later than intended each packet left; None where nobody knows.
+        busy_ns: what all CPUs were busy in the meantime, the one who had them.
+        late_ns: how much later than intended each packet left; None where it is unknown.
     """
 
     sent: int
@@ -143,17 +143,18 @@ class System:
     settings: Any = Settings()
 
 
-def ours(made: Testbed, rung: str, receiver: str) -> Tool:
-    """One rung of the ladder."""
+def ours(made: Testbed, backend: str, receiver: str) -> Tool:
+    """One transmit backend."""
 
     def run(rate: float, seconds: float) -> Turn:
         first, second = made.pair
         common = {"trial": secrets.token_hex(4), "session": secrets.token_hex(8)}
         flow = {"flow": 0, "protocol": "udp"}
-        told = transmit_backends.receiving(rung, receiver) | {"role": "receive"}
-        told["buffer_bytes"] = buffer_bytes()
+        reported = transmit_backends.receiving(backend, receiver) | {"role": "receive"}
+        reported["buffer_bytes"] = buffer_bytes()
         ready = second.listen(
-            common | {"address": made.address, "flows": [flow | {"address": made.address} | told]}
+            common
+            | {"address": made.address, "flows": [flow | {"address": made.address} | reported]}
         )
         port = ready["flows"][0]["port"]
         sending = {
@@ -162,7 +163,7 @@ def ours(made: Testbed, rung: str, receiver: str) -> Tool:
             "size": {"model": "constant", "value": SIZE},
             "gap": {"of": {"model": "constant", "value": rate}, "rate": True},
             "duration_s": seconds,
-            "rung": rung,
+            "transmit_backend": backend,
         }
         exchange = {"address": made.address, "port": ready["exchange_port"]}
         spent = ksoftirqd_ns() + sum(program_ns(end.session.pid) for end in made.pair)
@@ -181,7 +182,7 @@ def ours(made: Testbed, rung: str, receiver: str) -> Tool:
             lasted *= sent["packets"] / (sent["packets"] - 1)
         return Turn(sent["packets"], came["packets"], lasted, own, late_ns=late)
 
-    return Tool(f"{rung}, {receiver}", run)
+    return Tool(f"{backend}, {receiver}", run)
 
 
 def iperf3(made: Testbed, program: str) -> Tool:
@@ -192,10 +193,10 @@ def iperf3(made: Testbed, program: str) -> Tool:
         with spending() as spent, serving(made.inside(1, program, "-s", "-1")):
             words = ["-c", made.address, "-u", "-l", str(SIZE), "-b", bits, "-t", f"{seconds:.0f}"]
             words += ["-w", str(buffer_bytes())]
-            said = json.loads(output(made.inside(0, program, *words, "-J"), seconds))
-        if "error" in said:
-            raise Failed(f"iperf3: {said['error']}")
-        total = said["end"]["sum"]
+            printed = json.loads(output(made.inside(0, program, *words, "-J"), seconds))
+        if "error" in printed:
+            raise Failed(f"iperf3: {printed['error']}")
+        total = printed["end"]["sum"]
         came = int(total["packets"] - total["lost_packets"])
         return Turn(int(total["packets"]), came, total["seconds"], spent[0])
 
@@ -239,8 +240,8 @@ def sockperf(made: Testbed, program: str) -> Tool:
         with spending() as spent, serving(made.inside(1, program, "sr", "-i", made.address, *room)):
             words = ["throughput", "-i", made.address, "-m", str(SIZE), "-t", f"{seconds:.0f}"]
             words += ["--mps", str(int(rate))] if rate else []
-            said = output(made.inside(0, program, *words), seconds)
-        found = number(r"Message Rate is ([\d.]+)", said, "sockperf")
+            printed = output(made.inside(0, program, *words), seconds)
+        found = number(r"Message Rate is ([\d.]+)", printed, "sockperf")
         return Turn(round(found * seconds), None, seconds, spent[0])
 
     return Tool("sockperf", run)
@@ -325,8 +326,8 @@ def number(pattern: str, text: str, program: str) -> float:
 
 
 def tools(made: Testbed) -> list[Tool]:
-    """Every rung that works here, and every peer that is installed."""
-    found = [ours(made, rung, receiver) for rung, receiver in RUNGS]
+    """Every transmit backend that works here, and every peer that is installed."""
+    found = [ours(made, backend, receiver) for backend, receiver in BACKENDS]
     where = os.environ.get("PENTATHLON_PEERS")
     peers = (
         ("iperf3", iperf3), ("ITGSend", ditg), ("ITGSend", ditg_polling), ("sockperf", sockperf)

@@ -133,7 +133,7 @@ def plant(packets: int, sent_file: Path, received_file: Path) -> Planted:
 def note(
     answers: Planted, number: Integers, late: Integers, delay: Integers, came: NDArray[np.bool_]
 ) -> None:
-    """What is told in the order of sequence."""
+    """What is reported in the order of sequence."""
     assert answers.delays is not None
     assert answers.late is not None
     answers.sent += len(number)
@@ -153,7 +153,7 @@ def note(
 def note_order(
     answers: Planted, sequence: Integers, delay: Integers, original: NDArray[np.bool_]
 ) -> None:
-    """What is told in the order of arrival."""
+    """What is reported in the order of arrival."""
     answers.copies += int((~original).sum())
     firsts, values = sequence[original], delay[original]
     answers.received += len(firsts)
@@ -268,17 +268,17 @@ def main() -> int:
     parser.add_argument("--packets", type=int, default=100_000_000, help="packets that are sent")
     parser.add_argument("--rounds", type=int, default=3, help="how often each takes its turn")
     parser.add_argument("--folder", type=Path, help="where the files go (temporary by default)")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     found: dict[str, flow_metrics.FlowMetrics] = {}
     taken: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory(dir=asked.folder) as name:
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as name:
         folder = Path(name)
         ends = folder / "sent", folder / "received"
-        print(f"planting {asked.packets:,} packets", flush=True)
-        answers = plant(asked.packets, *ends)
+        print(f"planting {arguments.packets:,} packets", flush=True)
+        answers = plant(arguments.packets, *ends)
         every = answers.sent + answers.received + answers.copies
         log = ditg_log(folder)
-        for _ in range(asked.rounds):
+        for _ in range(arguments.rounds):
             for by, table in OURS.items():
                 start = time.perf_counter()
                 found[by] = table(*ends)
@@ -310,10 +310,10 @@ def main() -> int:
     if faults:
         print("\n".join(["NOT what was planted:", *faults]))
         return 1
-    told = found["agent"]
+    packets = found["agent"]
     print(
-        f"as planted: {told.lost_ratio:.4%} lost, {told.duplicate_ratio:.4%} further copies, "
-        f"{told.reordered_ratio:.4%} reordered, delays, jitter and lateness to 1 ns"
+        f"as planted: {packets.lost_ratio:.4%} lost, {packets.duplicate_ratio:.4%} further copies, "
+        f"{packets.reordered_ratio:.4%} reordered, delays, jitter and lateness to 1 ns"
     )
     return 0
 

@@ -126,9 +126,9 @@ def main() -> None:
     draws = np.random.default_rng(SEED).choice(ratios, (trials, LAST))
     for name, looks in ((f"looks {DEFAULT_LOOKS}", DEFAULT_LOOKS), (f"fixed {LAST}", (LAST,))):
         real = judge(ratios[None, :LAST], looks, 0.05)
-        said = "slower" if real.different[0] and real.mean[0] < 0 else "not shown"
-        said += f" after {real.blocks[0]} blocks, {real.blocks[0] * 2 * seconds / 60:.2f} min"
-        table.add_row(name, said, *line(judge(draws, looks, 0.05), seconds))
+        text = "slower" if real.different[0] and real.mean[0] < 0 else "not shown"
+        text += f" after {real.blocks[0]} blocks, {real.blocks[0] * 2 * seconds / 60:.2f} min"
+        table.add_row(name, text, *line(judge(draws, looks, 0.05), seconds))
     console.print(table)
 
 

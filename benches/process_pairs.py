@@ -20,8 +20,8 @@ TOUCHED = MAPPED_BYTES // 10
 MESSAGES = 500_000
 """Messages of a run of hackbench."""
 SWITCHES = 60_000
-"""Switches of a run of stress-ng, an eighth of a second: it tells the mean, and of every second at
-a real-time priority the kernel gives other programs up to a twentieth."""
+"""Switches of a run of stress-ng, an eighth of a second: it reports the mean, and of every second
+at a real-time priority the kernel gives other programs up to a twentieth."""
 HELLO = "HELLO"
 """Stands for the path of the program that lat_proc exec starts, which its build decides."""
 BUILDS: dict[str, tuple[str, ...]] = {

@@ -63,17 +63,19 @@ def ours(program: Path, pair: Pair, place: Place, scratch: Path, *, fastest: boo
 def theirs(program: str, command: tuple[str, ...], place: Place, directory: Path) -> float:
     """Median time per call in ns, as the peer reports it (in microseconds)."""
     if command[0] == "perf":
-        text = turns.said([*place.command(), program, *command[1:]], directory)
+        text = turns.output([*place.command(), program, *command[1:]], directory)
         return number(r"([0-9.]+) usecs/op", text) * 1e3
     if command[0] == "stress-ng":
         short = ["--switch-ops", str(SWITCHES), "--metrics"]
-        text = turns.said([*place.command(), program, *command[1:], *short], directory)
+        text = turns.output([*place.command(), program, *command[1:], *short], directory)
         return number(r"([0-9.]+) nanosecs per context switch", text)
     if command[0] == "hackbench":
-        text = turns.said([*place.command(), program, *command[1:], "-l", str(MESSAGES)], directory)
+        text = turns.output(
+            [*place.command(), program, *command[1:], "-l", str(MESSAGES)], directory
+        )
         return number(r"^Time: ([0-9.]+)", text) * 1e9 / MESSAGES
     tries = [program, "-N", str(turns.TRIES), *command[1:]]
-    text = turns.said([*place.command(), *tries], directory)
+    text = turns.output([*place.command(), *tries], directory)
     if command[0] == "lat_ctx":
         return number(r"^2 ([0-9.]+)", text) * 1e3
     # lat_mmap prints megabytes and microseconds, the others a sentence.

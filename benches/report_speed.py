@@ -47,7 +47,7 @@ def inside(directory: Path) -> None:
     judging = time.perf_counter() - start
     print(f"{'evaluate':22}{judging:8.2f} s")
     writing = 0.0
-    for name in ("html", *files.FORMATS):
+    for name in files.FORMATS:
         start = time.perf_counter()
         (file,) = files.write(evaluation, result, directory, [name])
         took = time.perf_counter() - start

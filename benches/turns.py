@@ -80,7 +80,7 @@ def library(name: str) -> str | None:
 
 
 def built(source: str | Sequence[str], program: Path, *flags: str) -> str | None:
-    """Compiles a twin of one source or several; none (and a line that says so) where that fails."""
+    """Compiles a twin of one or more sources; none (and a printed line) where that fails."""
     sources = [source] if isinstance(source, str) else source
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
@@ -96,7 +96,7 @@ def built(source: str | Sequence[str], program: Path, *flags: str) -> str | None
     return str(program)
 
 
-def said(command: Sequence[str], directory: Path | None = None) -> str:
+def output(command: Sequence[str], directory: Path | None = None) -> str:
     """All that a program writes."""
     run = subprocess.run(
         command,
@@ -162,11 +162,11 @@ def events(
         timeout=300,
         check=True,
     )
-    told = [json.loads(line) for line in run.stdout.splitlines()]
-    for event in told:
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    for event in lines:
         if event["event"] == "error":
             raise RuntimeError(f"{workload}: {event['reason']}")
-    return told
+    return lines
 
 
 def samples(
@@ -177,8 +177,8 @@ def samples(
     Raises:
         RuntimeError: the agent reported an error or no sample.
     """
-    told = events(program, workload, parameters, **options)
-    found = [e for e in told if e["event"] == "sample" and e["phase"] == "measure"]
+    parts = events(program, workload, parameters, **options)
+    found = [e for e in parts if e["event"] == "sample" and e["phase"] == "measure"]
     if not found:
         raise RuntimeError(f"{workload} gave no sample")
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.targets import registry
-from pentathlon.targets.capabilities import CardTarget, FarTarget, LoopbackTarget, PlacedTarget
+from pentathlon.targets.capabilities import CardTarget, LoopbackTarget, PlacedTarget, RemoteTarget
 from pentathlon.targets.contract import Target
 from pentathlon.targets.descriptor import Doctor, Kind
 
@@ -145,7 +145,8 @@ def test_a_new_folder_is_enough(tmp_path: Path) -> None:
         [sys.executable, "-c", code, str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == " ".join([*registry.ORDER, "bsd", "(1, 2, 3)"]) + "\n"
+    others = sorted({kind.name for kind in KINDS} - set(registry.ORDER) | {"bsd"})
+    assert done.stdout == " ".join([*registry.ORDER, *others, "(1, 2, 3)"]) + "\n"
 
 
 def test_to_load_a_study_loads_no_target() -> None:
@@ -182,11 +183,11 @@ def test_a_kind_is_what_its_class_can_do(kind: Kind) -> None:
     assert isinstance(kind.look(), Doctor)
     assert set(kind.required) <= {*kind.keys, *kind.own_keys}
     if (end := kind.end) is None:
-        assert not issubclass(made, CardTarget | FarTarget | LoopbackTarget | PlacedTarget)
+        assert not issubclass(made, CardTarget | RemoteTarget | LoopbackTarget | PlacedTarget)
         return
     needed = {
         "loopback": (PlacedTarget, LoopbackTarget), "veth": PlacedTarget, "sockets": CardTarget,
-        "namespace": PlacedTarget, "packets": CardTarget, "tap": CardTarget, "cable": FarTarget,
+        "namespace": PlacedTarget, "packets": CardTarget, "tap": CardTarget, "cable": RemoteTarget,
     }  # fmt: skip
     for way in (end.pair, end.link):
         assert way is None or issubclass(made, needed[way])

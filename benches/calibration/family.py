@@ -98,16 +98,16 @@ def cells(trials: int = TRIALS) -> Iterator[FamilyCell]:
         false = wrong.any(axis=1)
         share, bounds = float(false.mean()), clopper_pearson(int(false.sum()), trials)
         low, high = bounds
-        told: tuple[float | None, float | None] = (low, high)
+        reported: tuple[float | None, float | None] = (low, high)
         if case.real and not case.declared:
             claimed = np.maximum(found.different.sum(axis=1), 1)
-            share, told = float(np.mean(wrong.sum(axis=1) / claimed)), (None, None)
+            share, reported = float(np.mean(wrong.sum(axis=1) / claimed)), (None, None)
         yield FamilyCell(
             case=case,
             trials=trials,
             false=share,
-            low=told[0],
-            high=told[1],
+            low=reported[0],
+            high=reported[1],
             power=float(found.different[:, ~null].mean()) if case.real else None,
             blocks=float(found.blocks.mean()),
         )

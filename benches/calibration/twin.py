@@ -25,7 +25,7 @@ DELTA = delta_log(1.0)
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What is said of each study at the block where it stopped."""
+    """What is stated of each study at the block where it stopped."""
 
     blocks: npt.NDArray[np.int64]
     mean: Values
@@ -54,7 +54,7 @@ def judge(
         one_look: levels of a study with a single look; None for those of a fixed number of blocks.
     """
     trials = len(ratios)
-    said = {
+    entries = {
         name: np.zeros(trials)
         for name in ("blocks", "mean", "low", "high", "p_value", "unstable", "different", "equal")
     }
@@ -84,17 +84,17 @@ def judge(
             "equal": equal & ~shown & ~refused,
         }
         for name, values in found.items():
-            said[name][at[stops]] = values[stops]
+            entries[name][at[stops]] = values[stops]
         going[at[stops]] = False
     return Verdicts(
-        said["blocks"].astype(np.int64),
-        said["mean"],
-        said["low"],
-        said["high"],
-        said["p_value"],
-        said["unstable"].astype(np.bool_),
-        said["different"].astype(np.bool_),
-        said["equal"].astype(np.bool_),
+        entries["blocks"].astype(np.int64),
+        entries["mean"],
+        entries["low"],
+        entries["high"],
+        entries["p_value"],
+        entries["unstable"].astype(np.bool_),
+        entries["different"].astype(np.bool_),
+        entries["equal"].astype(np.bool_),
     )
 
 

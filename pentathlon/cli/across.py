@@ -92,9 +92,9 @@ def compare_directories(
 
 
 def _pair(first: Result, second: Result, baseline: str, system: str) -> Across:
-    judged = second.study.evaluation
+    settings = second.study.evaluation
     return compare_results(
-        side(first, baseline), side(second, system), judged.delta_percent, judged.confidence
+        side(first, baseline), side(second, system), settings.delta_percent, settings.confidence
     ).model_copy(update={"post_hoc": find_post_hoc(second)})
 
 
@@ -107,14 +107,14 @@ def render(found: Across, console: Console, full: bool) -> None:
     console.print(Text(names, style="bold"))
     if marked := post_hoc_words(found.post_hoc):
         console.print(Text(f"  {marked}", style="bold magenta"))
-    told = Counter(row.verdict for row in found.rows)
-    if not found.rows or set(told) <= {Verdict.INVALID}:
+    counts = Counter(row.verdict for row in found.rows)
+    if not found.rows or set(counts) <= {Verdict.INVALID}:
         console.print(Text(f"  Nothing can be compared: {_why_empty(found)}.", style="magenta"))
     else:
         line = Text("  ")
-        for place, verdict in enumerate(v for v in Verdict if told[v]):
+        for place, verdict in enumerate(v for v in Verdict if counts[v]):
             line.append(" · " if place else "", style="dim")
-            line.append(f"{told[verdict]} ", style="bold")
+            line.append(f"{counts[verdict]} ", style="bold")
             line.append(words(verdict, found.delta_percent), style=STYLES[verdict.sign])
         console.print(line)
     for caution in found.cautions[len(found.unfinished) :]:

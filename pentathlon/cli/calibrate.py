@@ -22,7 +22,7 @@ from pentathlon.procedure.records import utc_now
 from pentathlon.protocol import agent
 from pentathlon.store import calibration as store
 from pentathlon.store.query import Result, load_result
-from pentathlon.study.aa_study import DEFAULT, twins
+from pentathlon.study.aa_study import DEFAULT, two_names
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.load import load_study
@@ -109,8 +109,8 @@ def _ready(
         raise InputError("--system names a system of a study; name the study file too")
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "calibrate.toml"
-        file.write_text(to_toml(twins(text, system, blocks)), encoding="utf-8")
-        return get_ready(file, None, with_pilot=False, claims=claims, twins=True, allow=consent)
+        file.write_text(to_toml(two_names(text, system, blocks)), encoding="utf-8")
+        return get_ready(file, None, with_pilot=False, claims=claims, aa_study=True, allow=consent)
 
 
 def _keep(result: Result) -> None:
@@ -157,10 +157,10 @@ def _show(made: Calibration) -> None:
     out.print(
         f"\nHalf of {count_text(len(ordered), 'metric')} have a floor of {middle:.2f} % or less."
     )
-    told = "none" if not made.called else str(made.called)
+    text = "none" if not made.called else str(made.called)
     out.print(
         f"Called different in {count_text(made.blocks, 'block')}, after allowing for all "
-        f"rows: {told}."
+        f"rows: {text}."
     )
     if made.trials:
         out.print(

@@ -48,13 +48,13 @@ class TimeLeft:
             if record.outcome == "ok":
                 whole = self._now() - self._boot_began
                 self._boots[record.system].append(max(whole - self._in_steps, 0.0))
-        elif isinstance(record, AgentEvent) and isinstance(record.said, Progress):
+        elif isinstance(record, AgentEvent) and isinstance(record.message, Progress):
             step = self._state.step_of(record)
             if step is None:
                 return
-            if record.said.state == "start" and not record.said.process:
+            if record.message.state == "start" and not record.message.process:
                 self._since = self._now()
-            elif record.said.state == "end":
+            elif record.message.state == "end":
                 took = self._now() - self._since
                 self._in_steps += took
                 self._took[record.system, step].append(took)

@@ -20,7 +20,7 @@ class Consent:
     """Lists what a study names and starts, and asks once.
 
     Attributes:
-        yes: whoever called has agreed already.
+        yes: the one who called has agreed already.
         given: for the study asked about last, there was a list and it was agreed to; the changes
             of settings are a part of it.
     """

@@ -92,7 +92,7 @@ def domain_errors() -> Iterator[None]:
 
 def _stop(text: str, code: Exit) -> typer.Exit:
     first, *rest = text.splitlines() or [""]
-    with suppress(OSError):  # Where even this cannot be written, the status says it.
+    with suppress(OSError):  # Where even this cannot be written, the status states it.
         err.print(Text.assemble(("error:", "bold red"), f" {first}"), soft_wrap=True)
         for line in rest:
             err.print(f"       {line}", soft_wrap=True)

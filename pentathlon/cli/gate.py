@@ -67,25 +67,25 @@ def gate(
         if delta is not None and not 0 < delta < 100:
             raise InputError(f"--delta is {delta:g}; give a percentage between 0 and 100")
         found = load_result(choose(result))
-        judged = _judge(found, against, system, delta, only or [], by_delta=by_delta)
+        outcome = _judge(found, against, system, delta, only or [], by_delta=by_delta)
         if as_json:
-            write_json(judged.model_dump_json(indent=1))
+            write_json(outcome.model_dump_json(indent=1))
         else:
-            _show(judged)
-        raise typer.Exit(_status(judged))
+            _show(outcome)
+        raise typer.Exit(_status(outcome))
 
 
-def _status(judged: Gate) -> Exit:
+def _status(found: Gate) -> Exit:
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
 
-    if judged.unfinished:
+    if found.unfinished:
         return Exit.UNFINISHED
     return {
         Outcome.PASS: Exit.OK,
         Outcome.FAILURE: Exit.FAILURES,
         Outcome.REGRESSION: Exit.REGRESSION,
         Outcome.INCONCLUSIVE: Exit.INCONCLUSIVE,
-    }[judged.outcome]
+    }[found.outcome]
 
 
 def _judge(
@@ -101,8 +101,8 @@ def _judge(
     from pentathlon.evaluate.results import gate as gates  # noqa: PLC0415
     from pentathlon.evaluate.results.across import compare_results, side  # noqa: PLC0415
 
-    judged = found.study.evaluation
-    size = judged.delta_percent if delta is None else delta
+    settings = found.study.evaluation
+    size = settings.delta_percent if delta is None else delta
     found = _narrowed(found, size, only)
     unfinished = found.unfinished
     entries: list[Entry]
@@ -120,7 +120,7 @@ def _judge(
                 side(baseline, other),
                 side(found, across.chosen(found, name)),
                 size,
-                judged.confidence,
+                settings.confidence,
             )
             for caution in pair.cautions:
                 err.print(f"! {caution}", markup=False, soft_wrap=True)
@@ -153,7 +153,7 @@ def _judge(
         entries,
         label,
         delta_percent=size,
-        confidence=judged.confidence,
+        confidence=settings.confidence,
         only_by_delta=by_delta,
     ).model_copy(update={"unfinished": unfinished, "post_hoc": _post_hoc(found)})
 
@@ -166,16 +166,16 @@ def _post_hoc(found: Result) -> tuple[PostHoc, ...]:
 
 
 def _failures(found: Result, only: list[str]) -> list[Entry]:
-    """What was asked for and failed for good, which may have no row of its own."""
+    """What was requested and failed for good, which may have no row of its own."""
     from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
-    told: dict[tuple[str, str], str] = {}
+    values: dict[tuple[str, str], str] = {}
     names = {system.name for system in found.study.systems}
     for failure in found.state.unresolved():
         name = failure.workload or "boot"
         if failure.system in names and (failure.workload is None or matches(f"{name}.", only)):
-            told.setdefault((name, failure.system), failure.reason)
-    return [_failed(name, system, f"failed: {reason}") for (name, system), reason in told.items()]
+            values.setdefault((name, failure.system), failure.reason)
+    return [_failed(name, system, f"failed: {reason}") for (name, system), reason in values.items()]
 
 
 def _failed(name: str, system: str, words: str) -> Entry:
@@ -204,27 +204,26 @@ def _narrowed(found: Result, delta: float, only: list[str]) -> Result:
     return found.narrowed(evaluation, lambda key: matches(key, only))
 
 
-def _show(judged: Gate) -> None:
+def _show(found: Gate) -> None:
     from pentathlon.evaluate.display import interval_text, percent_text, signed_percent  # noqa: PLC0415
     from pentathlon.evaluate.posthoc import words as post_hoc_words  # noqa: PLC0415
     from pentathlon.evaluate.results.gate import Outcome  # noqa: PLC0415
     from pentathlon.report.answer import sentence  # noqa: PLC0415
 
-    if judged.unfinished:
-        out.print(sentence(judged.unfinished), style="bold magenta", soft_wrap=True)
-    counts = [f"{len(judged.of(one))} {one.value}" for one in Outcome if judged.of(one)]
-    head = Text(f"{judged.outcome.value}", style="bold")
+    if found.unfinished:
+        out.print(sentence(found.unfinished), style="bold magenta", soft_wrap=True)
+    counts = [f"{len(found.of(one))} {one.value}" for one in Outcome if found.of(one)]
+    head = Text(f"{found.outcome.value}", style="bold")
     head.append(
-        f" against {judged.baseline}, δ = {percent_text(judged.delta_percent)}: "
-        f"{', '.join(counts)}",
+        f" against {found.baseline}, δ = {percent_text(found.delta_percent)}: {', '.join(counts)}",
         style="not bold",
     )
-    if judged.post_hoc:
+    if found.post_hoc:
         head.append(", post hoc", style="not bold")
     out.print(head)
-    if marked := post_hoc_words(judged.post_hoc):
+    if marked := post_hoc_words(found.post_hoc):
         out.print(Text(marked, style="bold magenta"), soft_wrap=True)
-    bad = [row for row in judged.rows if row.outcome is not Outcome.PASS]
+    bad = [row for row in found.rows if row.outcome is not Outcome.PASS]
     if not bad:
         return
     order = list(Outcome)

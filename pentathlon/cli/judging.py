@@ -131,19 +131,19 @@ def _weights(texts: Sequence[str]) -> dict[str, float]:
 
 
 def _only(result: Result, patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Which metrics the patterns choose; each of them must name what was asked for."""
+    """Which metrics the patterns choose; each of them must name what was requested."""
     from pentathlon.evaluate.results.gate import matches  # noqa: PLC0415  loads SciPy
 
     workloads = {step.workload for steps in result.plan.steps.values() for step in steps}
-    asked = {
+    requested = {
         metric_key(one.id, metric.id, "")
         for one in result.catalog.workloads
         if one.id in workloads
         for metric in one.metrics
     }
-    keys = asked | set(result.samples()["key"].unique())
+    keys = requested | set(result.samples()["key"].unique())
     for pattern in patterns:
         if not any(matches(key, [pattern]) for key in keys):
             text = f'--only "{pattern}" chooses no metric of {result.path}'
-            raise InputError(text + did_you_mean(pattern, sorted(asked | workloads)))
+            raise InputError(text + did_you_mean(pattern, sorted(requested | workloads)))
     return lambda key: matches(key, patterns)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.link_run import HELP as RUN_HELP
-from pentathlon.cli.link_run import run, said
+from pentathlon.cli.link_run import run, way_text
 from pentathlon.cli.screen import err, out
 from pentathlon.protocol import agent
 from pentathlon.protocol.events import JsonObject
@@ -66,7 +66,9 @@ def profiles(
         for heading in ("profile", "", "up", "down"):
             table.add_column(heading)
         for profile in found:
-            table.add_row(profile.name, profile.title, *(said(profile.way(d)) for d in DIRECTIONS))
+            table.add_row(
+                profile.name, profile.title, *(way_text(profile.way(d)) for d in DIRECTIONS)
+            )
         out.print(table)
 
 

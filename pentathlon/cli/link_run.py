@@ -73,7 +73,7 @@ def run(
             head = {"profile": chosen.name, "interfaces": [first, second], "seed": seed}
             out.print_json(data=head | found)
         else:
-            for line in told(found):
+            for line in use_text(found):
                 out.print(line, markup=False, highlight=False, soft_wrap=True)
         if found["gone"]:
             _note(f"error: the interface {found['gone'][0]} was removed, which ended the link")
@@ -85,7 +85,7 @@ def run(
 def _announce(link: Between, duration: float | None) -> None:
     first, second = (end.text for end in link.ends)
     for direction, way in zip(DIRECTIONS, ((first, second), (second, first)), strict=True):
-        what = said(link.profile.way(direction))
+        what = way_text(link.profile.way(direction))
         _note(f"{link.profile.name} {direction}: {' to '.join(way)}, {what}")
     for remark in link.remarks:
         _note(f"remark: {remark}")
@@ -110,7 +110,7 @@ def _wait(link: Between, duration: float | None) -> bool:
     return False
 
 
-def said(way: Way) -> str:
+def way_text(way: Way) -> str:
     """One direction of a profile in words."""
     rate = "no limit" if way.rate_kbit is None else f"{way.rate_kbit:,.10g} kbit/s"
     more = [
@@ -120,7 +120,7 @@ def said(way: Way) -> str:
     return ", ".join([f"{rate}, {way.delay_ms:g} ms", *filter(None, more)])
 
 
-def told(found: JsonObject) -> list[str]:
+def use_text(found: JsonObject) -> list[str]:
     """What happened on a link, in lines."""
     lines = [line for direction in DIRECTIONS for line in _way(direction, found[direction])]
     took = found["elapsed_ns"] / 1e9

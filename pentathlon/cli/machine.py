@@ -240,8 +240,8 @@ def doctor(
             return
         if restore:
             with _alone("put back"):
-                said = restore_leftovers(default_state_dir(), kept=True)
-            for sentence in said or ["nothing was left changed"]:
+                notes = restore_leftovers(default_state_dir(), kept=True)
+            for sentence in notes or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return
         if only and not install:
@@ -282,8 +282,8 @@ def _quiet(apply: bool) -> None:
     """What would disturb; with `apply` after the settings have been made."""
     if apply:
         with _alone("changed"):
-            said = quiet.apply(default_state_dir())
-        for sentence in said:
+            notes = quiet.apply(default_state_dir())
+        for sentence in notes:
             out.print(sentence, markup=False, soft_wrap=True)
     with err.status("looking for a second"):
         found = quiet.check()

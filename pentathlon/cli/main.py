@@ -123,8 +123,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if not asked:
+def _version(requested: bool) -> None:
+    if not requested:
         return
     try:
         line = agent.version()

@@ -203,19 +203,19 @@ def _time(plan: Plan, estimates: Estimates | None) -> str:
     found = expected(plan, estimates)
     low, high = seconds(found.least_s), seconds(found.most_s)
     most = "at most" if plan.study.procedure.stopping.rule != "fixed" else "about"
-    said = [f"{most} {low}" if low == high else f"{most} {low} to {high}"]
+    sentences = [f"{most} {low}" if low == high else f"{most} {low} to {high}"]
     if found.training_s:
-        said.append(f"{seconds(found.training_s)} of it before the first measured boots")
+        sentences.append(f"{seconds(found.training_s)} of it before the first measured boots")
     if found.settling_most_s:
         least, longest = seconds(found.settling_s), seconds(found.settling_most_s)
-        said.append(f"{least} to {longest} of it settling")
+        sentences.append(f"{least} to {longest} of it settling")
     if found.cut:
-        said.append(
+        sentences.append(
             f"with the whole limit for {', '.join(found.cut)}, which took longer than the pilot has"
         )
     if found.problems:
-        said.append(f"not counting {', '.join(found.problems)}")
-    return ", ".join(said)
+        sentences.append(f"not counting {', '.join(found.problems)}")
+    return ", ".join(sentences)
 
 
 def _written(ready: Ready, estimates: Estimates | None) -> str:

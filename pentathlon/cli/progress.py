@@ -82,7 +82,7 @@ class PlainLines:
             steps = count_text(len(record.steps), "workload")
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
         elif isinstance(record, StoppedEarly):
-            self._say(record.blocks - 1, enough_text(record, self._blocks))
+            self._say(record.blocks - 1, stopped_early_text(record, self._blocks))
         elif (text := self._problems.text(record)) is not None:
             if isinstance(record, BootEnd | AgentEvent):
                 self._say(record.block, text)
@@ -97,7 +97,7 @@ class PlainLines:
             self._now = record.block, f"{record.system}: boots"
         elif isinstance(record, BootEnd):
             self._now = None
-        elif isinstance(record, AgentEvent) and isinstance(record.said, events.Progress):
+        elif isinstance(record, AgentEvent) and isinstance(record.message, events.Progress):
             system, steps = self._boot
             done, note = progress_note(record)
             text = f"{system}: {done} of {count_text(steps, 'workload')} done"
@@ -184,8 +184,8 @@ class Bars:
         elif isinstance(record, AgentEvent):
             self._event(record)
         elif isinstance(record, StoppedEarly):
-            said = enough_text(record, len(self._blocks))
-            self._progress.console.print(said, markup=False, soft_wrap=True)
+            reason = stopped_early_text(record, len(self._blocks))
+            self._progress.console.print(reason, markup=False, soft_wrap=True)
         elif isinstance(record, RunEnd):
             self._progress.update(self._boot, visible=False)
         if (text := self._problems.text(record)) is not None:
@@ -208,7 +208,7 @@ class Bars:
         self._progress.update(self._boot, note="boots")
 
     def _event(self, record: AgentEvent) -> None:
-        event = record.said
+        event = record.message
         if not isinstance(event, events.Progress):
             return
         done, note = progress_note(record)
@@ -235,7 +235,7 @@ class Bars:
 
 def progress_note(record: AgentEvent) -> tuple[int, str]:
     """Workloads of the boot that are done, and the one that runs with its case; "" at its end."""
-    event = record.said
+    event = record.message
     assert isinstance(event, events.Progress)
     if event.state == "end":
         return event.index + 1, ""
@@ -247,14 +247,14 @@ class Problems:
     """What is reported at once; the same sentence is reported once."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def text(self, record: Record) -> str | None:
         """The sentence for a record, or None."""
         text = problem_text(record)
-        if text is None or text in self._said:
+        if text is None or text in self._printed:
             return None
-        self._said.add(text)
+        self._printed.add(text)
         return text
 
 
@@ -267,16 +267,16 @@ def problem_text(record: Record) -> str | None:
     """The problem that a record reports, or None."""
     if isinstance(record, Preparation):
         return _preparation_text(record.system, record.do, record.outcome, record.reason)
-    if isinstance(record, AgentEvent) and isinstance(record.said, events.Step):
-        event = record.said
+    if isinstance(record, AgentEvent) and isinstance(record.message, events.Step):
+        event = record.message
         return _preparation_text(record.system, event.do, event.outcome, event.reason)
     if isinstance(record, BootEnd) and record.outcome != "ok":
         verb = "failed" if record.outcome == "failed" else "was interrupted"
         return f"{record.system}: the boot {verb}: {record.reason}"
     if isinstance(record, BootEnd) and record.reason:
         return f"{record.system}: {record.reason}"
-    if isinstance(record, AgentEvent) and isinstance(record.said, events.Error):
-        error = record.said
+    if isinstance(record, AgentEvent) and isinstance(record.message, events.Error):
+        error = record.message
         what = error.workload or "the request"
         # What cannot be done mostly cannot in many cases.
         if error.case and error.kind != "unsupported":
@@ -285,7 +285,7 @@ def problem_text(record: Record) -> str | None:
     return None
 
 
-def enough_text(record: StoppedEarly, blocks: int) -> str:
+def stopped_early_text(record: StoppedEarly, blocks: int) -> str:
     """What a met stopping rule means for the blocks that are left."""
     spared = count_text(blocks - record.blocks, "block")
     return f"enough: {record.reason}; {spared} not needed"

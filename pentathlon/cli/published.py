@@ -192,7 +192,7 @@ def compare_command(
     with _errors():
         one = find_study(study)
         from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy
-        from pentathlon.literature.comparison import beside, beside_grid  # noqa: PLC0415
+        from pentathlon.literature.comparison import compare_published, comparison_grid  # noqa: PLC0415
         from pentathlon.literature.filled.load import paper  # noqa: PLC0415
         from pentathlon.literature.filled.mapped import filled_tables, mapped  # noqa: PLC0415
 
@@ -200,7 +200,7 @@ def compare_command(
         printed = one.table(table) if declared is None else declared.table
         own = evaluate(load_result(result))
         rows, notes = ((), ()) if declared is None else mapped(declared, own)
-        found = beside(
+        found = compare_published(
             one,
             printed,
             own,
@@ -213,7 +213,7 @@ def compare_command(
         if how is Format.JSON:
             write_json(found.model_dump_json(indent=2))
         else:
-            _grid(beside_grid(found), how)
+            _grid(comparison_grid(found), how)
 
 
 def _grid(grid: Grid, how: Format) -> None:

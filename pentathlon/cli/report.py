@@ -30,7 +30,7 @@ Examples:
 
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
 
-Name two systems to compare the second with the first, whatever the study's reference is.
+Name two systems to compare the second with the first, regardless of the study's reference is.
 Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
 
 What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
@@ -81,7 +81,7 @@ def report(
         if open_it not in {"yes", "no"}:
             raise InputError(f'--open is "{open_it}"; use yes or no')
         found = rules.apply(load_result(choose(result)))
-        # Standard output names the files, and each of them says it too.
+        # Standard output names the files, and each of them states it too.
         unfinished.say(found.unfinished, err)
         done = reporting.write_formats(found, wanted, directory)
         for file in done.files:

@@ -23,8 +23,6 @@ from pentathlon.store.query import Result
 from pentathlon.study.problems import did_you_mean
 
 HTML = "report.html"
-FORMATS = ("html", "csv", "markdown", "latex", "json")
-
 
 T = TypeVar("T")
 
@@ -34,7 +32,7 @@ class Written:
     """What was made of a result, and what could not be made.
 
     Attributes:
-        files: in the order in which they were asked for.
+        files: in the order in which they were requested.
         faults: (what could not be made, why).
         status: the exit status of the judgement itself.
     """
@@ -58,55 +56,55 @@ def after_run(result: Result, console: Console) -> Written:
     The order is that of what lasts: a fault of one of them costs none of the others.
     """
     done = Written()
-    judged = done.attempt("the judgement", lambda: evaluate(result))
-    if judged is None:
+    evaluation = done.attempt("the judgement", lambda: evaluate(result))
+    if evaluation is None:
         return done
-    done.status = status(judged)
-    file = done.attempt(HTML, lambda: write_html(judged, result))
+    done.status = status(evaluation)
+    file = done.attempt(HTML, lambda: write_html(evaluation, result))
     if file is not None:
         done.files.append(file)
-    done.attempt("the view in the terminal", lambda: _print(judged, console))
+    done.attempt("the view in the terminal", lambda: _print(evaluation, console))
     return done
 
 
-def _print(judged: Evaluation, console: Console) -> None:
+def _print(evaluation: Evaluation, console: Console) -> None:
     try:
-        screen.render(judged, console)
+        screen.render(evaluation, console)
     except BrokenPipeError:
         # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except SystemExit:
-        # So Rich says the same; the end of the run is still to be reported.
+        # So Rich raises the same; the end of the run is still to be reported.
         pass
 
 
 def on_screen(result: Result, console: Console, *, full: bool) -> Exit:
     """Judge a result and print the answer; returns the exit status."""
-    judged = evaluate(result)
-    screen.render(judged, console, full=full)
-    return status(judged)
+    evaluation = evaluate(result)
+    screen.render(evaluation, console, full=full)
+    return status(evaluation)
 
 
-def status(judged: Evaluation) -> Exit:
+def status(evaluation: Evaluation) -> Exit:
     """What a command that shows a judgement exits with."""
-    return Exit.IDENTICAL if judged.with_itself else Exit.OK
+    return Exit.IDENTICAL if evaluation.with_itself else Exit.OK
 
 
-def write_html(judged: Evaluation, result: Result) -> Path:
+def write_html(evaluation: Evaluation, result: Result) -> Path:
     """Write the HTML report; returns its file."""
     file = result.path / HTML
-    page.write(judged, result, file)
+    page.write(evaluation, result, file)
     return file
 
 
 def write_formats(result: Result, formats: Sequence[str], directory: Path | None) -> Written:
-    """Write the report in the formats that are asked for, each of them whatever the others do."""
-    judged = evaluate(result)
+    """Write the report in the formats that are requested, each of them whatever the others do."""
+    evaluation = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)
-    done = Written(status=status(judged))
+    done = Written(status=status(evaluation))
     for name in formats:
-        make = partial(export.write, judged, result, target, [name])
+        make = partial(export.write, evaluation, result, target, [name])
         done.files += done.attempt(f"the format {name}", make) or []
     return done
 
@@ -119,8 +117,8 @@ def parse_formats(text: str) -> list[str]:
     """
     formats = [part.strip().lower() for part in text.split(",") if part.strip()]
     for name in formats:
-        if name not in FORMATS:
-            raise InputError(f'"{name}" is no report format{did_you_mean(name, FORMATS)}')
+        if name not in export.FORMATS:
+            raise InputError(f'"{name}" is no report format{did_you_mean(name, export.FORMATS)}')
     if not formats:
-        raise InputError(f"name at least one report format; known: {', '.join(FORMATS)}")
+        raise InputError(f"name at least one report format; known: {', '.join(export.FORMATS)}")
     return list(dict.fromkeys(formats))

@@ -129,10 +129,10 @@ def _list(found: Sequence[Summary]) -> None:
     for one, row in zip(found, rows, strict=True):
         out.print(str(one.path), soft_wrap=True)
         started, state, plan, steps, *counts = row
-        told = [f"{count} {name}" for count, name in zip(counts, names[4:], strict=True)
+        parts = [f"{count} {name}" for count, name in zip(counts, names[4:], strict=True)
                 if count != "–"]  # fmt: skip
         line = Text.assemble(f"  {started}, ", state, f", plan {plan}, {steps} steps")
-        out.print(line.append("".join(f", {one}" for one in told)))
+        out.print(line.append("".join(f", {one}" for one in parts)))
 
 
 def _show(result: Result) -> None:
@@ -185,14 +185,14 @@ def _systems(result: Result) -> Table:
         counted = measured.filter(pl.col("system") == system.name)
         facts = result.facts(system.name)
         done = steps.filter(pl.col("state") == "finished").height
-        asked = steps.filter(pl.col("state") != "not needed").height
+        requested = steps.filter(pl.col("state") != "not needed").height
         table.add_row(
             system.name + (" (reference)" if system.name == result.study.reference else ""),
             str(result.plan.targets.get(system.name, {}).get("layer", "")),
             _fact(facts, "kernel.release", "os.kernel_release"),
             _fact(facts, "cpu.model_name", "cpu.model"),
             str(counted["boot"].n_unique()),
-            f"{done}/{asked}",
+            f"{done}/{requested}",
             str(counted.height),
             str(own.filter(~pl.col("counted")).height),
         )

@@ -78,9 +78,7 @@ def run(
     with domain_errors(), Claims(waiting=_say if wait else None) as claims:
         if resume:
             if blocks is not None or out_directory is not None:
-                raise InputError(
-                    "--resume goes on with the plan as it is; leave out --blocks and --out"
-                )
+                raise InputError("--resume resumes the plan as it is; leave out --blocks and --out")
             directory = study if study is not None else newest_unfinished(RESULTS)
             result = load_result(directory)
             with Lock(directory):

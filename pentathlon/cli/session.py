@@ -17,7 +17,7 @@ from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import Record, Resume, RunStart
 from pentathlon.procedure.runner import Judge, Runner
 from pentathlon.procedure.state import RunState
-from pentathlon.store.calibration import copy_beside, known
+from pentathlon.store.calibration import copy_to_result, known
 from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.packets import PacketKeeper
@@ -77,7 +77,7 @@ def start(
     with Lock(directory):
         fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
         if calibrated:
-            copy_beside(default_state_dir(), directory)
+            copy_to_result(default_state_dir(), directory)
         _run(directory, ready, listen)
     return directory
 
@@ -113,7 +113,7 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
                 state=state,
                 observer=heard,
                 shield=signals.shield,
-                enough=_stopping_rule(directory, ready.plan),
+                stopping_rule=_stopping_rule(directory, ready.plan),
             )
             runner.run()
     except Interrupted as error:
@@ -130,7 +130,7 @@ def _stopping_rule(directory: Path, plan: Plan) -> Judge | None:
     if stopping.rule == "fixed":
         return None
 
-    def enough(blocks: int) -> str | None:
+    def rule(blocks: int) -> str | None:
         if not stopping.may_stop(blocks):
             return None
         # Commands that stop at no look need not load SciPy.
@@ -138,7 +138,7 @@ def _stopping_rule(directory: Path, plan: Plan) -> Judge | None:
 
         return stopping_rule(evaluate(load_result(directory)), stopping, blocks)
 
-    return enough
+    return rule
 
 
 def finished_result(directory: Path) -> Result:

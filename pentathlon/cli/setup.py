@@ -77,7 +77,7 @@ def get_ready(
     *,
     with_pilot: bool,
     claims: Claims | None = None,
-    twins: bool = False,
+    aa_study: bool = False,
     allow: Allow | None = None,
     before_pilot: Callable[[Mapping[str, Target]], None] | None = None,
 ) -> Ready:
@@ -86,7 +86,7 @@ def get_ready(
     A study whose target cannot work here is replaced by its `fallback`, with a note that states it.
 
     Args:
-        twins: two systems that are the same are what is asked for.
+        aa_study: two systems that are the same are intended.
         allow: lets what the study names be started; None: nothing of it is started. What would
             need it is left out: the look for a system, and the pilot; and a pilot that would change
             settings of the machine.
@@ -105,9 +105,10 @@ def get_ready(
     while True:
         loaded = load_study(file, catalog)
         seen.add(loaded.file)
+        notes += loaded.hints
         try:
             ready = _ready(loaded, catalog, agent_path, blocks, allow)
-            remarks = [] if twins else pointless(ready.plan, catalog, _present)
+            remarks = [] if aa_study else pointless(ready.plan, catalog, _present)
             boots = with_pilot and (allow is not None or not _boots_named(ready))
             if with_pilot and not boots:
                 remarks.append(NO_PILOT)
@@ -155,12 +156,12 @@ def claim(claims: Claims, ready: Ready) -> list[str]:
     if any(entry.get("change") == "setting" for entry in leftovers(default_state_dir())):
         used |= everything()  # The first boot puts them back.
     claims.take(ready.plan.study.name, used)
-    said = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
+    notes = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in damaged(default_state_dir())]
     found = disturbances()
     if not found:
-        return said
+        return notes
     return [
-        *said,
+        *notes,
         f"This machine is not quiet ({'; '.join(found)}): what is measured now may be slower and "
         "vary more than the systems do. See: pentathlon doctor --quiet-check",
     ]
@@ -208,7 +209,7 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
 
 def _still(now: str) -> None:
     if not err.is_terminal:  # a terminal shows the status all the time
-        err.print(f"{now}, which still goes on", highlight=False)
+        err.print(f"{now}, which still runs", highlight=False)
 
 
 class UnavailableSystem(Exception):

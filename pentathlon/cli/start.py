@@ -13,7 +13,7 @@ INTERRUPTED = 130
 
 
 def main() -> NoReturn:
-    """Load the commands, run the one that is asked for, and end with its status."""
+    """Load the commands, run the one that is requested, and end with its status."""
     # Who started this may have SIGINT ignored, as a shell does for what it runs in the background.
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:

@@ -62,11 +62,11 @@ def tables(
         from pentathlon.literature.filled.write import data_grid, grid, to_json  # noqa: PLC0415
 
         names = _wanted(study, table)
-        asked = names or () if table is not None else ()
+        requested = names or () if table is not None else ()
         found = load_result(choose(result))
         filled = [
             one
-            for one in fill(evaluate(found), named=asked)
+            for one in fill(evaluate(found), named=requested)
             if names is None or any((one.study, name) in names for name in one.ids)
         ]
         if how is Format.TERMINAL or not filled:
@@ -96,7 +96,7 @@ def tables(
 
 
 def _wanted(study: str | None, table: str | None) -> set[tuple[str, str]] | None:
-    """The (study, table) pairs that are asked for; None for all.
+    """The (study, table) pairs that are requested; None for all.
 
     Raises:
         InputError: no study has tables under that name.

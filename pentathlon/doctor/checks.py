@@ -41,7 +41,7 @@ def install(log: Log, only: Sequence[str] | None = None) -> list[Finding]:
     Args:
         log: is called with one line of text for each step.
         only: names such as "uml 6.1"; if None everything that is missing and that is wanted
-            without being asked for (`Install.unasked`).
+            without being requested (`Install.unasked`).
 
     Returns:
         One finding for each thing that is there now or could not be fetched.
@@ -112,9 +112,9 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
     try:
         target = make_target(system, file, state)
         target.prepare()
-        told = target.describe()["kernel"]
+        reported = target.describe()["kernel"]
         if quick:
-            return Finding("target", system.name, True, f"kernel {told} (not booted)")
+            return Finding("target", system.name, True, f"kernel {reported} (not booted)")
         with target.boot(BOOT_S) as session:
             request = Request(session="d0c", seed=1, workloads=[])
             for _ in session.run(request, BOOT_S, BOOT_S):
@@ -124,7 +124,7 @@ def _target(system: PlainSystem, file: Path | None, quick: bool, state: Path) ->
         return Finding("target", system.name, False, error.reason, error.remedy)
     except TargetError as error:
         return Finding("target", system.name, False, str(error))
-    return Finding("target", system.name, True, f"kernel {told}, booted in {took:.2f} s")
+    return Finding("target", system.name, True, f"kernel {reported}, booted in {took:.2f} s")
 
 
 def _file_services() -> Iterator[Finding]:

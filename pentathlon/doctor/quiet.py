@@ -161,7 +161,7 @@ def _users(root: Path) -> Iterator[Finding]:
     try:
         data = path.read_bytes()
     except OSError:
-        yield _finding("users", True, f"{path} is not there: nobody is logged in by a terminal")
+        yield _finding("users", True, f"{path} is not there: no user is logged in by a terminal")
         return
     count = sum(
         struct.unpack_from("<h", data, at)[0] == USER_PROCESS
@@ -242,16 +242,16 @@ def apply(state_dir: Path, root: Path = ROOT) -> list[str]:
     rest = sorted(os.sched_getaffinity(0))[:-1]
     if rest:
         wanted["irq_affinity"] = rest
-    said = []
+    sentences = []
     journal = UndoJournal(state_dir)
     try:
         for key, value in wanted.items():
-            said += _apply_one(key, value, journal, root)
+            sentences += _apply_one(key, value, journal, root)
     except BaseException:
         journal.undo()
         raise
     journal.keep()
-    return said
+    return sentences
 
 
 def _apply_one(key: str, value: object, journal: UndoJournal, root: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.evaluate.model import Evaluation
-from pentathlon.evaluate.planning.stopping import enough as stopping_rule
+from pentathlon.evaluate.planning.stopping import is_met as stopping_rule
 from pentathlon.evaluate.verdict import Verdict
 
 __all__ = ["Evaluation", "Verdict", "evaluate", "stopping_rule"]

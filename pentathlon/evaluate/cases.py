@@ -16,8 +16,8 @@ REPETITIONS = "repetitions"
 OrderKey = tuple[tuple[int, str], ...]
 
 
-SAID = {"opt_level": "optimisation level {}", "ip_version": "IPv{}"}
-"""Factors whose values are said in words of their own."""
+TITLES = {"opt_level": "optimisation level {}", "ip_version": "IPv{}"}
+"""Factors whose values are stated in words of their own."""
 
 
 def case_text(case: Mapping[str, Scalar]) -> str:
@@ -30,8 +30,8 @@ def _part(name: str, value: Scalar) -> str:
     words = name.replace("_", " ")
     if isinstance(value, bool):
         return words if value else f"no {words}"
-    if name in SAID:
-        return SAID[name].format(value)
+    if name in TITLES:
+        return TITLES[name].format(value)
     if isinstance(value, str):
         return f"{value} pages" if name == "pages" else value
     if isinstance(value, int) and name.endswith("_bytes"):

@@ -17,7 +17,7 @@ SMALLEST_VARIANCE = 1e-6
 """Added to every variance, so that constant segments have a cost; for a series of scale 1."""
 
 
-def partition(signal: Values, penalty: float, shortest: int) -> list[int]:
+def segment_ends(signal: Values, penalty: float, shortest: int) -> list[int]:
     """Ends of the segments, the last one being the number of points.
 
     Args:

@@ -10,7 +10,7 @@ from pentathlon.evaluate.facts import Inventory
 from pentathlon.evaluate.model import SystemFacts
 
 BUILD_DIGITS = 8
-"""So many digits of a build's hash are told."""
+"""So many digits of a build's hash are reported."""
 
 MEMORY_TOLERANCE = 0.05
 """Kernels keep different shares of the memory for themselves: up to 5 % is the same machine."""
@@ -58,8 +58,8 @@ def pair_objection(system: SystemFacts, reference: SystemFacts) -> str | None:
     """Why no row of the comparison can be judged, or None."""
     for side in (reference, system):
         if len(side.kernels) > 1:
-            told = " | ".join(side.kernels)
-            return f"the boots of {side.name} ran {len(side.kernels)} different kernels ({told})"
+            text = " | ".join(side.kernels)
+            return f"the boots of {side.name} ran {len(side.kernels)} different kernels ({text})"
     versions = (reference.catalog_version, system.catalog_version)
     if None not in versions and versions[0] != versions[1]:
         return f"the agents' catalogs have different versions ({versions[0]} and {versions[1]})"
@@ -93,21 +93,21 @@ def checksum_objection(system: frozenset[str], reference: frozenset[str]) -> str
 
 
 def machine_differences(
-    told: dict[str, Inventory], systems: tuple[SystemFacts, ...]
+    inventories_of: dict[str, Inventory], systems: tuple[SystemFacts, ...]
 ) -> list[tuple[str, dict[str, object]]]:
     """Paths of the inventory that differ between systems, with each system's value.
 
     Paths that vary between boots of one system (free memory, uptime) say nothing about it and are
     left out.
     """
-    names = [system.name for system in systems if system.name in told]
-    paths = sorted({path for name in names for path in told[name].values})
-    varying = {path for name in names for path in told[name].varying}
+    names = [system.name for system in systems if system.name in inventories_of]
+    paths = sorted({path for name in names for path in inventories_of[name].values})
+    varying = {path for name in names for path in inventories_of[name].varying}
     found = []
     for path in paths:
         if path in varying:
             continue
-        values = {name: told[name].values.get(path) for name in names}
+        values = {name: inventories_of[name].values.get(path) for name in names}
         if any(value != values[names[0]] for value in values.values()):
             found.append((path, dict[str, object](values)))
     return found

@@ -45,7 +45,7 @@ class Pair:
     zero_allowed: bool = False
     """Zero is a value of this metric; a block with one has no ratio."""
     kind: Wording = SPEED
-    """How its differences are told; that of context makes its log-ratio the raw one."""
+    """How its differences are reported; that of context makes its log-ratio the raw one."""
 
 
 @dataclass(frozen=True)
@@ -243,19 +243,19 @@ class Judge:
         )
 
     def _why_missing(self, pair: Pair) -> str:
-        said = []
+        sentences = []
         for name, side in (
             (self.reference.name, pair.reference),
             (self.system.name, pair.system),
         ):
             if side is None:
                 known = self._known.first(name, pair.workload, pair.key)
-                said.append(
+                sentences.append(
                     f"{name} has no counted sample"
                     if known is None
                     else f"{name}: {known.kind}, {known.reason}"
                 )
-        return "; ".join(said)
+        return "; ".join(sentences)
 
 
 def counts(comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> dict[Verdict, int]:
@@ -279,7 +279,7 @@ def _has_ratios(pair: Pair) -> bool:
 
 
 def _has_zero(pair: Pair) -> bool:
-    """Whether some boot's mean is zero: then only the raw difference is told."""
+    """Whether some boot's mean is zero: then only the raw difference is reported."""
     return any(0 in one.blocks.values() for one in (pair.system, pair.reference) if one)
 
 

@@ -51,7 +51,7 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
         .group_by("key", "system", maintain_order=True)
         .agg("block", "value", "install")
     )
-    wholes = (
+    measured = (
         used.group_by("key", "system")
         .agg(
             pl.col("workload").first(),
@@ -69,7 +69,7 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
         .join(boots, on=["key", "system"])
         .sort("key", "system")
     )
-    return {(row["key"], row["system"]): _series(row) for row in wholes.iter_rows(named=True)}
+    return {(row["key"], row["system"]): _series(row) for row in measured.iter_rows(named=True)}
 
 
 def _series(row: dict[str, object]) -> Series:

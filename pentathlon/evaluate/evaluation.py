@@ -25,7 +25,7 @@ from pentathlon.evaluate.diagnostics.links import find_links
 from pentathlon.evaluate.diagnostics.modes import find_modes
 from pentathlon.evaluate.diagnostics.preparation import find_prepared
 from pentathlon.evaluate.diagnostics.qualify import qualify
-from pentathlon.evaluate.diagnostics.read_source import find_answered
+from pentathlon.evaluate.diagnostics.read_source import find_read_sources
 from pentathlon.evaluate.diagnostics.share import find_starved
 from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
@@ -76,18 +76,18 @@ def evaluate(result: ResultLike) -> Evaluation:
     samples = result.samples()
     ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
     used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
-    told = inventories(result.inventory(), samples)
+    inventories_of = inventories(result.inventory(), samples)
     facts = study_facts(
         plan, getattr(result, "enough", None), getattr(result, "unfinished", "")
     ).model_copy(update={"post_hoc": find_post_hoc(result)})
-    systems = system_facts(plan, used, told)
+    systems = system_facts(plan, used, inventories_of)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())
     everything = series(used)
     keys = _ordered(everything, titles)
     study = plan.study
     rule = Rule.declared(study)
-    judged = {
+    judgements = {
         system.name: Judge(system, systems[0], failures, rule).judge(
             _pairs(keys, everything, system.name, study, titles)
         )
@@ -97,37 +97,37 @@ def evaluate(result: ResultLike) -> Evaluation:
     held = {system.name: fitting(known, system, systems[0]) for system in systems[1:]}
     for name, calibration in held.items():
         if calibration is not None:
-            judged[name] = refuse(judged[name], calibration, facts.delta_percent)
+            judgements[name] = refuse(judgements[name], calibration, facts.delta_percent)
     compared = adjust(
-        {name: one.comparisons for name, one in judged.items()}, everything, facts.reference
+        {name: one.comparisons for name, one in judgements.items()}, everything, facts.reference
     )
     rows = tuple(
         _row(key, everything, systems, compared, titles=titles, study=study) for key in keys
     )
     steady = find_steady(samples, rule.delta)
     modes = find_modes(rows, rule.confidence)
-    answered = find_answered(result.answers())
-    starved = find_starved(used, study, told)
+    read_sources = find_read_sources(result.answers())
+    starved = find_starved(used, study, inventories_of)
     rows = qualify(
         rows,
         facts.reference,
         steady=steady,
         modes=modes,
         excluded=excluded,
-        answered=answered,
+        read_sources=read_sources,
         starved=starved,
     )
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
-    wholes = tuple(
+    aggregates = tuple(
         find_whole(
             rows,
             system.name,
             facts.reference,
             facts.weights,
             suites,
-            rate=judged[system.name].nominal_rate,
+            rate=judgements[system.name].nominal_rate,
             delta=rule.delta,
             floors=None
             if (known_floor := held[system.name]) is None
@@ -135,13 +135,13 @@ def evaluate(result: ResultLike) -> Evaluation:
         ).model_copy(update={"guards": _guards(plan, system, systems[0])})
         for system in systems[1:]
     )
-    claimed = {name: claimed_caches(told.get(name, Inventory())) for name in names}
+    claimed = {name: claimed_caches(inventories_of.get(name, Inventory())) for name in names}
     return Evaluation(
         study=facts,
         systems=systems,
         areas=areas,
         pairs=tuple(
-            _pair(system, systems[0], judged[system.name], rows, areas).model_copy(
+            _pair(system, systems[0], judgements[system.name], rows, areas).model_copy(
                 update={"calibrated": _calibrated(held[system.name])}
             )
             for system in systems[1:]
@@ -149,20 +149,22 @@ def evaluate(result: ResultLike) -> Evaluation:
         rows=rows,
         curves=find_levels(rows, names, claimed),
         scalings=find_scalings(rows, names, rule.rate),
-        derived=derive(rows, names, told, rule.rate, _in_memory(plan), ends=_ends(plan, names)),
+        derived=derive(
+            rows, names, inventories_of, rule.rate, _in_memory(plan), ends=_ends(plan, names)
+        ),
         failures=failures,
-        inventory_differences=_differences(told, systems),
-        wholes=wholes,
-        shares=best_shares(wholes, facts.reference),
+        inventory_differences=_differences(inventories_of, systems),
+        aggregates=aggregates,
+        shares=best_shares(aggregates, facts.reference),
         prepared=find_prepared(plan, getattr(result, "state", None)),
         absolutes=find_absolutes(rows, names),
         excluded=excluded,
         steady=steady,
         cold=find_cold(samples, [row for row in rows if row.score], facts.reference, rule.rate),
         modes=modes,
-        answered=answered,
+        read_sources=read_sources,
         links=find_links(result.links()),
-        identical=identical(study, told),
+        identical=identical(study, inventories_of),
         starved=starved,
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
@@ -384,19 +386,19 @@ def _failures(table: pl.DataFrame) -> tuple[Failure, ...]:
 
 
 def _differences(
-    told: dict[str, Inventory], systems: tuple[SystemFacts, ...]
+    inventories_of: dict[str, Inventory], systems: tuple[SystemFacts, ...]
 ) -> tuple[InventoryLine, ...]:
     return tuple(
         InventoryLine(
             path=path,
             values={
-                name: told[name].unsupported.get(path) and "unsupported"
-                if path not in told[name].values
+                name: inventories_of[name].unsupported.get(path) and "unsupported"
+                if path not in inventories_of[name].values
                 else _text(value)
                 for name, value in values.items()
             },
         )
-        for path, values in comparability.machine_differences(told, systems)
+        for path, values in comparability.machine_differences(inventories_of, systems)
     )
 
 

@@ -31,7 +31,7 @@ class ResultLike(Protocol):
         """One row per histogram (`pentathlon.store.schema.HISTOGRAMS`)."""
 
     def answers(self) -> pl.DataFrame:
-        """Who answered reads (`pentathlon.store.schema.ANSWERS`)."""
+        """Which source answered reads (`pentathlon.store.schema.ANSWERS`)."""
 
     def links(self) -> pl.DataFrame:
         """What emulated links were and did (`pentathlon.store.schema.LINKS`)."""
@@ -45,7 +45,7 @@ class ResultLike(Protocol):
 
 @dataclass(frozen=True)
 class Inventory:
-    """What one system tells of itself: path -> value, from its first boot."""
+    """What one system reports itself: path -> value, from its first boot."""
 
     values: dict[str, Any] = field(default_factory=dict)
     unsupported: dict[str, str] = field(default_factory=dict)
@@ -113,13 +113,13 @@ def inventories(table: pl.DataFrame, samples: pl.DataFrame) -> dict[str, Invento
 
 def _kernels(rows: pl.DataFrame) -> tuple[Identity, ...]:
     """The kernels that the boots of one system ran; what a boot does not give is no difference."""
-    told: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     wanted = rows.filter(pl.col("path").is_in(list(identity.PATHS.values())))
     for boot, path, text in wanted.select("boot", "path", "value_json").iter_rows():
         if text is not None:
-            told.setdefault(boot, {})[path] = json.loads(text)
+            entries.setdefault(boot, {})[path] = json.loads(text)
     found: list[Identity] = []
-    for values in told.values():
+    for values in entries.values():
         one = identity.of_values(values)
         if all(identity.difference(known, one) for known in found):
             found.append(one)
@@ -158,7 +158,7 @@ def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") ->
 
 
 def system_facts(
-    plan: Plan, counted: pl.DataFrame, told: Mapping[str, Inventory]
+    plan: Plan, counted: pl.DataFrame, inventories_of: Mapping[str, Inventory]
 ) -> tuple[SystemFacts, ...]:
     """Every system of the study, the reference first, then in the study's order."""
     sizes = {
@@ -172,7 +172,7 @@ def system_facts(
     ordered = sorted(study.systems, key=lambda system: system.name != study.reference)
     facts = []
     for system in ordered:
-        inventory = told.get(system.name, Inventory())
+        inventory = inventories_of.get(system.name, Inventory())
         target = plan.targets.get(system.name, {})
         boots, samples = sizes.get(system.name, (0, 0))
         facts.append(

@@ -23,7 +23,7 @@ class Property(Frozen):
     """Why there is no value."""
 
 
-class _Told:
+class _Readings:
     """An inventory: what a system reports, and why it does not report the rest."""
 
     def __init__(self, values: Mapping[str, Any], unsupported: Mapping[str, str]) -> None:
@@ -65,36 +65,36 @@ class _Told:
 
 def hardware(values: Mapping[str, Any], unsupported: Mapping[str, str]) -> dict[str, Property]:
     """Every property by name, from the paths of an inventory and the reasons for its gaps."""
-    told = _Told(values, unsupported)
+    readings = _Readings(values, unsupported)
     found = {}
     for name, (make, paths) in _PROPERTIES.items():
-        value = make(told)
-        found[name] = Property(value=value) if value else Property(why=told.why(*paths))
-    if told.below("drivers.devices"):
+        value = make(readings)
+        found[name] = Property(value=value) if value else Property(why=readings.why(*paths))
+    if readings.below("drivers.devices"):
         for name, one in found.items():
             if one.value is None and name.startswith("driver_") and one.why == NOT_HELD:
                 found[name] = Property(why="no device of this kind has a driver")
     return found
 
 
-def _text(*paths: str) -> Callable[[_Told], str]:
-    def make(told: _Told) -> str:
-        value = told.first(*paths)
+def _text(*paths: str) -> Callable[[_Readings], str]:
+    def make(readings: _Readings) -> str:
+        value = readings.first(*paths)
         return "" if value is None else str(value)
 
     return make
 
 
-def _joined(*paths: str) -> Callable[[_Told], str]:
-    def make(told: _Told) -> str:
-        return " ".join(str(value) for path in paths if (value := told.first(path)) is not None)
+def _joined(*paths: str) -> Callable[[_Readings], str]:
+    def make(readings: _Readings) -> str:
+        return " ".join(str(value) for path in paths if (value := readings.first(path)) is not None)
 
     return make
 
 
-def _bytes(path: str) -> Callable[[_Told], str]:
-    def make(told: _Told) -> str:
-        value = told.first(path)
+def _bytes(path: str) -> Callable[[_Readings], str]:
+    def make(readings: _Readings) -> str:
+        value = readings.first(path)
         return bytes_text(value) if isinstance(value, int | float) else ""
 
     return make
@@ -104,17 +104,17 @@ def _megahertz(khz: Any) -> str:
     return f"{khz / 1000:.1f} MHz" if isinstance(khz, int | float) and khz > 0 else ""
 
 
-def _clock(told: _Told) -> str:
+def _clock(readings: _Readings) -> str:
     for name in ("base", "max", "current"):
-        text = _megahertz(told.first(f"cpu.frequency.{name}_khz"))
+        text = _megahertz(readings.first(f"cpu.frequency.{name}_khz"))
         if text:
             return text if name == "base" else f"{text} ({name})"
-    return _megahertz(told.first("cpu.tsc.frequency_khz"))
+    return _megahertz(readings.first("cpu.tsc.frequency_khz"))
 
 
-def _socket(leaf: str) -> Callable[[_Told], Any]:
-    def make(told: _Told) -> Any:
-        for one in told.listed("firmware.processors"):
+def _socket(leaf: str) -> Callable[[_Readings], Any]:
+    def make(readings: _Readings) -> Any:
+        for one in readings.listed("firmware.processors"):
             if isinstance(one.get(leaf), int | float) and one[leaf]:
                 return one[leaf]
         return None
@@ -122,27 +122,28 @@ def _socket(leaf: str) -> Callable[[_Told], Any]:
     return make
 
 
-def _external(told: _Told) -> str:
+def _external(readings: _Readings) -> str:
     return _megahertz(
-        told.first("cpu.frequency.external_clock_khz") or _socket("external_clock_khz")(told)
+        readings.first("cpu.frequency.external_clock_khz")
+        or _socket("external_clock_khz")(readings)
     )
 
 
-def _voltage(told: _Told) -> str:
-    millivolts = _socket("millivolts")(told)
+def _voltage(readings: _Readings) -> str:
+    millivolts = _socket("millivolts")(readings)
     return "" if millivolts is None else f"{significant(millivolts / 1000)} V"
 
 
-def _instructions(told: _Told) -> str:
-    machine = told.first("cpu.architecture", "kernel.machine")
-    level = told.first("cpu.instruction_level")
+def _instructions(readings: _Readings) -> str:
+    machine = readings.first("cpu.architecture", "kernel.machine")
+    level = readings.first("cpu.instruction_level")
     return ", ".join(str(one) for one in (machine, level) if one)
 
 
-def _cache(level: int) -> Callable[[_Told], str]:
-    def make(told: _Told) -> str:
+def _cache(level: int) -> Callable[[_Readings], str]:
+    def make(readings: _Readings) -> str:
         parts = []
-        for one in told.listed("caches"):
+        for one in readings.listed("caches"):
             size, kind = one.get("size_bytes"), one.get("type", "unified")
             if one.get("level") != level or not isinstance(size, int):
                 continue
@@ -154,9 +155,9 @@ def _cache(level: int) -> Callable[[_Told], str]:
     return make
 
 
-def _memory(told: _Told) -> str:
+def _memory(readings: _Readings) -> str:
     modules: dict[str, int] = {}
-    for one in told.listed("memory.modules"):
+    for one in readings.listed("memory.modules"):
         size = one.get("size_bytes")
         if not isinstance(size, int) or not size:
             continue
@@ -168,27 +169,27 @@ def _memory(told: _Told) -> str:
         modules[text] = modules.get(text, 0) + 1
     if modules:
         return ", ".join(f"{count} x {text}" for text, count in modules.items())
-    return _bytes("memory.total_bytes")(told)
+    return _bytes("memory.total_bytes")(readings)
 
 
-def _cards(told: _Told) -> list[dict[str, Any]]:
-    cards = told.listed("graphics.cards")
-    return cards or list(told.below("graphics.cards").values())
+def _cards(readings: _Readings) -> list[dict[str, Any]]:
+    cards = readings.listed("graphics.cards")
+    return cards or list(readings.below("graphics.cards").values())
 
 
-def _graphics(told: _Told) -> str:
-    adapter = told.first("graphics.adapter.name", "graphics.adapter.adapter")
+def _graphics(readings: _Readings) -> str:
+    adapter = readings.first("graphics.adapter.name", "graphics.adapter.adapter")
     if adapter is not None:
         return str(adapter)
     return ", ".join(
         " ".join(str(one[part]) for part in ("driver", "vendor", "device") if _plain(one.get(part)))
-        for one in _cards(told)
+        for one in _cards(readings)
     )
 
 
-def _card(leaf: str, write: Callable[[Any], str]) -> Callable[[_Told], str]:
-    def make(told: _Told) -> str:
-        return ", ".join(write(one[leaf]) for one in _cards(told) if _plain(one.get(leaf)))
+def _card(leaf: str, write: Callable[[Any], str]) -> Callable[[_Readings], str]:
+    def make(readings: _Readings) -> str:
+        return ", ".join(write(one[leaf]) for one in _cards(readings) if _plain(one.get(leaf)))
 
     return make
 
@@ -197,36 +198,36 @@ def _plain(value: Any) -> bool:
     return value is not None and value != "" and not isinstance(value, dict)
 
 
-def _disk(leaf: str) -> Callable[[_Told], Any]:
+def _disk(leaf: str) -> Callable[[_Readings], Any]:
     """A value of the device that the scratch directory lies on."""
 
-    def make(told: _Told) -> Any:
-        device = told.first("filesystems.scratch.block_device", "filesystems.root.block_device")
-        return None if device is None else told.first(f"block_devices.{device}.{leaf}")
+    def make(readings: _Readings) -> Any:
+        device = readings.first("filesystems.scratch.block_device", "filesystems.root.block_device")
+        return None if device is None else readings.first(f"block_devices.{device}.{leaf}")
 
     return make
 
 
-def _disk_name(told: _Told) -> str:
-    model = _disk("model")(told)
-    driver = _disk("driver")(told)
+def _disk_name(readings: _Readings) -> str:
+    model = _disk("model")(readings)
+    driver = _disk("driver")(readings)
     return str(model or (f"{driver} device" if driver else ""))
 
 
-def _disk_size(told: _Told) -> str:
-    size = _disk("size_bytes")(told)
+def _disk_size(readings: _Readings) -> str:
+    size = _disk("size_bytes")(readings)
     return bytes_text(size) if isinstance(size, int) else ""
 
 
-def _spindle(told: _Told) -> str:
-    rotational = _disk("rotational")(told)
+def _spindle(readings: _Readings) -> str:
+    rotational = _disk("rotational")(readings)
     if rotational is None:
         return ""
     return "rotating, rate not reported" if rotational else "no spindle"
 
 
-def _removable(told: _Told) -> str:
-    devices = told.below("block_devices")
+def _removable(readings: _Readings) -> str:
+    devices = readings.below("block_devices")
     found = ", ".join(
         f"{name} {bytes_text(one['size_bytes'])}"
         for name, one in devices.items()
@@ -235,9 +236,9 @@ def _removable(told: _Told) -> str:
     return found or ("none" if devices else "")
 
 
-def _network(told: _Told) -> str:
+def _network(readings: _Readings) -> str:
     parts = []
-    for name, one in told.below("network_devices").items():
+    for name, one in readings.below("network_devices").items():
         if one.get("kind") != "ethernet" or one.get("driver") in _NO_CARDS:
             continue
         speed = one.get("speed_mbit")
@@ -246,31 +247,31 @@ def _network(told: _Told) -> str:
     return ", ".join(parts)
 
 
-def _drivers(kinds: tuple[str, ...], leaf: str) -> Callable[[_Told], str]:
+def _drivers(kinds: tuple[str, ...], leaf: str) -> Callable[[_Readings], str]:
     """Names of the drivers of some kinds of device, each with its provider or version."""
 
-    def make(told: _Told) -> str:
-        return ", ".join(dict.fromkeys(_of(told, kinds, leaf)))
+    def make(readings: _Readings) -> str:
+        return ", ".join(dict.fromkeys(_of(readings, kinds, leaf)))
 
     return make
 
 
-def _of(told: _Told, kinds: tuple[str, ...], leaf: str) -> Iterator[str]:
-    for one in told.below("drivers.devices").values():
+def _of(readings: _Readings, kinds: tuple[str, ...], leaf: str) -> Iterator[str]:
+    for one in readings.below("drivers.devices").values():
         driver = one.get("driver")
         if str(one.get("component", "")).lower().startswith(kinds) and isinstance(driver, str):
             value = one.get(leaf)
             yield f"{driver}: {value if _plain(value) else 'none of its own'}"
 
 
-def _chipset(told: _Told) -> str:
-    for one in told.below("drivers.devices").values():
+def _chipset(readings: _Readings) -> str:
+    for one in readings.below("drivers.devices").values():
         if str(one.get("component", "")).lower() == "host bridge":
             return f"{one.get('vendor', '')} {one.get('device', '')}".strip()
     return ""
 
 
-def _nothing(_: _Told) -> str:
+def _nothing(_: _Readings) -> str:
     return ""
 
 
@@ -283,7 +284,7 @@ _NETWORK = ("network", "ethernet")
 _BRIDGES = ("host bridge", "isa bridge", "smbus")
 _USB = ("usb",)
 
-_Maker = tuple[Callable[[_Told], str], tuple[str, ...]]
+_Maker = tuple[Callable[[_Readings], str], tuple[str, ...]]
 
 _PROPERTIES: dict[str, _Maker] = {
     "cpu": (
@@ -309,7 +310,7 @@ _PROPERTIES: dict[str, _Maker] = {
     "disk": (_disk_name, ("filesystems.scratch.block_device", "block_devices")),
     "disk_capacity": (_disk_size, ("filesystems.scratch.block_device", "block_devices")),
     "disk_interface": (
-        lambda told: str(_disk("interface")(told) or ""),
+        lambda readings: str(_disk("interface")(readings) or ""),
         ("filesystems.scratch.block_device", "block_devices"),
     ),
     "disk_cache": (_nothing, ()),

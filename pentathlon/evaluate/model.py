@@ -76,9 +76,9 @@ class SystemFacts(Frozen):
     target: str
     layer: str
     kernel: str
-    """Kernel name and release that the system itself reports; "" if it does not tell."""
+    """Kernel name and release that the system itself reports; "" if it does not report."""
     kernels: tuple[str, ...] = ()
-    """Kernels and command lines of its boots; one if all is well, none if it does not tell."""
+    """Kernels and command lines of its boots; one if all is well, none if it does not report."""
     cpu: str
     """CPU model that the system itself reports."""
     memory_bytes: int | None
@@ -232,7 +232,7 @@ class Row(Frozen):
 
     @property
     def kind(self) -> Wording:
-        """How its differences are told."""
+        """How its differences are reported."""
         return wording(self.role, self.unit)
 
     def summary(self, system: str) -> Summary | None:
@@ -314,7 +314,7 @@ class Identical(Frozen):
 
     systems: tuple[str, str]
     keys: tuple[str, ...]
-    """What the study says differs, such as `reboot_command`."""
+    """What the study states differs, such as `reboot_command`."""
     whole: bool
     """Nothing that matters differs: the comparison is one of a system with itself."""
     words: str
@@ -367,7 +367,7 @@ class Evaluation(Frozen):
     derived: Derived
     failures: tuple[Failure, ...]
     inventory_differences: tuple[InventoryLine, ...]
-    wholes: tuple[SystemAggregate, ...] = ()
+    aggregates: tuple[SystemAggregate, ...] = ()
     """Each compared system as a whole: weighted means, what they rest on, their sensitivity."""
     shares: tuple[Share, ...] = ()
     """With three systems or more: how often each is the best, over all possible weights."""
@@ -375,7 +375,7 @@ class Evaluation(Frozen):
     steady: tuple[Steady, ...] = ()
     cold: tuple[Cold, ...] = ()
     modes: tuple[Mode, ...] = ()
-    answered: tuple[ReadSource, ...] = ()
+    read_sources: tuple[ReadSource, ...] = ()
     whys: tuple[Why, ...] = ()
     latencies: tuple[Latency, ...] = ()
     prepared: tuple[Prepared, ...] = ()

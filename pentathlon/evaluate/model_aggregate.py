@@ -133,7 +133,7 @@ class Guard(Frozen):
 
     what: str
     outcome: str
-    """"same", "qualified", "refused" or "not told"."""
+    """"same", "qualified", "refused" or "not known"."""
     words: str
 
 

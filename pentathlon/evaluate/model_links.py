@@ -10,13 +10,13 @@ class Spread(Frozen):
 
     median: float
     worst: float
-    """The one furthest from what was asked; the greatest where nothing was."""
+    """The one furthest from what was requested; the greatest where nothing was."""
 
 
 class Achieved(Spread):
     """A figure of the profile and what the boots' calibrations measured of it."""
 
-    asked: float
+    requested: float
 
 
 class LinkWay(Frozen):
@@ -35,7 +35,7 @@ class LinkWay(Frozen):
     late_p99_us: Spread | None
     unable: int | None
     """Frames that the emulator lost in the trials without being asked to; None where the engine
-    does not tell them apart, or there was no trial."""
+    does not separate them, or there was no trial."""
 
 
 class LinkUsed(Frozen):

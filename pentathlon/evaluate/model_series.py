@@ -73,7 +73,7 @@ class Mode(Frozen):
 
 
 class ReadSource(Frozen):
-    """Who answered the measured reads of one metric on one system."""
+    """Which source answered the measured reads of one metric on one system."""
 
     key: str
     system: str

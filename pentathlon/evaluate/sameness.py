@@ -50,46 +50,46 @@ STEADY = ("memory.settings.", "memory.transparent_huge_pages.", "memory.total_by
 
 RESTART = "ssh.reboot_command"
 BOOTED = ("kernel", "uml_args", RESTART)
-"""What says in a study which kernel is booted, and how."""
+"""What states in a study which kernel is booted, and how."""
 
 REACHED = tuple(f"ssh.{key}" for key in ("host", "user", "port", "key", "jump", "config"))
-"""What says in a study which machine it is, and how it is reached."""
+"""What states in a study which machine it is, and how it is reached."""
 
 MOST_NAMED = 3
 
 
-def identical(study: Study, told: Mapping[str, Inventory]) -> tuple[Identical, ...]:
+def identical(study: Study, inventories_of: Mapping[str, Inventory]) -> tuple[Identical, ...]:
     """Pairs of systems that the study makes differ in something that made no difference.
 
     Args:
-        told: the inventories of the boots that count.
+        inventories_of: the inventories of the boots that count.
     """
     found = []
     for first, second in combinations(study.systems, 2):
-        one, other = told.get(first.name), told.get(second.name)
+        one, other = inventories_of.get(first.name), inventories_of.get(second.name)
         if one is None or other is None or first.target != second.target:
             continue
         if _one_machine(first, second):
-            said = [*_boots(first, second, one, other), *_settings(first, second, one, other)]
+            sentences = [*_boots(first, second, one, other), *_settings(first, second, one, other)]
         else:
-            said = list(_machines(first, second, one, other))
-        disproved = {key for keys, _ in said for key in keys}
+            sentences = list(_machines(first, second, one, other))
+        disproved = {key for keys, _ in sentences for key in keys}
         whole = set(differences(first, second)) <= disproved
         names = f"{second.name} and {first.name}"
         found += [
             Identical(
                 systems=(first.name, second.name), keys=keys, whole=whole, words=f"{names} {words}"
             )
-            for keys, words in said
+            for keys, words in sentences
         ]
     return tuple(found)
 
 
-Said = tuple[tuple[str, ...], str]
+Difference = tuple[tuple[str, ...], str]
 """What made no difference, and the sentence on it without its subject."""
 
 
-def _boots(first: System, second: System, one: Inventory, other: Inventory) -> Iterator[Said]:
+def _boots(first: System, second: System, one: Inventory, other: Inventory) -> Iterator[Difference]:
     keys = [key for key in differences(first, second) if key in BOOTED]
     kernel = identity.of_values(one.values)
     if not keys or kernel.release is None or _kernel_differs(one, other):
@@ -107,7 +107,9 @@ def _boots(first: System, second: System, one: Inventory, other: Inventory) -> I
     )
 
 
-def _machines(first: System, second: System, one: Inventory, other: Inventory) -> Iterator[Said]:
+def _machines(
+    first: System, second: System, one: Inventory, other: Inventory
+) -> Iterator[Difference]:
     """Two names of one machine."""
     boot_id = identity.of_values(one.values).boot_id
     again = identity.of_values(other.values).boot_id
@@ -123,7 +125,9 @@ def _machines(first: System, second: System, one: Inventory, other: Inventory) -
     )
 
 
-def _settings(first: System, second: System, one: Inventory, other: Inventory) -> Iterator[Said]:
+def _settings(
+    first: System, second: System, one: Inventory, other: Inventory
+) -> Iterator[Difference]:
     for key in differences(first, second):
         path = SETTINGS.get(key.removeprefix("settings."), "")
         value = one.values.get(path)
@@ -140,7 +144,7 @@ def _settings(first: System, second: System, one: Inventory, other: Inventory) -
 
 
 def _one_machine(first: System, second: System) -> bool:
-    """Whether the study names one machine for both, so that it says what else differs."""
+    """Whether the study names one machine for both, so that it states what else differs."""
     places = [(one.ssh.host, one.ssh.port, one.ssh.jump) if one.ssh else None
               for one in (first, second)]  # fmt: skip
     return places[0] == places[1]

@@ -47,7 +47,7 @@ class Titles:
         return name if known is not None or metric in PLAIN else f"{name} {metric}"
 
     def zero_allowed(self, workload: str, metric: str) -> bool:
-        """Whether the catalog says that the metric may rightly be zero."""
+        """Whether the catalog states that the metric may rightly be zero."""
         known = self._workloads.get(workload)
         metrics = [] if known is None else known.metrics
         return any(one.id == metric and one.zero_allowed for one in metrics)

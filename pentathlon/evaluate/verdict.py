@@ -39,12 +39,12 @@ class Verdict(StrEnum):
 
     @property
     def is_difference(self) -> bool:
-        """Whether the word says which system is faster."""
+        """Whether the word states which system is faster."""
         return self in _DIRECTION
 
     @property
     def is_shown(self) -> bool:
-        """Whether the word says that there is a difference that counts, of speed or of context."""
+        """Whether the word states a difference that counts, of speed or of context."""
         return self in _DIRECTION or self in (Verdict.HIGHER, Verdict.LOWER)
 
     @property
@@ -63,7 +63,7 @@ _DIRECTION = {
 
 @dataclass(frozen=True)
 class Claims:
-    """What the three families of tests allow to be said about one row."""
+    """What the three families of tests allow to be stated about one row."""
 
     different: bool
     """The ratio is not 1."""

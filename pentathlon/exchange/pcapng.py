@@ -16,7 +16,7 @@ STATISTICS: Final = 5
 ENHANCED_PACKET: Final = 6
 
 ORDER_MAGIC: Final = 0x1A2B3C4D
-"""Begins the body of a section header, and says the section's byte order."""
+"""Begins the body of a section header, and states the section's byte order."""
 
 FIXED: Final = {
     (order, kind): struct.Struct(order + layout)
@@ -60,7 +60,8 @@ class Capture:
 
     Attributes:
         frames: in the order of the file.
-        dropped: frames that the kernel dropped for want of room, or None if the file says nothing.
+        dropped: frames that the kernel dropped for lack of room, or None if the file states
+            nothing.
     """
 
     frames: list[Frame] = field(default_factory=list)
@@ -115,7 +116,7 @@ def write(
         frames: each with the number of its interface, in the order of the file.
         comment: stands in the file's section header.
     """
-    # The length of the section is not known beforehand, which -1 says.
+    # The length of the section is not known beforehand, which -1 states.
     head = (ORDER_MAGIC, 1, 0, -1)
     yield _block(SECTION, head, _option(COMMENT, comment.encode()) + _END)
     for name in interfaces:
@@ -160,12 +161,14 @@ def _options(body: bytes, at: int, order: str) -> dict[int, bytes]:
 
 def _resolution(options: dict[int, bytes]) -> int:
     """Femtoseconds of a unit of time (if_tsresol); 1 µs if the file does not say."""
-    told = int.from_bytes(options.get(IF_TSRESOL, b"\x06")[:1] or b"\x06", "big")
-    if told & 0x80:
-        return 10**15 >> (told & 0x7F)
-    if told > 15:
-        raise CaptureError(f"the capture's times are in units of 10^-{told} s, which nobody reads")
-    return int(10 ** (15 - told))
+    resolution = int.from_bytes(options.get(IF_TSRESOL, b"\x06")[:1] or b"\x06", "big")
+    if resolution & 0x80:
+        return 10**15 >> (resolution & 0x7F)
+    if resolution > 15:
+        raise CaptureError(
+            f"the capture's times are in units of 10^-{resolution} s, which is not supported"
+        )
+    return int(10 ** (15 - resolution))
 
 
 _END: Final = bytes(4)

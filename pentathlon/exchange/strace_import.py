@@ -117,7 +117,7 @@ class _Importer:
 
     def handle(self, call: Call, argument: str) -> _Handle | None:
         """The open file behind a descriptor. One that was opened before the recording, or by a
-        process whose beginning was not recorded, is met here first if strace tells its path."""
+        process whose beginning was not recorded, is met here first if strace reports its path."""
         descriptor = strace.descriptor(argument)
         if descriptor is None:
             return None

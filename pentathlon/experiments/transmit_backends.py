@@ -1,4 +1,4 @@
-"""The sending ladder as the experimenter asks for it: which receiver belongs to which rung."""
+"""Transmit backends as the experimenter asks for them: which receiver belongs to which."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ BUFFER_BYTES = 8 << 20
 
 BEST = "best"
 FASTEST_FIRST = ("live", "packet", "sendmmsg", "send")
-"""What `rung = "best"` tries, in this order: the first that the system has is taken."""
+"""What `transmit_backend = "best"` tries, in this order: the first that the system has is taken."""
 
 SILENT = ("xdp", "ring", "afxdp")
 """Receivers that see frames and send nothing back."""
 
 
 MUTE = ("pktgen",)
-"""Rungs whose packets nobody sends back: they carry the generator's own header."""
+"""Transmit backends whose packets nobody sends back: they carry the generator's own header."""
 
 _JITTERS = frozenset({"jitter", "ditg_jitter"})
 MERGED = _JITTERS | {"ipdv", "pdv_p999"}
@@ -31,42 +31,46 @@ _DELAYS = ("delay", "kernel_", "send_", "receive_")
 
 
 def cases(case: Case) -> list[Case]:
-    """The cases that a case stands for: where its rung is "best", one for each, fastest first.
+    """The cases that a case stands for: where its backend is "best", one for each, fastest first.
 
     The next one is for where the one before is refused.
     """
-    if case.get("rung") != BEST:
+    if case.get("transmit_backend") != BEST:
         return [case]
-    return [{**case, "rung": rung} for rung in FASTEST_FIRST]
+    return [{**case, "transmit_backend": backend} for backend in FASTEST_FIRST]
 
 
-def is_meaningless(metric: str, rung: str) -> bool:
-    """Whether the rung does not yield the metric.
+def is_meaningless(metric: str, backend: str) -> bool:
+    """Whether the transmit backend does not yield the metric.
 
     Packets that are cut from one piece leave together, and of the kernel's own generator nobody
     knows when each packet left.
     """
-    if rung == "pktgen":
+    if backend == "pktgen":
         return metric in MERGED or metric.startswith(_DELAYS)
-    return rung == "gso" and metric in _JITTERS
+    return backend == "gso" and metric in _JITTERS
 
 
 class Receiving(TypedDict):
     """Fields of a `ReceiveFlow` that all flows of a trial share."""
 
     spinning: bool
-    rung: str
+    transmit_backend: str
     role: Role
     reader: NotRequired[str]
     buffer_bytes: NotRequired[int]
     stamps: NotRequired[bool]
 
 
-def receiving(rung: str, receiver: str) -> Receiving:
-    """What the receiver of a flow is told, by the flow's rung and the study's `receiver`."""
-    told: Receiving = {"spinning": receiver == "spinning", "rung": rung, "role": "echo"}
+def receiving(backend: str, receiver: str) -> Receiving:
+    """The command to the receiver of a flow, by its transmit backend and the study's `receiver`."""
+    command: Receiving = {
+        "spinning": receiver == "spinning",
+        "transmit_backend": backend,
+        "role": "echo",
+    }
     if receiver in SILENT:
-        told |= {"reader": receiver, "role": "receive"}
-    elif rung != "send":
-        told |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
-    return told
+        command |= {"reader": receiver, "role": "receive"}
+    elif backend != "send":
+        command |= {"reader": "recvmmsg", "buffer_bytes": BUFFER_BYTES}
+    return command

@@ -14,11 +14,11 @@ from pentathlon.experiments.descriptor import Kind as TestbedKind
 from pentathlon.experiments.file_services.behaviours import OWN, behaviour
 from pentathlon.experiments.file_services.service import FileService, FileServiceInUse
 from pentathlon.experiments.file_services.testbed import testbeds
-from pentathlon.experiments.forwarding.guest_testbed import guest_bed, machine_bed
+from pentathlon.experiments.forwarding.guest_testbed import guest_testbed, machine_testbed
 from pentathlon.experiments.forwarding.testbed import (
     Testbed,
     TestbedMaker,
-    netns_bed,
+    netns_testbed,
     places,
     remarks,
 )
@@ -40,7 +40,7 @@ from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
 from pentathlon.study.problems import listing
 from pentathlon.targets import registry as kinds
-from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
+from pentathlon.targets.capabilities import CardTarget, PlacedTarget, RemoteTarget
 from pentathlon.targets.contract import Description, Session, Target
 from pentathlon.targets.descriptor import End, Kind
 from pentathlon.testbed import hosts, placed
@@ -69,12 +69,12 @@ def no_pair() -> str:
     return f"traffic between two hosts is measured on the targets {_ends(lambda end: end.pair)}"
 
 
-def no_bed() -> str:
+def no_testbed() -> str:
     """Why nothing is forwarded."""
     return f"forwarding is measured on the targets {_ends(lambda end: end.forwards)}"
 
 
-def no_office() -> str:
+def no_file_services() -> str:
     """Why there are no file services."""
     far = " or ".join(kinds.names(lambda kind: kind.elsewhere))
     return (
@@ -89,7 +89,7 @@ def _ends(can: Callable[[End], object]) -> str:
 
 
 class PairedSpec(PeerSpec, Protocol):
-    """What a study says of the second host and of what joins it to the first."""
+    """What a study states of the second host and of what joins it to the first."""
 
     @property
     def link(self) -> str | None: ...
@@ -111,7 +111,7 @@ class PairTarget(Target):
         self.inner = inner
         peer_cpus = peer.cpus
         # Another machine that names no server is a forwarder between two cables.
-        forwards = isinstance(inner, FarTarget) and peer.target is None
+        forwards = isinstance(inner, RemoteTarget) and peer.target is None
         ends = (_two(inner, peer.interfaces), _two(inner, peer.joined_to)) if forwards else None
         named = (peer.interfaces, peer.joined_to) != (None, None)
         if (ends is not None and None in ends) or (named and not _far(inner, peer)):
@@ -141,11 +141,11 @@ class PairTarget(Target):
         if not end_of(inner).forwards:
             pass
         elif isinstance(inner, CardTarget):
-            self.bed = guest_bed(inner, peer_cpus)
-        elif isinstance(inner, FarTarget) and ends and ends[0] and ends[1]:
-            self.bed = machine_bed(inner, peer_cpus, ends[0], ends[1])
+            self.bed = guest_testbed(inner, peer_cpus)
+        elif isinstance(inner, RemoteTarget) and ends and ends[0] and ends[1]:
+            self.bed = machine_testbed(inner, peer_cpus, ends[0], ends[1])
         elif isinstance(inner, PlacedTarget):
-            self.bed = netns_bed(inner, peer_cpus)
+            self.bed = netns_testbed(inner, peer_cpus)
         self.behaviours = (behaviour(behaves), behaviour(peer.behaves))
         self.file_service: FileService | None = None
         if self.ends.joinable:
@@ -277,7 +277,7 @@ class PairTarget(Target):
 def _far(inner: Target, peer: PairedSpec) -> bool:
     """Whether one of the hosts is another machine."""
     named = kinds.find(peer.target) if peer.target is not None else None
-    return isinstance(inner, FarTarget) or (named is not None and named.elsewhere)
+    return isinstance(inner, RemoteTarget) or (named is not None and named.elsewhere)
 
 
 def _able(fits: Callable[[Kind], bool]) -> str:
@@ -323,7 +323,7 @@ class PairSession(Session):
         self._first = first
         self._make_pair = pair
         self._pair: tuple[Endpoint, Endpoint] | None = None
-        self._make_bed = bed
+        self._make_testbed = bed
         self._bed: Testbed | None = None
         self._timeout_s = timeout_s
         self._catalog = catalog
@@ -377,7 +377,7 @@ class PairSession(Session):
                 spent_s += time.monotonic() - began
         if done is None or not isinstance(done.event, Done):
             raise TargetError(
-                f'system "{self.name}": the agent did not say how many samples it sent'
+                f'system "{self.name}": the agent did not report how many samples it sent'
             )
         samples, errors = done.event.samples + samples, done.event.errors + errors
         yield read(done.document | {"samples": samples, "errors": errors})
@@ -411,10 +411,10 @@ class PairSession(Session):
             yield from self._open_pair()
             return self._pair
         if kind == "forwarder":
-            yield from self._open_bed()
+            yield from self._open_testbed()
             return self._bed
         if self.file_service is None:
-            raise CommandError(no_office(), "unsupported")
+            raise CommandError(no_file_services(), "unsupported")
         return self.file_service
 
     def _over_link(self, task: Task, messages: Iterator[Message]) -> Iterator[Message]:
@@ -443,13 +443,13 @@ class PairSession(Session):
             self._pair = self._make_pair(self._timeout_s)
         yield from placed.inventory(dict(zip(SIDES, self._pair, strict=True)))
 
-    def _open_bed(self) -> Iterator[Message]:
+    def _open_testbed(self) -> Iterator[Message]:
         """Make forwarder and generator if they are not there; the event of what was read of the
         forwarder."""
         if self._bed is None:
-            if self._make_bed is None:
-                raise CommandError(no_bed(), "unsupported")
-            self._bed = self._make_bed(self._timeout_s)
+            if self._make_testbed is None:
+                raise CommandError(no_testbed(), "unsupported")
+            self._bed = self._make_testbed(self._timeout_s)
             yield from placed.inventory({"forwarder": self._bed.forwarder})
 
     def stop(self) -> None:

@@ -10,9 +10,9 @@ from pentathlon.literature.parts import FormulaText, Id, Name, Part, Relation, S
 
 
 class Claim(Part):
-    """A statement with numbers: which cells it speaks of and what it says of them.
+    """A statement with numbers: which cells it speaks of and what it states of them.
 
-    `says` is our wording. The right side is one of `printed` (a number as printed in the text),
+    `states` is our wording. The right side is one of `printed` (a number as printed in the text),
     `value` (an exact number) and `than` (a formula).
     """
 
@@ -67,7 +67,7 @@ class Choice(Part):
 
 
 class Statement(Part):
-    """What the text says of a subject, in our words; it says one thing of each subject."""
+    """What the text states of a subject, in our words; it states one thing of each subject."""
 
     subject: str
     section: str

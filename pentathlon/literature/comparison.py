@@ -73,7 +73,7 @@ class Printed(Part):
 
 
 class Own(Part):
-    """One system of the result in one line of a row; `name` says which line."""
+    """One system of the result in one line of a row; `name` states which line."""
 
     name: str
     system: str
@@ -99,7 +99,7 @@ class Mapped(Part):
     note: str = ""
 
 
-class Beside(Part):
+class PublishedComparison(Part):
     """A published table beside a result.
 
     Attributes:
@@ -114,7 +114,7 @@ class Beside(Part):
     comparisons: tuple[Comparison, ...]
 
 
-def beside(
+def compare_published(
     study: Study,
     table: Table,
     evaluation: Evaluation,
@@ -124,7 +124,7 @@ def beside(
     name: str = "",
     notes: Sequence[str] = (),
     others: Sequence[str] = (),
-) -> Beside:
+) -> PublishedComparison:
     """Put a result beside a published table.
 
     Args:
@@ -143,7 +143,7 @@ def beside(
             f"{table.printed_as} of {study.id} has no row that corresponds to a metric"
             f" of a workload{where}"
         )
-    return Beside(
+    return PublishedComparison(
         unfinished=evaluation.study.unfinished,
         study=study.id,
         table=called,
@@ -224,7 +224,7 @@ def _cautions(study: Study, table: Table, evaluation: Evaluation) -> tuple[str, 
 BETTER = {"higher": "more", "lower": "less", "": ""}
 
 
-def beside_grid(found: Beside) -> Grid:
+def comparison_grid(found: PublishedComparison) -> Grid:
     """The comparison as a grid, one line per value."""
     rows = []
     for one in found.comparisons:
@@ -273,6 +273,6 @@ def _shown(value: Value) -> str:
     return value.words or "–"
 
 
-def as_mapping(found: Beside) -> Mapping[str, object]:
+def as_mapping(found: PublishedComparison) -> Mapping[str, object]:
     """The comparison as JSON data."""
     return found.model_dump(mode="json")

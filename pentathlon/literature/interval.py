@@ -82,7 +82,7 @@ class Interval:
         return self * Interval(1 / (1 + factor), 1 + factor)
 
     def text(self) -> str:
-        """The bounds as decimal numbers, with as many digits as it takes to tell them apart.
+        """The bounds as decimal numbers, with as many digits as it takes to separate them.
 
         A single number if they agree in seven digits.
         """

@@ -63,14 +63,14 @@ def load_study(directory: Traversable) -> Study:
     names = sorted(one.name for one in directory.iterdir() if one.name.endswith(".toml"))
     facts = read(directory / STUDY, StudyFile)
     tables = [read(directory / name, Table) for name in names if name not in (STUDY, CLAIMS)]
-    said = read(directory / CLAIMS, ClaimFile) if CLAIMS in names else ClaimFile()
+    claim_file = read(directory / CLAIMS, ClaimFile) if CLAIMS in names else ClaimFile()
     study = Study(
         facts=facts,
         tables=tuple(tables),
-        claims=said.claim,
-        choices=said.choice,
-        statements=said.statement,
-        announcements=said.announcement,
+        claims=claim_file.claim,
+        choices=claim_file.choice,
+        statements=claim_file.statement,
+        announcements=claim_file.announcement,
     )
     _check_study(study, directory.name)
     return study
@@ -117,8 +117,8 @@ def _check_study(study: Study, directory: str) -> None:
         )
     _distinct((table.id for table in study.tables), f"{directory}: table")
     rules = [rule for table in study.tables for rule in table.rule]
-    said = [*(claim.id for claim in study.claims), *(choice.id for choice in study.choices)]
-    _distinct([*said, *(rule.id for rule in rules)], f"{directory}: claim")
+    sentences = [*(claim.id for claim in study.claims), *(choice.id for choice in study.choices)]
+    _distinct([*sentences, *(rule.id for rule in rules)], f"{directory}: claim")
     for table in study.tables:
         _check_table(table, directory)
     for table in study.tables:
@@ -170,7 +170,7 @@ def _check_table(table: Table, directory: str) -> None:
             if not is_number(cell.printed) and cell.printed not in table.words:
                 raise PublishedError(
                     f'{where}: row {row.id}: "{cell.printed}" in {name} is no number; '
-                    'words that may stand there are listed in "words"'
+                    'words that are allowed there are listed in "words"'
                 )
         for name, text in row.factors.items():
             if not is_number(text) or name in columns:

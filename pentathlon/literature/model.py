@@ -112,7 +112,7 @@ class StudyFile(Part):
     published_in: str
     reference_system: str | None = None
     significant_digits: int | None = None
-    """Digits that the paper says it reports."""
+    """Digits that the paper announces."""
     definitions: Id | None = None
     """The table that declares the symbols."""
     group: tuple[Group, ...] = ()

@@ -11,7 +11,7 @@ class PublishedError(Exception):
 
 
 FEW = 12
-"""So many names can be told in a sentence."""
+"""So many names can be named in a sentence."""
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> PublishedError:

@@ -42,7 +42,7 @@ def _cell(value: Any) -> Any:
 
 
 class Column(Part):
-    """One column. `derived` is the formula that the paper says the column follows."""
+    """One column. `derived` is the formula that the paper states the column follows."""
 
     id: Name
     title: str

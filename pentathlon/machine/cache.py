@@ -17,7 +17,7 @@ RECORD = "record.json"
 
 
 def cache_dir() -> Path:
-    """$XDG_CACHE_HOME/pentathlon, as the XDG base directory specification says."""
+    """$XDG_CACHE_HOME/pentathlon, as the XDG base directory specification states."""
     return user_dir("XDG_CACHE_HOME", ".cache")
 
 

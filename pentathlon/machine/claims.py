@@ -89,7 +89,7 @@ class Claims:
             TargetError: the lock cannot be taken at all.
         """
         # One order for all: two runs that wait for each other would wait for ever. CPUs come last,
-        # because what else is taken says more.
+        # because what else is taken states more.
         wanted = sorted(set(names) - self._held.keys(), key=lambda n: (n.startswith("CPU "), n))
         whole = RIGHT in wanted or RIGHT in self._held
         taken: dict[str, int] = {}
@@ -106,7 +106,7 @@ class Claims:
         self._study = study
 
     def work_in(self, directory: Path) -> None:
-        """Add the directory of the result to what the others are told."""
+        """Add the directory of the result to what the other runs are shown."""
         for file in self._held.values():
             _write(file, _own_name(self._study, RIGHT in self._held, directory))
 
@@ -236,12 +236,12 @@ def _write(file: int, text: bytes) -> None:
 
 
 def _own_name(study: str, whole: bool, directory: Path | None = None) -> bytes:
-    told: dict[str, Any] = {"study": study, "pid": os.getpid()}
+    values: dict[str, Any] = {"study": study, "pid": os.getpid()}
     if whole:
-        told["whole"] = True
+        values["whole"] = True
     if directory is not None:
-        told["directory"] = os.fsencode(directory.absolute()).decode(errors="replace")
-    return json.dumps(told).encode()
+        values["directory"] = os.fsencode(directory.absolute()).decode(errors="replace")
+    return json.dumps(values).encode()
 
 
 def _advice(whole: bool, holder: _Holder) -> str:
@@ -260,12 +260,12 @@ def _advice(whole: bool, holder: _Holder) -> str:
 def _holder(file: int) -> _Holder:
     """Who holds a lock. Anybody may have written the file: only plain text is taken."""
     try:
-        told = json.loads(os.pread(file, HOLDER_BYTES, 0))
-        study, process = _plain(told["study"], 80), _plain(int(told["pid"]), 20)
+        document = json.loads(os.pread(file, HOLDER_BYTES, 0))
+        study, process = _plain(document["study"], 80), _plain(int(document["pid"]), 20)
         words = f'the run of study "{study}" (process {process}'
-        if "directory" in told:
-            words += f", {_plain(told['directory'], 200)}"
-        return _Holder(f"{words})", told.get("whole") is True)
+        if "directory" in document:
+            words += f", {_plain(document['directory'], 200)}"
+        return _Holder(f"{words})", document.get("whole") is True)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return _Holder()
 

@@ -175,7 +175,7 @@ def taps(channel: int, interfaces: list[str]) -> None:
 
 
 def main() -> None:
-    """Do what the arguments say; an error is told in one line."""
+    """Do what the arguments say; an error is reported in one line."""
     what, *rest = sys.argv[1:]
     try:
         if what == "offload":

@@ -88,8 +88,8 @@ def run(namespace: Path, command: list[str]) -> str:
         check=False,
     )  # fmt: skip
     if done.returncode:
-        said = done.stderr.strip().splitlines() or ["no reason given"]
-        raise OSError(errno.EIO, said[-1])
+        lines = done.stderr.strip().splitlines() or ["no reason given"]
+        raise OSError(errno.EIO, lines[-1])
     return done.stdout
 
 

@@ -56,9 +56,9 @@ def probe() -> None:
     Raises:
         TargetUnavailable: it cannot be made here.
     """
-    if (said := _refused(namespace())) is not None:
+    if (message := _refused(namespace())) is not None:
         raise TargetUnavailable(
-            f"a network namespace cannot be made here: {said}", "sudo pentathlon run STUDY"
+            f"a network namespace cannot be made here: {message}", "sudo pentathlon run STUDY"
         )
 
 
@@ -89,5 +89,5 @@ def _refused(words: list[str]) -> str | None:
         raise TargetUnavailable("a network namespace could not be made within 10 s") from error
     if not done.returncode:
         return None
-    said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-    return said[-1]
+    lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+    return lines[-1]

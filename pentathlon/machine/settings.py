@@ -300,7 +300,7 @@ def refused(policy: str | None, priority: int, nice: int | None) -> str | None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if not done.returncode:
         return None
-    said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    reason = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     wanted = [f"the scheduler {policy}:{priority}"] if policy else []
     wanted += [f"the nice value {nice}"] if nice is not None else []
-    return f"this user may not set {' and '.join(wanted)} ({said})"
+    return f"this user may not set {' and '.join(wanted)} ({reason})"

@@ -97,7 +97,7 @@ def _turbo(wanted: bool, root: Path) -> tuple[Path, str]:
 
 
 def _interrupts(cpus: Any, root: Path) -> Writes:
-    """Every interrupt. Some cannot be moved, which the kernel says only when it is tried."""
+    """Every interrupt. Some cannot be moved, which the kernel states only when it is tried."""
     wanted = ",".join(map(str, resolve(list(cpus))))
     files = sorted((root / "proc/irq").glob("[0-9]*/smp_affinity_list"))
     if not files:

@@ -11,16 +11,16 @@ from pathlib import Path
 
 def on_path(program: str) -> Path | None:
     """A helper program: beside the interpreter first (a virtual environment), then on PATH."""
-    beside = Path(sys.executable).parent / program
-    if beside.is_file() and os.access(beside, os.X_OK):
-        return beside
+    local = Path(sys.executable).parent / program
+    if local.is_file() and os.access(local, os.X_OK):
+        return local
     # /usr/sbin is not on the PATH of every user, but `ip` and its like can be run from there.
     search = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     found = shutil.which(program, path=search)
     return Path(found) if found else None
 
 
-def version_said(program: Path) -> str | None:
+def version_text(program: Path) -> str | None:
     """What a program answers to --version, or None if it does not start or fails."""
     try:
         done = subprocess.run(

@@ -70,7 +70,7 @@ class Leftover:
 
 
 def default_state_dir() -> Path:
-    """$XDG_STATE_HOME/pentathlon, as the XDG base directory specification says."""
+    """$XDG_STATE_HOME/pentathlon, as the XDG base directory specification states."""
     return user_dir("XDG_STATE_HOME", ".local", "state")
 
 
@@ -146,12 +146,12 @@ class UndoJournal:
         """
         if self._file is None:
             return []
-        said = [note for note in _put_back(self._entries, self.token, same_boot=True) if note]
+        sentences = [note for note in _put_back(self._entries, self.token, same_boot=True) if note]
         self._path.unlink(missing_ok=True)
         _sync_directory(self._path.parent)
         os.close(self._file)
         self._file = None
-        return said
+        return sentences
 
 
 def directory(state_dir: Path) -> Path:
@@ -189,8 +189,8 @@ def leftovers(state_dir: Path) -> list[Entry]:
 
 def damaged(state_dir: Path) -> list[str]:
     """A sentence for each journal that is damaged, also for those that were renamed for it."""
-    said = [one.sentence() for one in _leftovers(state_dir) if one.damage]
-    return said + [
+    sentences = [one.sentence() for one in _leftovers(state_dir) if one.damage]
+    return sentences + [
         f"{path} is an undo journal that was damaged; look at what it names, then remove it"
         for path in sorted(directory(state_dir).glob(f"*{DAMAGED}"))
     ]
@@ -217,7 +217,7 @@ def restore_leftovers(state_dir: Path, kept: bool = False) -> list[str]:
 
 
 def _restore(state_dir: Path, kept: bool, right: ExitStack) -> list[str]:
-    said: list[str] = []
+    sentences: list[str] = []
     held = False
     for one in _leftovers(state_dir):
         if one.stays and not kept:
@@ -227,17 +227,17 @@ def _restore(state_dir: Path, kept: bool, right: ExitStack) -> list[str]:
             held = True
         notes = _put_back(one.changes, one.token, same_boot=one.same_boot)
         how = "put back" if one.kept else "put back after a crash"
-        said += [
+        sentences += [
             note or f"{how}: {restore.text(change)}"
             for change, note in zip(one.changes, notes, strict=True)
         ]
         if one.damage:
-            said.append(one.sentence())
+            sentences.append(one.sentence())
             one.path.rename(one.path.with_suffix(DAMAGED))
         else:
             one.path.unlink(missing_ok=True)
         _sync_directory(one.path.parent)
-    return said
+    return sentences
 
 
 def _leftovers(state_dir: Path) -> Iterator[Leftover]:
@@ -308,18 +308,18 @@ def _read(path: Path, file: int) -> Leftover:
 
 def _put_back(entries: list[Entry], token: str, same_boot: bool) -> list[str | None]:
     """Put changes back, the last one first; a sentence or None for each, in their order."""
-    said: list[str | None] = []
+    sentences: list[str | None] = []
     failed: list[str] = []
     for entry in reversed(entries):
         try:
-            said.append(restore.put_back(entry, token, same_boot))
+            sentences.append(restore.put_back(entry, token, same_boot))
         except OSError as error:
             failed.append(f"{restore.text(entry)} ({error.strerror or error})")
     if failed:
         raise TargetError(
             f"could not put back: {'; '.join(failed)}; start again as the user who ran the study"
         )
-    return said[::-1]
+    return sentences[::-1]
 
 
 def _sync_directory(path: Path) -> None:

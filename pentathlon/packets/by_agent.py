@@ -82,9 +82,9 @@ def flow_metrics(
     return _metrics(json.loads(done.stdout), clocks)
 
 
-def _metrics(told: Joined, clocks: ClockDifference | None) -> FlowMetrics:
+def _metrics(values: Joined, clocks: ClockDifference | None) -> FlowMetrics:
     """The metrics from the agent's sums (docs/protocol.md, `join`)."""
-    went, came, spread = told["sent"], told["received"], told["delays"]
+    went, came, spread = values["sent"], values["received"], values["delays"]
     sent, received = went["packets"], came["packets"]
     delay = _delay(came, spread) if spread else None
     steps = received - 1

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pentathlon.packets.records import Integers
 
 FEWEST = 3
-"""Exchanges without which no drift can be told."""
+"""Exchanges without which no drift can be estimated."""
 
 NEAR = 8
 """Exchanges after each other in which the difference of two timers counts as one, where they do not

@@ -75,15 +75,15 @@ def distance(
     count = len(ordered)
     room = np.abs(ordered) * SHARE + grain
     below = np.arange(count) / count
-    asked = partial(_asked, model, inverse=inverse, least=least, most=most)
-    # Above the distribution: more values are as small as this than were asked for.
-    above = np.arange(1, count + 1) / count - asked(ordered + room)
+    requested = partial(_fraction_below, model, inverse=inverse, least=least, most=most)
+    # Above the distribution: more values are as small as this than were requested.
+    above = np.arange(1, count + 1) / count - requested(ordered + room)
     # Below it: fewer. Just before a value, only those before it are smaller.
-    under = asked(ordered - room, before=True) - below
+    under = requested(ordered - room, before=True) - below
     return float(max(above.max(), under.max(), 0.0))
 
 
-def _asked(
+def _fraction_below(
     model: Model, points: Floats, *, inverse: bool, least: float, most: float,
     before: bool = False,
 ) -> Floats:  # fmt: skip
@@ -114,8 +114,8 @@ def gap_distance(
     if gap["of"] == {"model": "constant", "value": 0.0} or len(sent_ns) < 2:
         return None
     gaps = np.diff(sent_ns) * 1e-9
-    asked = gap["of"]
+    requested = gap["of"]
     if gap.get("on") or gap.get("hold_s"):
         values = np.diff(intended_ns) * 1e-9
         return distance(gaps, {"model": "trace", "values": values.tolist()}, grain=GRAIN_S)
-    return distance(gaps, asked, inverse=bool(gap.get("rate")), grain=GRAIN_S, least=0.0)
+    return distance(gaps, requested, inverse=bool(gap.get("rate")), grain=GRAIN_S, least=0.0)

@@ -39,7 +39,7 @@ class FlowMetrics:
 
     Attributes:
         sent, received: packets; received counts each sequence once.
-        offered_rate: packets/s that the schedule asked for.
+        offered_rate: packets/s that the schedule requested.
         sending_rate: packets/s that were sent.
         throughput: bit/s of payload received, from the first to the last arrival.
         lost_ratio: share of packets sent that never came (RFC 7680), the last ones included.

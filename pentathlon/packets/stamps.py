@@ -78,14 +78,14 @@ def values(both: Joined, found: Stamps, clocks: ClockDifference | None) -> dict[
         series["kernel_delay"] = (found.heard_ns - found.left_ns)[known] - clocks.at(
             found.left_ns[known]
         )
-    told: dict[str, float] = {}
+    entries: dict[str, float] = {}
     for name, nanoseconds in series.items():
         spread = flow_metrics.delays(nanoseconds * 1e-9)
         if spread is not None:
-            told[name] = spread.mean * 1e3
-            told |= {
+            entries[name] = spread.mean * 1e3
+            entries |= {
                 f"{name}_{key}": value * 1e3
                 for key, value in spread.quantiles.items()
                 if key in ("p50", "p99")
             }
-    return told
+    return entries

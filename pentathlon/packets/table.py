@@ -33,7 +33,7 @@ copy           0: the packet itself; 1 and more: duplicates
 intended_ns, sent_ns, echo_ns
                when it was due, was sent, and came back; the sender's timer
 refused        the sender's system did not take it
-arrival_ns     when it came, the receiver's timer; null: it did not come, or nobody knows
+arrival_ns     when it came, the receiver's timer; null: it did not come, or it is unknown
 arrival_order  its place among the arrivals of the flow
 delay_ns       one-way delay with the clocks' difference taken off; null without clocks
 jitter_ns      smoothed interarrival jitter after the packet's arrival (RFC 3550, section 6.4.1)

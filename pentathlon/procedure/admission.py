@@ -17,13 +17,13 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, Case, Message, WrongEvent
 from pentathlon.protocol.messages.base import MOST_UNSIGNED, NAME
-from pentathlon.safeio.clipping import clip, said
+from pentathlon.safeio.clipping import clip, described
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.plan import Step
 from pentathlon.study.preparation import PlannedStep
 
 SIZING: Final = 1000
-"""Most batches of warm-up beyond those that were asked for, by which the agent sizes a batch."""
+"""Most batches of warm-up beyond those that were requested, by which the agent sizes a batch."""
 ALL: Final = "all"
 """The value that is announced for a factor whose values one round measures together."""
 
@@ -139,7 +139,9 @@ class Admission:
                 return  # What was read of the hosts of a pair.
             raise _Wrong("agent is missing, expected an object")
         if event.session != self._session:
-            raise _Wrong(f"session is {said(event.session)}, the request's is '{self._session}'")
+            raise _Wrong(
+                f"session is {described(event.session)}, the request's is '{self._session}'"
+            )
         if self._opened:
             raise _Wrong("the session has opened already")
         self._opened = True
@@ -180,12 +182,14 @@ class Admission:
         """What a sample and a histogram have in common."""
         entry = known.get(event.metric)
         if entry is None:
-            raise _Wrong(f"{step.id} has no metric {said(event.metric)}")
+            raise _Wrong(f"{step.id} has no metric {described(event.metric)}")
         unit, direction = entry
         if event.unit != unit:
-            raise _Wrong(f'unit is {said(event.unit)}, the catalog has "{unit}"')
+            raise _Wrong(f'unit is {described(event.unit)}, the catalog has "{unit}"')
         if event.direction != direction:
-            raise _Wrong(f'direction is {said(event.direction)}, the catalog has "{direction}"')
+            raise _Wrong(
+                f'direction is {described(event.direction)}, the catalog has "{direction}"'
+            )
         _within("process", event.process, step.processes - 1)
         _within("iteration", event.iteration, step.iterations[event.phase] - 1)
         case = self._case(event.case, step)
@@ -205,7 +209,7 @@ class Admission:
         self._case(value.case, step)
         for read in value.reads:
             if read.metric not in step.all:
-                raise _Wrong(f"a read of {step.id} is of {said(read.metric)}")
+                raise _Wrong(f"a read of {step.id} is of {described(read.metric)}")
 
     def _error(self, event: events.Error) -> None:
         if event.index is None:
@@ -222,7 +226,7 @@ class Admission:
 
     def _preparation(self, event: events.Step) -> None:
         if event.index >= len(self._prepare) or event.do != self._prepare[event.index]:
-            raise _Wrong(f"step {event.index} of the preparation is no {said(event.do)}")
+            raise _Wrong(f"step {event.index} of the preparation is no {described(event.do)}")
 
     def _index(self, index: int) -> int:
         if index >= len(self._steps):
@@ -249,14 +253,15 @@ class Admission:
 
     def _own(self, workload: str | None, step: _Expected) -> None:
         if workload != step.id:
-            raise _Wrong(f'workload is {said(workload)}, that of the step is "{step.id}"')
+            raise _Wrong(f'workload is {described(workload)}, that of the step is "{step.id}"')
 
     def _same_case(self, case: Case) -> None:
         """A sample may have more factors than the case that was announced, and no others of it."""
         for name, value in self._announced.items():
             if value != ALL and case.get(name) != value:
                 raise _Wrong(
-                    f"the factor {name} is {said(case.get(name))}, and {said(value)} is measured"
+                    f"the factor {name} is {described(case.get(name))}, and "
+                    f"{described(value)} is measured"
                 )
 
     def _case(self, case: Case, step: _Expected) -> int:
@@ -279,11 +284,11 @@ def of_request(
 def _check_case(case: Case, step: _Expected) -> None:
     for name, value in case.items():
         if name not in step.factors:
-            raise _Wrong(f"{step.id} has no factor {said(name)}")
+            raise _Wrong(f"{step.id} has no factor {described(name)}")
         if isinstance(value, float) and not math.isfinite(value):
-            raise _Wrong(f"the factor {name} is {said(value)}, expected a number or a text")
+            raise _Wrong(f"the factor {name} is {described(value)}, expected a number or a text")
         if len(value) > NAME if isinstance(value, str) else abs(value) > MOST_UNSIGNED:
-            raise _Wrong(f"the factor {name} is {said(value)}, which is too large")
+            raise _Wrong(f"the factor {name} is {described(value)}, which is too large")
 
 
 def _within(name: str, value: int, most: int) -> None:

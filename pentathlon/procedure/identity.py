@@ -43,7 +43,7 @@ class Identity:
 
     @property
     def known(self) -> bool:
-        """Whether the inventory says anything at all."""
+        """Whether the inventory states anything at all."""
         return any((self.release, self.version, self.command_line, self.boot_id))
 
     def fields(self) -> dict[str, str | None]:

@@ -29,7 +29,7 @@ from pentathlon.targets.contract import Session, Target
 PILOT_SAMPLE_MS = 20.0
 """Longest batch of the pilot."""
 PILOT_TIMEOUT_S = 30.0
-"""Longest step of the pilot, in seconds, but for workloads that the catalog says take longer."""
+"""Longest step of the pilot, in seconds, but for workloads that the catalog states take longer."""
 RECORD_BYTES = 160
 """What the journal adds to an event's own line, about."""
 
@@ -189,7 +189,7 @@ def estimate_step(
             weight *= of.get(case.get(name), 1.0)
         with_files = any(isinstance(one.event, events.Files) for one in part)
         batches = [one for one in part if _is_batch(one.event)]
-        # What one trial between two hosts yields is of one time, which every metric tells.
+        # What one trial between two hosts yields is of one time, which every metric reports.
         each_s: dict[int, float] = {}
         for place, event in enumerate(e for e, _ in batches if isinstance(e, events.Measured)):
             which = event.iteration if with_files else place

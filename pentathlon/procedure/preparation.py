@@ -41,7 +41,7 @@ Answer: TypeAlias = tuple[str, str | None, JsonObject]
 
 @dataclass
 class Preparer:
-    """Prepares systems of a plan; `state` says what earlier runs did."""
+    """Prepares systems of a plan; `state` states what earlier runs did."""
 
     plan: Plan
     catalog: Catalog
@@ -121,7 +121,7 @@ class Preparer:
                 yield f"{planned.workload}#{repetition + 1}"
 
     def _times(self, name: str, step: PlannedStep) -> int | None:
-        """How often each workload is run; None if nobody knows whether the system learns."""
+        """How often each workload is run; None if it is unknown whether the system learns."""
         if step.options["times"] is not None:
             return int(step.options["times"])
         learns = self.state.learns(name)
@@ -136,7 +136,7 @@ class Preparer:
         if times is None:
             return "unsupported", (
                 "the system does not report whether it learns from use, which the step "
-                '"record" asks; give times'
+                '"record" needs; give times'
             )
         if times == 0:
             return "not needed", "the system does not learn from use"

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeAlias
 
 from pentathlon.protocol.events import AnyEvent, JsonObject, Message, WrongEvent, read
-from pentathlon.safeio.clipping import said
+from pentathlon.safeio.clipping import described
 
 
 def utc_now() -> str:
@@ -30,7 +30,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStart(Record):
-    """A run begins. `blocks` is the number asked for on the command line, or None.
+    """A run begins. `blocks` is the number requested on the command line, or None.
 
     `catalog_sha256` is that of `catalog.json` (without the final newline); None in older results.
     """
@@ -114,7 +114,7 @@ class AgentEvent(Record):
     event: Message
 
     @property
-    def said(self) -> AnyEvent:
+    def message(self) -> AnyEvent:
         """The event by its type."""
         return self.event.event
 
@@ -216,7 +216,7 @@ def from_json(document: Mapping[str, Any]) -> Record:
 
 def _message(document: Any) -> Message:
     if not isinstance(document, dict):
-        raise ValueError(f"its event is {said(document)}, expected an object")
+        raise ValueError(f"its event is {described(document)}, expected an object")
     try:
         return read(document)
     except WrongEvent as error:

@@ -47,7 +47,7 @@ Judge: TypeAlias = Callable[[int], str | None]
 
 
 class Runner:
-    """Runs what a state leaves to be run, and tells a sink everything.
+    """Runs what a state leaves to be run, and reports a sink everything.
 
     Args:
         plan: the plan.
@@ -57,7 +57,7 @@ class Runner:
         state: what earlier runs of the plan did; the runner keeps it up to date.
         observer: hears of every record once it is safe and in the state.
         shield: makes a context that no interruption cuts short: a system boots or stops in it.
-        enough: the stopping rule; it is asked before each block that has not begun, but the first.
+        stopping_rule: it is evaluated before each block that has not begun, but the first.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Runner:
         state: RunState,
         observer: Sink | None = None,
         shield: Shield = nullcontext,
-        enough: Judge | None = None,
+        stopping_rule: Judge | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
@@ -79,7 +79,7 @@ class Runner:
         self._sink = sink
         self._observer = observer
         self._shield = shield
-        self._enough = enough
+        self._stopping_rule = stopping_rule
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -88,11 +88,11 @@ class Runner:
         goes on to the caller.
         """
         try:
-            asked = 0
+            requested = 0
             for boot in self.state.pending():
-                if boot.block > asked and self._stops(boot.block):
+                if boot.block > requested and self._stops(boot.block):
                     break
-                asked = boot.block
+                requested = boot.block
                 self._prepare(boot.system, boot.block)
                 while boot.pending():
                     self._attempt(boot)
@@ -115,9 +115,9 @@ class Runner:
     def _stops(self, block: int) -> bool:
         """Whether the study ends before this block; a block that has begun is measured whole."""
         boots = (boot for (number, _), boot in self.state.boots.items() if number == block)
-        if self._enough is None or any(boot.attempts for boot in boots):
+        if self._stopping_rule is None or any(boot.attempts for boot in boots):
             return False
-        reason = self._enough(block)
+        reason = self._stopping_rule(block)
         if reason is not None:
             self._emit(StoppedEarly(blocks=block, reason=reason))
         return reason is not None
@@ -198,7 +198,7 @@ class Runner:
                 raise TargetError(f'system "{boot.system}": {wrong}')
 
     def _verdict(self, boot: BootState, numbers: list[int]) -> tuple[str, str | None]:
-        """Whether the agent, which says that it is done, ran everything that it was asked for."""
+        """Whether the agent, which states that it is done, ran everything that it was requested."""
         missed = [
             number
             for number in numbers
@@ -229,7 +229,7 @@ def make_request(
 
 def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:
     """Longest silence and longest time of a request, in seconds."""
-    # While it waits for quiet the agent says so every ten seconds; its other steps are silent.
+    # While it waits for quiet the agent reports it every ten seconds; its other steps are silent.
     silent = [step.most_s() for step in prepare if step.do != "settle"]
     idle = max([step.timeout_s for step in steps] + silent) + GRACE_S
     total = sum(step.timeout_s * step.processes for step in steps) + GRACE_S

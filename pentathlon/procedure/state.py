@@ -52,7 +52,7 @@ FAULTS = frozenset({"failed", "timeout", "invalid", "request"})
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that was asked for and not done. stage: "preparation", "boot" or "step"."""
+    """Something that was requested and not done. stage: "preparation", "boot" or "step"."""
 
     block: int
     system: str
@@ -158,8 +158,8 @@ class RunState:
         made: (system, piece) -> how often the step "fresh" was done for that install.
         verdicts: how the agent's own steps before a measurement ended, in order.
         identities: system -> which kernel it is, from the first boot that finished a step.
-        ended: the run's last record says that it finished.
-        enough: the record that says that the stopping rule was met, or None.
+        ended: the run's last record states that it finished.
+        enough: the record that states that the stopping rule was met, or None.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -222,7 +222,7 @@ class RunState:
     def step_of(self, record: AgentEvent) -> int | None:
         """The plan's step that an event belongs to, while its boot is going on."""
         boot = self.boots.get((record.block, record.system))
-        index = index_of(record.said)
+        index = index_of(record.message)
         if boot is None or boot.attempt is None or index is None:
             return None
         steps = boot.attempt.steps
@@ -281,9 +281,9 @@ class RunState:
         """Whether a system learns from use, as its step "record" found; None if it did not."""
         for (name, _, _), record in self.prepared.items():
             if name == system and record.do == "record":
-                told = record.detail.get("learns_from_use")
-                if isinstance(told, dict) and isinstance(told.get("value"), bool):
-                    return bool(told["value"])
+                reported = record.detail.get("learns_from_use")
+                if isinstance(reported, dict) and isinstance(reported.get("value"), bool):
+                    return bool(reported["value"])
         return None
 
     def _preparation(self, record: Preparation) -> None:
@@ -315,7 +315,7 @@ class RunState:
         attempt = boot.attempt
         if attempt is None or attempt.number != record.attempt:
             return
-        event, step = record.said, self.step_of(record)
+        event, step = record.message, self.step_of(record)
         if isinstance(event, Measured):
             attempt.measured += step is not None and event.phase == "measure"
         elif isinstance(event, Progress):

@@ -149,7 +149,7 @@ def _output(path: Path | None, verb: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise AgentError(f"`{file} {verb}` did not end within {TIMEOUT_S:.0f} s") from error
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        because = f": {said[-1]}" if said else ""
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        because = f": {lines[-1]}" if lines else ""
         raise AgentError(f"`{file} {verb}` ended with exit status {done.returncode}{because}")
     return done.stdout.decode(errors="replace")

@@ -90,7 +90,7 @@ def read(document: JsonObject) -> Message:
     """The event of a JSON object.
 
     Raises:
-        WrongEvent: a value of it is not what the protocol says.
+        WrongEvent: a value of it is not what the protocol states.
     """
     name = document.get("event")
     if not isinstance(name, str) or name not in TYPES:

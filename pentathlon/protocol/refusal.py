@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pentathlon.protocol.messages.base import Expected
-from pentathlon.safeio.clipping import said
+from pentathlon.safeio.clipping import described
 
 OUT_OF_RANGE: Final = frozenset({"greater_than_equal", "less_than_equal", "finite_number"})
 
@@ -62,7 +62,7 @@ def clause(error: ValidationError, model: type[BaseModel], tagged: bool = False)
     words = _words(_annotation(model, name), _out_of_range(first))
     if words is None:
         words = KINDS.get(first["type"])
-    return f"{name} is {said(value)}" + (f", expected {words}" if words else "")
+    return f"{name} is {described(value)}" + (f", expected {words}" if words else "")
 
 
 def _inside(name: str, place: tuple[int | str, ...], first: ErrorDetails, value: Any) -> str:
@@ -71,13 +71,13 @@ def _inside(name: str, place: tuple[int | str, ...], first: ErrorDetails, value:
     if name == "case" and isinstance(value, dict | list):
         return f"{name} is an object, expected factors and their values"
     if name == "case":
-        return f"the factor {place[1]} is {said(value)}, expected a number or a text"
+        return f"the factor {place[1]} is {described(value)}, expected a number or a text"
     if name == "counters":
-        return f"the counter {said(place[1])} is {said(value)}, expected a count"
+        return f"the counter {described(place[1])} is {described(value)}, expected a count"
     if name == "buckets":
         return _bucket(place, kind)
     words = f", expected {KINDS[kind]}" if kind in KINDS else ""
-    return f"{'.'.join(map(str, place))} is {said(value)}{words}"
+    return f"{'.'.join(map(str, place))} is {described(value)}{words}"
 
 
 def _bucket(place: tuple[int | str, ...], kind: str) -> str:

@@ -17,7 +17,7 @@ from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
 from pentathlon.study.counting import count_text
 
 HUGE = 2.0
-"""From this ratio on, a difference is told as a multiple instead of a percentage."""
+"""From this ratio on, a difference is reported as a multiple instead of a percentage."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def compared(rows: Iterable[Row], system: str) -> Iterator[tuple[Row, Comparison
             yield row, comparison
 
 
-def told_apart(evaluation: Evaluation, system: str) -> bool:
+def distinguished(evaluation: Evaluation, system: str) -> bool:
     """Whether a difference from the reference is shown, in any score."""
     scores = [row for row in evaluation.rows if row.score]
     return any(one.verdict.is_difference for _, one in compared(scores, system))
@@ -95,7 +95,7 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
     # Context is no score: it is in the tables, and in no answer.
     scores = [row for row in evaluation.rows if row.score]
     tally_of_scores = Counter(one.verdict for _, one in compared(scores, pair.system))
-    judged = sum(tally_of_scores.values()) - tally_of_scores[Verdict.NOT_MEASURED]
+    rows_judged = sum(tally_of_scores.values()) - tally_of_scores[Verdict.NOT_MEASURED]
     kinds = {row.kind for row, one in compared(scores, pair.system) if one.verdict.is_difference}
     return Answer(
         system=pair.system,
@@ -105,7 +105,7 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
         else _headline(
             pair.system,
             study.reference,
-            judged,
+            rows_judged,
             effects,
             tally_of_scores[Verdict.UNSTABLE] + tally_of_scores[Verdict.INVALID],
             kind=QUALITY if QUALITY in kinds else SPEED,
@@ -124,34 +124,34 @@ def _answer(evaluation: Evaluation, pair: PairSummary) -> Answer:
 def _headline(
     system: str,
     reference: str,
-    judged: int,
+    rows_judged: int,
     effects: Sequence[float],
     unusable: int,
     *,
     kind: Wording,
 ) -> str:
-    rows = "the one metric" if judged == 1 else f"{judged} metrics"
+    rows = "the one metric" if rows_judged == 1 else f"{rows_judged} metrics"
     faster = sorted(effect for effect in effects if effect > 0)
     slower = sorted((effect for effect in effects if effect < 0), reverse=True)
-    if not effects and unusable * 2 > judged:
+    if not effects and unusable * 2 > rows_judged:
         return (
-            f"{system} and {reference} cannot be distinguished: {_share(unusable, judged)} "
+            f"{system} and {reference} cannot be distinguished: {_share(unusable, rows_judged)} "
             "unstable or invalid. Measure again where less else is going on."
         )
     if not effects:
         return f"No difference between {system} and {reference} was shown in {rows}."
     first, second = (faster, slower) if len(faster) >= len(slower) else (slower, faster)
     word = kind.up if first is faster else kind.down
-    part = rows if judged == 1 else f"{len(first)} of {rows}"
-    told = f"{system} is {word} than {reference} for {part} ({_spread(first)})"
+    part = rows if rows_judged == 1 else f"{len(first)} of {rows}"
+    text = f"{system} is {word} than {reference} for {part} ({_spread(first)})"
     if second:
         other = kind.down if first is faster else kind.up
-        told = f"{told}, and {other} for {len(second)} ({_spread(second)})"
-    return f"{told}."
+        text = f"{text}, and {other} for {len(second)} ({_spread(second)})"
+    return f"{text}."
 
 
-def _share(count: int, judged: int) -> str:
-    return "the one metric was" if judged == 1 else f"{count} of {judged} metrics were"
+def _share(count: int, rows_judged: int) -> str:
+    return "the one metric was" if rows_judged == 1 else f"{count} of {rows_judged} metrics were"
 
 
 def _together(rows: int) -> str:

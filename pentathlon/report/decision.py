@@ -13,7 +13,7 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.model_aggregate import Dominance, Mean, Sensitivity, SystemAggregate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report import posthoc
-from pentathlon.report.answer import between, sentence, speed_words, told_apart
+from pentathlon.report.answer import between, distinguished, sentence, speed_words
 from pentathlon.study.counting import count_text
 
 NEARLY_ALL = 0.995
@@ -63,7 +63,7 @@ def decisions(evaluation: Evaluation) -> tuple[Decision, ...]:
     """One decision for each system of which something was compared."""
     return tuple(
         _decision(evaluation, whole, everything)
-        for whole in evaluation.wholes
+        for whole in evaluation.aggregates
         if (everything := whole.everything) is not None
     )
 
@@ -71,13 +71,14 @@ def decisions(evaluation: Evaluation) -> tuple[Decision, ...]:
 def best_words(evaluation: Evaluation) -> str:
     """With several systems: how often each has the best mean over all weights; else "".
 
-    "" too where one of them cannot be told from the reference: then none can be called the best.
+    "" too where one of them does not differ from the reference: then none can be called the
+    best.
     """
     shares = [one for one in evaluation.shares if one.share > 0]
-    if not shares or not all(told_apart(evaluation, one.system) for one in evaluation.pairs):
+    if not shares or not all(distinguished(evaluation, one.system) for one in evaluation.pairs):
         return ""
-    told = [f"{one.system} under {_share(one.share)}" for one in shares]
-    return f"Best of all systems, over all possible weights of the areas: {_listing(told)}."
+    parts = [f"{one.system} under {_share(one.share)}" for one in shares]
+    return f"Best of all systems, over all possible weights of the areas: {_listing(parts)}."
 
 
 def weights_words(evaluation: Evaluation) -> str:
@@ -85,9 +86,9 @@ def weights_words(evaluation: Evaluation) -> str:
     stated = evaluation.study.weights
     if not stated:
         return "every area counts the same, and within an area every workload"
-    told = [f"{name} {weight:g}" for name, weight in stated.items()]
+    parts = [f"{name} {weight:g}" for name, weight in stated.items()]
     marked = f" ({posthoc.MARK})" if posthoc.changed(evaluation, "weights") else ""
-    return f"{', '.join(told)}; everything else 1{marked}"
+    return f"{', '.join(parts)}; everything else 1{marked}"
 
 
 def _decision(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> Decision:
@@ -140,7 +141,7 @@ def _headline(evaluation: Evaluation, system: str, mean: Mean) -> str:
 
 
 def _bounds(system: str, mean: Mean) -> str:
-    """What an interval on both sides of equality says; beyond KNOWN it says nothing."""
+    """What an interval on both sides of equality states; beyond KNOWN it states nothing."""
     low, high = mean.low_percent or 0.0, mean.high_percent or 0.0
     blocks = count_text(mean.blocks, "block")
     if not is_known(low) and not is_known(high):
@@ -165,10 +166,10 @@ def _by(weights: Mapping[str, float], *, post_hoc: bool) -> str:
     """Whose weights; the weights themselves where they are few."""
     if not weights:
         return "With every area weighed the same"
-    told = _listing([f"{name} {weight:g}" for name, weight in weights.items()])
+    reported = _listing([f"{name} {weight:g}" for name, weight in weights.items()])
     few = len(weights) <= FEW_WEIGHTS
     which = f"weights chosen {posthoc.MARK}" if post_hoc else "the stated weights"
-    return f"By {which} ({told})" if few else f"By {which}"
+    return f"By {which} ({reported})" if few else f"By {which}"
 
 
 def _less(weights: Mapping[str, float], mean: Mean) -> str:
@@ -202,19 +203,19 @@ def _than(log_ratio: float, reference: str) -> str:
 
 def _uncertainty(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> list[str]:
     study = evaluation.study
-    told = [
+    parts = [
         sentence(caution)
         for pair in evaluation.pairs
         if pair.system == whole.system
         for caution in pair.cautions
     ]
     if everything.low_percent is not None:
-        told.append(
+        parts.append(
             f"The interval holds at {percent_text(study.confidence * 100)} confidence for this one "
             f"mean, from {_counted(everything.blocks, study.installs)} and "
             f"{count_text(everything.rows, 'row')}."
         )
-    told += [
+    parts += [
         f"{one.system} was measured before it had settled in {one.troubled} of "
         f"{count_text(one.count, 'boot')}: "
         f"{one.words}."
@@ -227,7 +228,7 @@ def _uncertainty(evaluation: Evaluation, whole: SystemAggregate, everything: Mea
         if (found := row.comparison(whole.system)) is not None
     )
     if unstable:
-        told.append(
+        parts.append(
             f"{unstable} of the rows are unstable, so the interval is a rough one: the blocks do "
             "not repeat each other."
         )
@@ -235,11 +236,11 @@ def _uncertainty(evaluation: Evaluation, whole: SystemAggregate, everything: Mea
     if missing > 0.0005:
         count = len(whole.left_out)
         rows = "1 row is" if count == 1 else f"{count} rows are"
-        told.append(
+        parts.append(
             f"{rows} in no mean, with {percent_text(missing * 100)} of the weight, because not "
             "measured on both sides or not comparable."
         )
-    return told
+    return parts
 
 
 def _counted(blocks: int, installs: int) -> str:
@@ -248,15 +249,15 @@ def _counted(blocks: int, installs: int) -> str:
 
 
 def _changes(evaluation: Evaluation, whole: SystemAggregate, everything: Mean) -> list[str]:
-    told: list[str] = _more_blocks(evaluation, everything)
+    parts: list[str] = _more_blocks(evaluation, everything)
     if whole.sensitivity is not None:
-        told += _weights(evaluation, whole, whole.sensitivity, everything)
-    told += _omissions(evaluation, whole)
+        parts += _weights(evaluation, whole, whole.sensitivity, everything)
+    parts += _omissions(evaluation, whole)
     if whole.dominance is not None:
         text = _dominance(evaluation, whole.system, whole.dominance)
         if text:
-            told.append(text)
-    return told
+            parts.append(text)
+    return parts
 
 
 def _more_blocks(evaluation: Evaluation, mean: Mean) -> list[str]:
@@ -305,7 +306,7 @@ def _weights(
         else f"the difference would be shown under {_share(sure)}, and the opposite under "
         f"{_share(against)}"
     )
-    told = [
+    items = [
         f"{start}{winner} has the better mean under {_share(share)} of all possible weights of the "
         f"{what}; {shown}.",
         f"{other} would be ahead if {percent_text(found.smallest_change * 100)} of the weight or "
@@ -318,11 +319,11 @@ def _weights(
         if turn.at is not None
     ]
     if turns and len(found.parts) > 2:
-        told.append(
+        items.append(
             f"The others staying in proportion, it would be so if one of these counted: "
             f"{_listing(turns[:FEW_TURNS], 'or')}."
         )
-    return told
+    return items
 
 
 def _favours(found: Sensitivity, name: str, ahead: bool) -> bool:
@@ -338,7 +339,7 @@ def _omissions(evaluation: Evaluation, whole: SystemAggregate) -> list[str]:
             if whole.without
             else []
         )
-    told = []
+    parts = []
     for one in changing[:FEW_TURNS]:
         if one.low_percent is None or one.high_percent is None:
             continue
@@ -347,10 +348,10 @@ def _omissions(evaluation: Evaluation, whole: SystemAggregate) -> list[str]:
             word = f"{whole.system} ahead"
         elif one.high_percent < 0:
             word = f"{evaluation.study.reference} ahead"
-        told.append(f"without {one.name} {word} ({signed_percent(one.percent)} %)")
-    more = len(changing) - len(told)
+        parts.append(f"without {one.name} {word} ({signed_percent(one.percent)} %)")
+    more = len(changing) - len(parts)
     rest = f", and {more} more" if more > 0 else ""
-    return [f"Leaving out one part changes the answer: {'; '.join(told)}{rest}."] if told else []
+    return [f"Leaving out one part changes the answer: {'; '.join(parts)}{rest}."] if parts else []
 
 
 def _dominance(evaluation: Evaluation, system: str, found: Dominance) -> str:

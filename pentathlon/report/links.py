@@ -66,17 +66,17 @@ def lines(evaluation: Evaluation) -> list[Line]:
 def way(line: Line) -> str:
     """One direction in words, for a terminal: a table would be too wide."""
     rate = line.rate if line.rate == UNLIMITED else f"{line.rate} kbit/s"
-    said = f"{line.direction}: rate {rate}, delay {line.delay} ms, loss {line.loss} %"
+    text = f"{line.direction}: rate {rate}, delay {line.delay} ms, loss {line.loss} %"
     if line.late:
-        said += f", late {line.late} µs, 99 %: {line.latest} µs"
-    return f"{said}, {line.unable} lost unasked" if line.unable else said
+        text += f", late {line.late} µs, 99 %: {line.latest} µs"
+    return f"{text}, {line.unable} lost unasked" if line.unable else text
 
 
 def cost(line: Line) -> str:
     """What the emulator took, in words; "" where its engine does not count it."""
     spent = ((line.calibration_cpu, "calibrations"), (line.trial_cpu, "trials"))
-    told = [f"{percent} % in {when}" for percent, when in spent if percent]
-    return f"; CPU: {', '.join(told)}" if told else ""
+    parts = [f"{percent} % in {when}" for percent, when in spent if percent]
+    return f"; CPU: {', '.join(parts)}" if parts else ""
 
 
 def _lines(link: LinkUsed) -> Iterator[Line]:
@@ -99,12 +99,12 @@ def _lines(link: LinkUsed) -> Iterator[Line]:
 
 def _engine(link: LinkUsed) -> str:
     times = f"{link.calibrations} time{'' if link.calibrations == 1 else 's'}"
-    said = f"{link.engine}, measured {times}"
-    return f"{said}, refused {link.refused}" if link.refused else said
+    text = f"{link.engine}, measured {times}"
+    return f"{text}, refused {link.refused}" if link.refused else text
 
 
 def _achieved(found: Achieved | None, digits: int) -> str:
-    return "" if found is None else f"{found.asked:,.10g}: {_two(found, digits)}"
+    return "" if found is None else f"{found.requested:,.10g}: {_two(found, digits)}"
 
 
 def _spread(found: Spread | None) -> str:

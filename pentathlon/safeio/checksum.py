@@ -31,7 +31,7 @@ def sealed(document: dict[str, Any]) -> bytes:
 
 
 def parsed(line: bytes) -> dict[str, Any] | None:
-    """The object of a line, whatever its checksum says; None if the line is no JSON object."""
+    """The object of a line, whatever its checksum states; None if the line is no JSON object."""
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):

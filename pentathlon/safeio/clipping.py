@@ -10,7 +10,7 @@ def clip(text: str, limit: int = 160) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def said(value: Any) -> str:
+def described(value: Any) -> str:
     """A value that somebody else sent, for a sentence: short and on one line."""
     if value is None:
         return "missing"

@@ -20,7 +20,7 @@ from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import StoreError
 
 DIRECTORY = "calibration"
-BESIDE = "calibration.json"
+CALIBRATIONS = "calibration.json"
 """Calibrations that held when a result was measured: a list, in its directory."""
 MADE = "calibration-made.json"
 """The calibration that was made of a result."""
@@ -61,7 +61,7 @@ class _Floor(_Checked):
 
 
 class _Document(_Checked):
-    """A calibration as a file holds it; `pentathlon.evaluate.planning.calibration` says what the
+    """A calibration as a file holds it; `pentathlon.evaluate.planning.calibration` states what the
     numbers mean."""
 
     format: int
@@ -163,7 +163,7 @@ def known(state_dir: Path) -> list[dict[str, Any]]:
     """The calibrations in the state directory.
 
     Raises:
-        StoreError: a file is damaged; the sentence says what makes it anew.
+        StoreError: a file is damaged; the sentence states what makes it anew.
     """
     found = []
     for path in sorted((state_dir / DIRECTORY).glob("*.json")):
@@ -182,7 +182,7 @@ def _loaded(path: Path, remedy: str) -> Any:
         raise StoreError(f"{path} cannot be read: {clip(str(error))}; {remedy}") from error
 
 
-def copy_beside(state_dir: Path, result: Path) -> None:
+def copy_to_result(state_dir: Path, result: Path) -> None:
     """Copy the calibrations that there are into a result directory.
 
     Raises:
@@ -193,18 +193,18 @@ def copy_beside(state_dir: Path, result: Path) -> None:
         return
     try:
         text = json.dumps(documents, indent=1, ensure_ascii=False) + "\n"
-        write_whole(result / BESIDE, text)
+        write_whole(result / CALIBRATIONS, text)
     except OSError as error:
-        raise StoreError(f"{result / BESIDE} cannot be written: {error.strerror}") from error
+        raise StoreError(f"{result / CALIBRATIONS} cannot be written: {error.strerror}") from error
 
 
-def read_beside(result: Path) -> list[dict[str, Any]]:
+def read_from_result(result: Path) -> list[dict[str, Any]]:
     """The calibrations in a result directory, [] if there are none.
 
     Raises:
         StoreError: the file is damaged.
     """
-    path = result / BESIDE
+    path = result / CALIBRATIONS
     try:
         documents = _loaded(path, COPIED)
     except FileNotFoundError:

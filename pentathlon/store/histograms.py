@@ -20,7 +20,7 @@ def quantile(event: events.Histogram, share: float) -> float:
     so the quantile 1 is exact. Of fewer than 1 / (1 - share) values it is the greatest one.
 
     Args:
-        event: its buckets hold as many values as it says, at least one.
+        event: its buckets hold as many values as it states, at least one.
         share: 0 < share <= 1.
     """
     total = event.count

@@ -178,7 +178,7 @@ class JournalWriter:
 
 def _ends_something(record: Record) -> bool:
     if isinstance(record, AgentEvent):
-        return isinstance(record.said, Progress) and record.said.state == "end"
+        return isinstance(record.message, Progress) and record.message.state == "end"
     return True
 
 

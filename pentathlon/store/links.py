@@ -14,7 +14,7 @@ from pentathlon.protocol.lateness import quantile_ns
 from pentathlon.study.link_profile import DIRECTIONS
 
 UNABLE: Final = ("ring", "refused", "mtu")
-"""Causes for which the emulator lost frames without being asked to: want of time or room, and
+"""Causes for which the emulator lost frames without being asked to: lack of time or room, and
 frames that are too long."""
 
 

@@ -60,7 +60,7 @@ class PacketKeeper:
         self._of_boot: list[Path] = []
 
     def __call__(self, record: Record) -> None:
-        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.said.event)):
+        if isinstance(record, AgentEvent) and (kept := KEPT.get(record.message.event)):
             document = self._without(record.event.document, kept)
             record = dataclasses.replace(record, event=read(document))
         self._sink(record)
@@ -172,9 +172,9 @@ def kept_trials(directory: Path) -> Iterator[KeptTrial]:
         StoreError: the directory holds no result, or its journal names a file elsewhere.
     """
     found = [
-        (record, record.said)
+        (record, record.message)
         for record in read_journal(directory)
-        if isinstance(record, AgentEvent) and isinstance(record.said, Packets)
+        if isinstance(record, AgentEvent) and isinstance(record.message, Packets)
     ]
     # A run that goes on may give the number of a removed file to another: the last one has it.
     for _, event in found:

@@ -17,7 +17,7 @@ from pentathlon.procedure.records import BootEnd, Record, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Packets
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
-from pentathlon.store.calibration import read_beside
+from pentathlon.store.calibration import read_from_result
 from pentathlon.store.choice import Choice
 from pentathlon.store.counted import counted_boots
 from pentathlon.store.directory import read_catalog, read_plan, read_start, result_directories
@@ -154,7 +154,7 @@ class Result:
         return self._tables["histograms"]
 
     def answers(self) -> pl.DataFrame:
-        """Who answered the reads of disk workloads (`schema.ANSWERS`)."""
+        """Which source answered the reads of disk workloads (`schema.ANSWERS`)."""
         return self._tables["answers"]
 
     def pictures(self) -> pl.DataFrame:
@@ -166,7 +166,7 @@ class Result:
         return self._tables["links"]
 
     def failures(self) -> pl.DataFrame:
-        """Everything that was asked for and not measured (`schema.FAILURES`)."""
+        """Everything that was requested and not measured (`schema.FAILURES`)."""
         return self._tables["failures"]
 
     def inventory(self) -> pl.DataFrame:
@@ -221,8 +221,8 @@ class Result:
         if one.state == "finished":
             return ""
         begun = "is going on" if one.state == "running" else "was cut off"
-        asked = count_text(one.steps - one.not_needed, "step")
-        return f"unfinished, {one.finished} of {asked}: the run {begun}"
+        requested = count_text(one.steps - one.not_needed, "step")
+        return f"unfinished, {one.finished} of {requested}: the run {begun}"
 
     @property
     def enough(self) -> str | None:
@@ -232,7 +232,7 @@ class Result:
     @cached_property
     def calibrations(self) -> list[dict[str, Any]]:
         """Calibrations of the machine that were kept when the run began."""
-        return read_beside(self.path)
+        return read_from_result(self.path)
 
     def focused(self, reference: str, others: Sequence[str]) -> Result:
         """The same result, seen from another reference and with some of the systems.

@@ -23,7 +23,7 @@ COUNTERS: Final[tuple[str, ...]] = (
     "cycles",
     "instructions",
 )
-"""Readings of the operating system beside a sample; null where the system does not tell."""
+"""Readings of the operating system beside a sample; null where the system does not report."""
 
 SAMPLES: Final[dict[str, pl.DataType]] = {
     "system": pl.String(),
@@ -110,7 +110,7 @@ PLAN: Final[dict[str, pl.DataType]] = {
 """One row per planned step. state: "finished", "failed", "open" (not reached yet) or "not needed"
 (the stopping rule was met before).
 
-`qualified` says that this system runs the workload with parameters of its own.
+`qualified` states that this system runs the workload with parameters of its own.
 """
 
 FAILURES: Final[dict[str, pl.DataType]] = {
@@ -162,7 +162,7 @@ ANSWERS: Final[dict[str, pl.DataType]] = {
     "reads": pl.Int32(),
     "counted": pl.Boolean(),
 }
-"""Who answered the measured reads of a case in one process: one row per answer.
+"""Which source answered the measured reads of a case in one process: one row per answer.
 
 served  "device", "cache", "mixed", "below" or "unknown" (docs/disk.md)
 reads   timed reads that were answered so
@@ -211,12 +211,12 @@ LINKS: Final[dict[str, pl.DataType]] = {
 }
 """One row per direction of a `link` event (docs/link.md).
 
-stage        "calibration", with what was asked for and achieved; "use", with a trial's counts
+stage        "calibration", with what was requested and achieved; "use", with a trial's counts
 direction    "up" is from the client to the server
 delay_ms     median of the probes
 cpu_percent  share of one CPU that the emulator took, for both directions; null: not counted
 late_p50_us  how late frames were handed over: in "use" those of this direction, else of both
-unable       frames that the emulator lost without being asked to; null: not told apart
+unable       frames that the emulator lost without being asked to; null: not distinguished
 """
 
 TABLES: Final[dict[str, dict[str, pl.DataType]]] = {

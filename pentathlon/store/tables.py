@@ -33,7 +33,7 @@ from pentathlon.store.schema import COUNTERS, TABLES
 from pentathlon.study.catalog import Catalog, case_text, metric_key
 from pentathlon.study.plan import Plan, canonical_json
 
-DRAWN_BY = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
+ADAPTERS = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
 """`counter` events that say what a graphics workload found when it began (docs/graphics.md), and
 where they stand in the inventory: the parameters of a workload may choose among adapters."""
 
@@ -59,7 +59,7 @@ class TableBuilder:
         self._answers: dict[str, list[Any]] = {name: [] for name in TABLES["answers"]}
         self._steps: dict[str, list[int]] = {"samples": [], "histograms": [], "answers": []}
         self._inventory: list[dict[str, Any]] = []
-        self._drawn: set[tuple[str, str, str | None, str | None]] = set()
+        self._adapters_seen: set[tuple[str, str, str | None, str | None]] = set()
         self._pictures: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._links: list[dict[str, Any]] = []
         self._engines: dict[tuple[str, str], str] = {}
@@ -77,15 +77,15 @@ class TableBuilder:
             self.state.apply(record)
 
     def _event(self, record: AgentEvent) -> None:
-        event = record.said
+        event = record.message
         if isinstance(event, Sample):
             self._sample(record, event, event.metric, event.value, event.batch)
         elif isinstance(event, Histogram):
             self._histogram(record, event)
         elif isinstance(event, Counter) and event.name == SERVED:
             self._answer(record, read_served(event))
-        elif isinstance(event, Counter) and event.name in DRAWN_BY:
-            self._drawn_by(record, event)
+        elif isinstance(event, Counter) and event.name in ADAPTERS:
+            self._adapter_rows(record, event)
         elif isinstance(event, Picture):
             self._picture(record, event)
         elif isinstance(event, Link):
@@ -156,12 +156,12 @@ class TableBuilder:
                 }
                 self._append("answers", self._answers, row)
 
-    def _drawn_by(self, record: AgentEvent, event: Counter) -> None:
-        """Once for each boot and value, since each of its workloads says it."""
-        for row in _flat(record, [(DRAWN_BY[event.name], event.value)]):
+    def _adapter_rows(self, record: AgentEvent, event: Counter) -> None:
+        """Once for each boot and value, since each of its workloads states it."""
+        for row in _flat(record, [(ADAPTERS[event.name], event.value)]):
             known = (row["boot"], row["path"], row["value_json"], row["unsupported"])
-            if known not in self._drawn:
-                self._drawn.add(known)
+            if known not in self._adapters_seen:
+                self._adapters_seen.add(known)
                 self._inventory.append(row)
 
     def _picture(self, record: AgentEvent, event: Picture) -> None:
@@ -175,7 +175,7 @@ class TableBuilder:
             }  # fmt: skip
 
     def _link(self, record: AgentEvent, event: Link) -> None:
-        """A calibration tells what carries the frames, for the trials of its boot too."""
+        """A calibration states what carries the frames, for the trials of its boot too."""
         boot = boot_id(record.block, record.system, record.attempt)
         profile = event.profile_name
         if event.calibration is not None:

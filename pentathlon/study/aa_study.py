@@ -35,7 +35,7 @@ workloads = [
 """What is calibrated where no study is named."""
 
 
-def twins(text: str, system: str | None, blocks: int) -> dict[str, Any]:
+def two_names(text: str, system: str | None, blocks: int) -> dict[str, Any]:
     """The document of a study that measures one of its systems under two names.
 
     Args:
@@ -64,7 +64,7 @@ def twins(text: str, system: str | None, blocks: int) -> dict[str, Any]:
 
 
 def differences(first: System, second: System) -> list[str]:
-    """What a study says differently of two systems, such as `kernel` or `settings.aslr`.
+    """What a study states differently of two systems, such as `kernel` or `settings.aslr`.
 
     Names and titles are left out, and whether a machine is restarted for each boot.
     """

@@ -32,7 +32,7 @@ class Profile:
         protocol: transport protocol.
         forward: from the first host to the second.
         back: the other direction, sent where the study asks for both; the same as `forward`
-            unless the source says otherwise.
+            unless the source states otherwise.
         source: where the numbers come from.
     """
 

@@ -43,7 +43,7 @@ class Parameter(_Entry):
 
 
 class Factor(_Entry):
-    """What tells the cases of one metric apart, in the order of the canonical key."""
+    """What separate the cases of one metric, in the order of the canonical key."""
 
     name: str
     title: str = ""

@@ -97,15 +97,15 @@ def _check_flows(study: Study, catalog: Catalog) -> Iterator[Problem]:
     for number, suite in enumerate(study.suites):
         for index, choice in enumerate(suite.workloads):
             workload = catalog.workload(choice.id)
-            if workload is None or not flows.says_flows(workload):
+            if workload is None or not flows.defines_flows(workload):
                 continue
-            asked = workload.defaults() | choice.parameters
+            requested = workload.defaults() | choice.parameters
             path: TomlPath = ("suite", number, "workloads", index, "parameters")
-            yield from _flow_problem(asked, path)
+            yield from _flow_problem(requested, path)
             for place, system in enumerate(study.systems):
                 if own := system.parameters.get(workload.id):
                     path = ("system", place, "parameters", workload.id)
-                    yield from _flow_problem(asked | own, path)
+                    yield from _flow_problem(requested | own, path)
 
 
 def _flow_problem(parameters: dict[str, Any], path: TomlPath) -> Iterator[Problem]:
@@ -178,7 +178,7 @@ def _check_peers(study: Study, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _check_peer(system: System, peer: Peer, path: TomlPath) -> Iterator[Problem]:
-    """A second host that cannot be what the file says."""
+    """A second host that cannot be what the file states."""
     own, other = system.kind, system.peer_kind
     if peer.target is not None and not own.joinable:
         text = f'a system of the target "{system.target}" has a peer of its own kind; leave it out'

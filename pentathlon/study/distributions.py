@@ -50,7 +50,7 @@ DIGITS = 12
 
 
 class ModelError(ValueError):
-    """The text is no model; the message is one sentence that says what would be right."""
+    """The text is no model; the message is one sentence that states what would be right."""
 
 
 def parse(text: str) -> Model:

@@ -29,13 +29,21 @@ KEYS = (
 """What a line of a script can say."""
 
 
-SAID_BY = ("protocols", "ip_versions", "size_bytes", "size", "rung", "profiles", "script")
-"""Parameters of a workload by which a study says which flows it sends."""
+DEFINED_BY = (
+    "protocols",
+    "ip_versions",
+    "size_bytes",
+    "size",
+    "transmit_backend",
+    "profiles",
+    "script",
+)
+"""Parameters of a workload by which a study states which flows it sends."""
 
 
-def says_flows(workload: Workload) -> bool:
+def defines_flows(workload: Workload) -> bool:
     """Whether the parameters of a workload say flows (docs/network.md)."""
-    return all(workload.parameter(name) is not None for name in SAID_BY)
+    return all(workload.parameter(name) is not None for name in DEFINED_BY)
 
 
 @dataclass(frozen=True)
@@ -78,10 +86,10 @@ def cases(parameters: JsonObject) -> Iterator[Case]:
     """The cases of a task, without the flows in them: a script, profiles, or a grid."""
     versions = parameters["ip_versions"]
     if parameters["script"]:
-        yield from ({"ip_version": version} | _told(parameters) for version in versions)
+        yield from ({"ip_version": version} | _multicast(parameters) for version in versions)
     elif parameters["profiles"]:
         for profile, version in itertools.product(parameters["profiles"], versions):
-            yield {"profile": profile, "ip_version": version} | _told(parameters)
+            yield {"profile": profile, "ip_version": version} | _multicast(parameters)
     else:
         drawn = parameters["size"]
         sizes = (
@@ -89,15 +97,16 @@ def cases(parameters: JsonObject) -> Iterator[Case]:
             if drawn
             else [("size_bytes", n) for n in parameters["size_bytes"]]
         )
-        for protocol, version, (kind, size), rung in itertools.product(
-            parameters["protocols"], versions, sizes, parameters["rung"]
+        for protocol, version, (kind, size), backend in itertools.product(
+            parameters["protocols"], versions, sizes, parameters["transmit_backend"]
         ):
             yield {
-                "protocol": protocol, "ip_version": version, kind: size, "rung": rung,
-            } | _told(parameters)  # fmt: skip
+                "protocol": protocol, "ip_version": version, kind: size,
+                "transmit_backend": backend,
+            } | _multicast(parameters)  # fmt: skip
 
 
-def _told(parameters: JsonObject) -> Case:
+def _multicast(parameters: JsonObject) -> Case:
     """The factor of flows to groups."""
     return {"multicast": parameters["multicast"]} if parameters["multicast"] else {}
 
@@ -151,11 +160,11 @@ def _sent(parameters: JsonObject, case: JsonObject) -> list[Flow]:
         pair = [
             Flow("", case["protocol"], size, gap, 0.0, duration, back) for back in (False, True)
         ]
-    ways_asked = pair if parameters["both_ways"] else pair[:1]
+    requested_ways = pair if parameters["both_ways"] else pair[:1]
     return [
         Flow(f"{number}{' back' if one.back else ''}", *list(one.__dict__.values())[1:])
         for number in range(1, parameters["flows"] + 1)
-        for one in ways_asked
+        for one in requested_ways
     ]
 
 
@@ -168,7 +177,7 @@ def _of_times(text: str) -> Gap:
 
 
 def _gap(parameters: JsonObject, size: Model, protocol: str) -> Gap:
-    """The time between packets, from whichever of the parameters says it."""
+    """The time between packets, from whichever of the parameters states it."""
     if parameters["bit_rate"]:
         gap = _of_bit_rate(parameters["bit_rate"], size, protocol)
     elif parameters["gap"]:
@@ -200,7 +209,7 @@ def _periods(on: str, off: str) -> Periods:
 
 def _of_line(line: str, number: str, parameters: JsonObject) -> Flow:
     """A flow of a script, such as `name=talk; profile=voip-g711; start=1; back=true`."""
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in line.split(";"):
         key, equals, value = (word.strip() for word in part.partition("="))
         if not key and not equals:
@@ -208,12 +217,12 @@ def _of_line(line: str, number: str, parameters: JsonObject) -> Flow:
         if not equals or key not in KEYS:
             known = ", ".join(KEYS)
             raise ModelError(f'"{part.strip()}" in a script is none of {known}, as KEY=VALUE')
-        told[key] = value
-    back = _flag(told.get("back", "false"))
-    start = _number(told, "start", 0.0)
-    duration = _number(told, "duration", parameters["duration_s"])
-    name = told.get("name", number)
-    if profile := told.get("profile"):
+        values[key] = value
+    back = _flag(values.get("back", "false"))
+    start = _number(values, "start", 0.0)
+    duration = _number(values, "duration", parameters["duration_s"])
+    name = values.get("name", number)
+    if profile := values.get("profile"):
         if profile not in PROFILES:
             raise ModelError(f'there is no profile "{profile}"; use one of {", ".join(PROFILES)}')
         own = PROFILES[profile]
@@ -221,42 +230,42 @@ def _of_line(line: str, number: str, parameters: JsonObject) -> Flow:
         return Flow(
             name, own.protocol, distributions.parse(way.size), _gap_of(way), start, duration, back
         )  # fmt: skip
-    protocol = told.get("protocol", "udp")
+    protocol = values.get("protocol", "udp")
     if protocol not in PROTOCOLS:
         raise ModelError(f'there is no protocol "{protocol}"; use one of {", ".join(PROTOCOLS)}')
-    size = distributions.parse(told.get("size", "constant 64"))
-    paces = [key for key in PACES if key in told]
+    size = distributions.parse(values.get("size", "constant 64"))
+    paces = [key for key in PACES if key in values]
     if len(paces) != 1:
         raise ModelError(f'the flow "{line}" needs one of "rate", "gap" and "bit_rate"')
     if paces == ["bit_rate"]:
-        gap = _of_bit_rate(_number(told, "bit_rate", 0.0), size, protocol)
+        gap = _of_bit_rate(_number(values, "bit_rate", 0.0), size, protocol)
     elif paces == ["gap"]:
-        gap = _of_times(told["gap"])
+        gap = _of_times(values["gap"])
     else:
-        gap = distributions.parse_rate(told["rate"], _interval(told))
-    if "rate_interval" in told and paces != ["rate"]:
+        gap = distributions.parse_rate(values["rate"], _interval(values))
+    if "rate_interval" in values and paces != ["rate"]:
         raise ModelError(f'"rate_interval" in the flow "{line}" is for a "rate"')
-    gap = {**gap, **_periods(told.get("on", ""), told.get("off", ""))}
+    gap = {**gap, **_periods(values.get("on", ""), values.get("off", ""))}
     return Flow(name, protocol, size, gap, start, duration, back)
 
 
-def _number(told: dict[str, str], key: str, default: float) -> float:
+def _number(values: dict[str, str], key: str, default: float) -> float:
     try:
-        found = float(told.get(key, default))
+        found = float(values.get(key, default))
     except ValueError as error:
         unit = "bit/s" if key == "bit_rate" else "seconds"
-        raise ModelError(f'"{key}={told[key]}" in a script is no number of {unit}') from error
+        raise ModelError(f'"{key}={values[key]}" in a script is no number of {unit}') from error
     if not 0 <= found < math.inf or (key != "start" and found == 0):
-        raise ModelError(f'"{key}={told[key]}" in a script must be above zero')
+        raise ModelError(f'"{key}={values[key]}" in a script must be above zero')
     return found
 
 
-def _interval(told: dict[str, str]) -> float:
+def _interval(values: dict[str, str]) -> float:
     """For how long a rate holds, s; 0: for one packet."""
-    interval_s = _number(told, "rate_interval", SHORTEST_INTERVAL_S)
+    interval_s = _number(values, "rate_interval", SHORTEST_INTERVAL_S)
     if interval_s < SHORTEST_INTERVAL_S:
-        raise ModelError(f'"rate_interval={told["rate_interval"]}" is less than 0.001 s')
-    return interval_s if "rate_interval" in told else 0.0
+        raise ModelError(f'"rate_interval={values["rate_interval"]}" is less than 0.001 s')
+    return interval_s if "rate_interval" in values else 0.0
 
 
 def _flag(text: str) -> bool:

@@ -35,7 +35,7 @@ DIRECTIONS: tuple[Direction, Direction] = ("up", "down")
 
 
 class ProfileError(ValueError):
-    """A profile that cannot be used; one sentence that says what would be right."""
+    """A profile that cannot be used; one sentence that states what would be right."""
 
     def __init__(self, text: str) -> None:
         super().__init__(complaint(text))

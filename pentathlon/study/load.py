@@ -21,6 +21,7 @@ from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
 from pentathlon.study.model import Study, System, parse_scheduler
 from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean, listing
+from pentathlon.study.renamed import rename
 from pentathlon.study.traces import expand
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import EVERY
@@ -34,11 +35,13 @@ class LoadedStudy:
         file: the study file, absolute.
         text: its content.
         study: the model.
+        hints: a sentence for each key of it that has another name now, with its place.
     """
 
     file: Path
     text: str
     study: Study
+    hints: tuple[str, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -69,8 +72,8 @@ def load_study(
         StudyError: the file cannot be read or is wrong; every problem is listed, with its line.
     """
     text = _read(file)
-    study = parse_study(text, file, catalog, alone=alone, traces=traces)
-    return LoadedStudy(file.resolve(), text, study)
+    study, hints = _parse(text, file, catalog, alone=alone, traces=traces or {})
+    return LoadedStudy(file.resolve(), text, study, hints)
 
 
 def parse_study(
@@ -81,11 +84,18 @@ def parse_study(
     alone: bool = False,
     traces: Mapping[str, str] | None = None,
 ) -> Study:
-    """Check the text of a study file; `file` says where files lie that the text names.
+    """Check the text of a study file; `file` states where files lie that the text names.
 
     Raises:
         StudyError: as `load_study`.
     """
+    return _parse(text, file, catalog, alone=alone, traces=traces or {})[0]
+
+
+def _parse(
+    text: str, file: Path, catalog: Catalog | None, *, alone: bool, traces: Mapping[str, str]
+) -> tuple[Study, tuple[str, ...]]:
+    """The study, and hints at names that it should not use."""
     try:
         document = parse_toml(text)
     except TomlError as error:
@@ -93,20 +103,22 @@ def parse_study(
     if large := list(oversized(document)):
         locator = Locator(text)
         raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in large])
-    missing = list(expand(document, file.parent, traces or {}))
+    missing = list(expand(document, file.parent, traces))
     study, problems = _validate(document)
     problems += missing
     broken = {problem.path for problem in problems}
     problems = [problem for problem in problems if not _own_key_follows(problem.path, broken)]
+    hints: list[Problem] = []
     if study is not None:
         later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
-            later += check_catalog(study, catalog)
+            hints, doubled = rename(study, catalog)
+            later += [*doubled, *check_catalog(study, catalog)]
         problems += [problem for problem in later if not _follows(problem.path, broken)]
+    locator = Locator(text)
     if problems or study is None:
-        locator = Locator(text)
         raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in problems])
-    return study
+    return study, tuple(Problem(p.path, p.text, locator.line(p.path)).located(file) for p in hints)
 
 
 def _read(file: Path) -> str:
@@ -260,7 +272,7 @@ def _check_target(system: System, path: TomlPath) -> list[Problem]:
     scheduler, quota = system.settings.scheduler, system.settings.cpu_quota_percent
     if scheduler is not None and quota is not None and parse_scheduler(scheduler)[1]:
         text = (
-            f'"{scheduler}" cannot be had with cpu_quota_percent: a quota holds for ordinary '
+            f'"{scheduler}" cannot be combined with cpu_quota_percent: a quota holds for ordinary '
             "processes only; leave one of them"
         )
         problems.append(Problem((*path, "settings", "scheduler"), text))

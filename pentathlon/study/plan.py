@@ -79,7 +79,7 @@ class Plan(_Part):
     Attributes:
         study: the study's content, defaults filled in.
         agent: version and build of the agent, and the version of its catalog.
-        targets: system -> what its target says of itself.
+        targets: system -> what its target states of itself.
         steps: system -> its steps, in the order of the suites.
         preparation: system -> what is done before it is measured; systems without steps are left
             out.

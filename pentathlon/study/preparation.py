@@ -147,7 +147,8 @@ class PlannedStep(BaseModel):
         """The step for a reader of the plan.
 
         Args:
-            target: kind of the system that it is for; what that cannot do is said with the reason.
+            target: kind of the system that it is for; what that cannot do is stated with the
+                reason.
             installs: how many the study has.
         """
         why = self.impossible(target, installs)

@@ -16,7 +16,7 @@ TomlPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, as one sentence that also says what would be right.
+    """One thing that is wrong, as one sentence that also states what would be right.
 
     Attributes:
         path: where in the document; () for the file as a whole.
@@ -78,9 +78,9 @@ def listing(words: Iterable[str], last: str = "or") -> str:
 
 SURE, LIKE, DISTANT = 0.8, 0.6, 0.45
 """Likeness, from 0 to 1, of a name that must be meant, of one that may be, and of the nearest ones
-that are told because all would be too many."""
+that are named because all would be too many."""
 FEW, NEAREST = 12, 3
-"""So many names can be told in a sentence; so many near ones are."""
+"""So many names can be named in a sentence; so many near ones are."""
 
 
 def did_you_mean(word: str, known: Iterable[str], lists: str = "") -> str:

@@ -76,7 +76,7 @@ class Stopping(Table):
 
     @property
     def most(self) -> int | None:
-        """Most blocks that the rule can ask for; None where `blocks` says it."""
+        """Most blocks that the rule can ask for; None where `blocks` states it."""
         return self.schedule[-1] if self.rule == "looks" else self.maximum
 
     def limited(self, blocks: int) -> Stopping:

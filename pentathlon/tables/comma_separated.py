@@ -12,7 +12,7 @@ from pentathlon.tables.grid import Grid, GridCell
 def to_csv(grid: Grid) -> str:
     """RFC 4180: numbers as Python's repr, else the texts as printed; missing cells are empty.
 
-    There are no notes. Where a run has not ended, a first column says so in every line.
+    There are no notes. Where a run has not ended, a first column reports it in every line.
     """
     out = io.StringIO()
     writer = csv.writer(out)

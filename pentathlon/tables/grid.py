@@ -38,7 +38,7 @@ class Grid:
         rows: the cells.
         notes: sentences below the table.
         unfinished: how far the run is that these values are of, if it has not ended; each format
-            says it first.
+            states it first.
     """
 
     title: str

@@ -85,7 +85,7 @@ class CardTarget(KeepingTarget):
         """
 
 
-class FarSession(ProcessSession):
+class RemoteSession(ProcessSession):
     """A session on another machine, which cleans up there when it ends."""
 
     @property
@@ -107,7 +107,7 @@ class FarSession(ProcessSession):
         """Write down a change of this machine that is put back when the session ends."""
 
 
-class FarTarget(Target):
+class RemoteTarget(Target):
     """A host that is another machine, joined to this one by cables."""
 
     @property
@@ -116,7 +116,7 @@ class FarTarget(Target):
         """The machine's name, for people."""
 
     @abstractmethod
-    def start_endpoint(self, timeout_s: float) -> FarSession:
+    def start_endpoint(self, timeout_s: float) -> RemoteSession:
         """Start the agent there as one host of several; the machine is not restarted.
 
         Raises:

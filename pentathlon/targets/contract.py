@@ -204,8 +204,8 @@ class Target(ABC):
         except subprocess.TimeoutExpired as error:
             raise TargetError(f"`{command}` did not end within {timeout_s:g} s") from error
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-            raise TargetError(f"`{command}` ended with {done.returncode}: {said[-1]}")
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+            raise TargetError(f"`{command}` ended with {done.returncode}: {lines[-1]}")
         return "done", command
 
     def bytes_written(self) -> int | None:

@@ -15,7 +15,7 @@ LONGEST_LINE = 16 * 1024 * 1024
 """Bytes; the largest event is the inventory, some 100 kB. More without a newline is no event."""
 
 RECORDS = "records"
-"""The event that is followed by as many bytes as its `bytes` says; they become its `data`."""
+"""The event that is followed by as many bytes as its `bytes` states; they become its `data`."""
 
 MOST_RECORDS = 1 << 30
 """Bytes of all such events of one answer: the records of some 60 million packets. They are held in
@@ -29,9 +29,9 @@ class EventLines:
     """Splits the agent's output into events and other text.
 
     Text that is no event is kept in `log`: kernel messages before the first event, and what the
-    kernel says between events. A line that starts as an event but does not parse is torn: bytes
-    were lost or mixed, and no later line can be trusted. `records` says whether records have been
-    asked for; nobody else may announce bytes. `taken`: bytes that were announced since then.
+    kernel states between events. A line that starts as an event but does not parse is torn: bytes
+    were lost or mixed, and no later line can be trusted. `records` states whether records have been
+    requested; nobody else may announce bytes. `taken`: bytes that were announced since then.
     """
 
     log: MutableSequence[str]
@@ -125,7 +125,7 @@ class EventLines:
 
     def _check_records(self, event: JsonObject) -> None:
         if not self.records:
-            raise TargetError("the agent announced records, and none were asked for")
+            raise TargetError("the agent announced records, and none were requested")
         size = event.get("bytes")
         if type(size) is not int or not 0 <= size <= MOST_RECORDS:
             raise TargetError(

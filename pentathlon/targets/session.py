@@ -51,8 +51,8 @@ class Launch:
         pipes: whether requests and events have pipes of their own, beside stdin and stdout. Their
             numbers in the child stand in `command` as `{request}` and `{events}`.
         environment: variables to add.
-        placement: the request's `placement`, where the request itself says nothing.
-        scratch: the request's `scratch`, where the request itself says nothing.
+        placement: the request's `placement`, where the request itself states nothing.
+        scratch: the request's `scratch`, where the request itself states nothing.
         files: descriptors that the system gets, by the same numbers.
         beside: processes of the session that serve the system.
     """
@@ -63,7 +63,7 @@ class Launch:
     placement: Placement = field(default_factory=Placement)
     scratch: str | None = None
     files: Sequence[int] = ()
-    beside: Sequence[subprocess.Popen[bytes]] = ()
+    helpers: Sequence[subprocess.Popen[bytes]] = ()
 
 
 class ProcessSession(Session):
@@ -149,7 +149,7 @@ class ProcessSession(Session):
         return self._process.pid
 
     def wait_ready(self, timeout_s: float) -> None:
-        """Wait for the first event: an agent that is the first process of its system says so.
+        """Wait for the first event: an agent that is the first process of its system reports it.
 
         Raises:
             TargetError: it does not come within `timeout_s` seconds of the start.
@@ -217,8 +217,8 @@ class ProcessSession(Session):
             raise TargetError(f'system "{self.name}": {error}') from error
 
     def _completed(self, request: Request) -> Request:
-        asked = request.placement.model_dump(exclude_none=True) if request.placement else {}
-        placement = self._launch.placement.model_copy(update=asked)
+        requested = request.placement.model_dump(exclude_none=True) if request.placement else {}
+        placement = self._launch.placement.model_copy(update=requested)
         own = {
             "placement": None if placement == Placement() else placement,
             "scratch": request.scratch or self._launch.scratch,
@@ -372,7 +372,7 @@ class ProcessSession(Session):
             if self._process.stdout is not None:
                 self._process.stdout.close()
             self._wait(EXIT_GRACE_S)
-            for server in self._launch.beside:
+            for server in self._launch.helpers:
                 # They have ended; the kernel keeps their places until somebody asks.
                 server.poll()
             if left:

@@ -16,23 +16,23 @@ from pentathlon.testbed.answers.jobs import Stopped
 from pentathlon.testbed.endpoint import Endpoint
 
 CALIBRATION_S = 0.5
-"""How long the soakers run with nothing beside them, before each trial, in seconds."""
+"""How long the CPU hogs run with nothing beside them, before each trial, in seconds."""
 
 CALIBRATIONS = 5
-"""How often the soakers are asked at most: with the policy "idle" they may get nothing at first."""
+"""How often the CPU hogs are asked at most: by the policy "idle" they may get nothing at first."""
 
-NOTHING_ALONE = "the soaker got no time with nothing beside it to be compared with"
+NOTHING_ALONE = "the CPU hog got no time with nothing beside it to be compared with"
 NO_WINDOW = "the counters of this host were not read over the flows, so their time is unknown here"
 
 JOB = "soak"
 
 
 @dataclass
-class Soaked:
-    """What soakers got on both hosts; empty where the study asks for none.
+class CpuHogs:
+    """What CPU hogs got on both hosts; empty where the study asks for none.
 
     Attributes:
-        before: units per second of the time just before, when both soakers ran and nothing else.
+        before: units per second of the time just before, when both CPU hogs ran and nothing else.
         stopped: the `stopped` events of those that ran beside the trial.
     """
 
@@ -58,17 +58,17 @@ class Soaked:
 
 
 @contextmanager
-def soaking(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[Soaked]:
-    """Run a soaker on every CPU of both hosts for as long as the context lasts.
+def cpu_hogs_on(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[CpuHogs]:
+    """Run a CPU hog on every CPU of both hosts for as long as the context lasts.
 
     What it yields is whole when the context is left. Hosts on one machine share its CPUs before
     and during the trial, so that the percentages still hold.
 
     Args:
-        policy: "none", or how the soaker is scheduled: "idle" (sched(7)) takes what nobody wants,
+        policy: "none", or how the CPU hog is scheduled: "idle" (sched(7)) takes what nobody wants,
             "other" is an ordinary program that competes with what it measures.
     """
-    found = Soaked()
+    found = CpuHogs()
     if policy == "none":
         yield found
         return
@@ -86,7 +86,7 @@ def soaking(policy: str, hosts: tuple[Endpoint, Endpoint]) -> Iterator[Soaked]:
 def units_per_second(
     stopped: Stopped, from_ns: float | None = None, to_ns: float | None = None
 ) -> float:
-    """Of all threads of a soaker together, between two times of its host's timer.
+    """Of all threads of a CPU hog together, between two times of its host's timer.
 
     Between two notes of a thread's progress its speed counts as constant. A thread did nothing
     before its first note and after its last one. Where a time is left out the notes' own end it.
@@ -107,14 +107,14 @@ def _rate(
     return float((last - first) / ((end - begin) * 1e-9))
 
 
-def soaker(policy: str) -> Soak:
-    """The work of a soaker on every CPU of a host."""
+def cpu_hog(policy: str) -> Soak:
+    """The work of a CPU hog on every CPU of a host."""
     return Soak(placement=Placement(policy=None if policy == "other" else policy))
 
 
 def _start(policy: str, hosts: tuple[Endpoint, Endpoint]) -> None:
     for host in hosts:
-        host.start(JOB, soaker(policy))
+        host.start(JOB, cpu_hog(policy))
 
 
 def _soak(policy: str, hosts: tuple[Endpoint, Endpoint], seconds: float) -> list[Stopped]:

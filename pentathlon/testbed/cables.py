@@ -170,5 +170,5 @@ def within(
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{' '.join(command[-6:])} took more than {timeout_s:g} s") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise TargetError(f"{' '.join(command[-6:])}: {said[-1]}")
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise TargetError(f"{' '.join(command[-6:])}: {lines[-1]}")

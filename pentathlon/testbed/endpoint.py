@@ -54,8 +54,8 @@ class Endpoint:
     Attributes:
         addresses: IP version -> address of the host on the link.
         refused: IP version -> why the host has no address of it.
-        timer: the counter behind its times, as it tells (docs/protocol.md); None: it has not.
-        kernel: which boot of which kernel its counters are of; None: its system does not tell.
+        timer: the counter behind its times, as it reports (docs/protocol.md); None: it has not.
+        kernel: which boot of which kernel its counters are of; None: its system does not report.
         zero_s: time.monotonic() when its timer was 0, as near as its answers tell: late by the
             quickest answer's way.
         apart: its kernel is not this machine's, so that this machine's /proc does not show it.
@@ -140,8 +140,8 @@ class Endpoint:
         Raises:
             CommandError: it does not start.
         """
-        asked = Perform(program=Program(command=list(command), **what), timeout_s=timeout_s)
-        done: Performed = self.tell(asked, timeout_s + ANSWER_S)
+        requested = Perform(program=Program(command=list(command), **what), timeout_s=timeout_s)
+        done: Performed = self.tell(requested, timeout_s + ANSWER_S)
         return done
 
     def settings(self, values: dict[str, str]) -> Set:
@@ -215,7 +215,7 @@ class Endpoint:
         """The fields of an event.
 
         Raises:
-            CommandError: it says why the command was not obeyed.
+            CommandError: it states why the command was not obeyed.
         """
         answer = self._fields(command, event)
         if event["event"] == "error":
@@ -224,10 +224,10 @@ class Endpoint:
 
 
 class CommandError(TargetError):
-    """An endpoint could not do what it was told; it is still there for the next command.
+    """An endpoint did not carry out a command; it is still there for the next command.
 
     Attributes:
-        kind: `unsupported` if its system lacks what was asked for, else `failed`.
+        kind: `unsupported` if its system lacks what was requested, else `failed`.
     """
 
     def __init__(self, reason: str, kind: str = "failed") -> None:

@@ -13,7 +13,7 @@ from pentathlon.machine.cpus import AVAILABLE, resolve
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
 from pentathlon.targets import registry
-from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
+from pentathlon.targets.capabilities import CardTarget, PlacedTarget, RemoteTarget
 from pentathlon.targets.contract import Target
 from pentathlon.targets.descriptor import End
 from pentathlon.targets.plain import NoSettings
@@ -22,7 +22,7 @@ MakeTarget = Callable[[SystemSpec, Path, Path], Target]
 
 
 class PeerSpec(Protocol):
-    """What a study says of the second host."""
+    """What a study states of the second host."""
 
     @property
     def target(self) -> str | None: ...
@@ -146,10 +146,10 @@ class Ends:
         target = self.targets[number]
         return target if isinstance(target, CardTarget) else None
 
-    def far(self, number: int) -> FarTarget | None:
+    def far(self, number: int) -> RemoteTarget | None:
         """The target of the first or second host, if it is another machine."""
         target = self.targets[number]
-        return target if isinstance(target, FarTarget) else None
+        return target if isinstance(target, RemoteTarget) else None
 
     def guest_cpus(self, number: int, taken: Sequence[int] = ()) -> tuple[int, ...]:
         """The CPU of a guest: the one that the study names, or one that nothing else has.
@@ -210,7 +210,7 @@ def _cables(
     name: str, targets: tuple[Target, Target], peer: PeerSpec
 ) -> tuple[Cable | None, Cable | None]:
     """The cable of each host that is another machine, the client's before the server's."""
-    far = [isinstance(target, FarTarget) for target in targets]
+    far = [isinstance(target, RemoteTarget) for target in targets]
     own, theirs = list(peer.interfaces or ()), list(peer.joined_to or ())
     if not len(own) == len(theirs) == sum(far):
         raise TargetError(

@@ -29,7 +29,7 @@ echo 0 >router_solicitations
 echo 0 >accept_dad
 echo 1 >mldv2_unsolicited_report_interval
 """
-"""For sh(1): an interface, its argument, of which `silence` tells."""
+"""For sh(1): an interface, its argument, of which `silence` reports."""
 
 CABLE_BYTES = 1 << 20
 """Buffer of the cable between two guests, in bytes."""
@@ -207,5 +207,5 @@ def _run(command: list[str]) -> None:
         command, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or "no reason given"
-        raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {said}")
+        output = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise TargetError(f"the two hosts cannot be joined: {' '.join(command[-6:])}: {output}")

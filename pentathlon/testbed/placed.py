@@ -70,7 +70,7 @@ def read_back(host: Endpoint) -> None:
     if (target := host.settings_of) is None:
         return
     pid, settings = host.session.pid, target.settings
-    asked = dict(target.system.settings.changed())
+    requested = dict(target.system.settings.changed())
     found: dict[str, Any] = {
         "cpus": sorted(os.sched_getaffinity(pid)),
         "scheduler": scheduler_of(pid),
@@ -79,7 +79,7 @@ def read_back(host: Endpoint) -> None:
         **settings.present(pid, host.group),
     }
     host.found = found
-    for name, value in asked.items():
+    for name, value in requested.items():
         if name in found and not settings.agrees(name, found[name]):
             raise TargetError(
                 f'system "{target.name}" has the setting {name} = {value}, and one of its hosts '
@@ -103,6 +103,6 @@ def inventory(hosts: Mapping[str, Endpoint]) -> list[Message]:
 
     Its paths are such as `hosts.client.tcp_congestion_control`.
     """
-    told = {name: host.found for name, host in hosts.items() if host.found}
-    event = {"event": "inventory", "system": {"hosts": told}, "t_ns": time.monotonic_ns()}
-    return [read(event)] if told else []
+    values = {name: host.found for name, host in hosts.items() if host.found}
+    event = {"event": "inventory", "system": {"hosts": values}, "t_ns": time.monotonic_ns()}
+    return [read(event)] if values else []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
-from pentathlon.targets.capabilities import FarSession, FarTarget
+from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.testbed.answers.settings import Set
 from pentathlon.testbed.endpoint import Endpoint
 
@@ -34,7 +34,7 @@ FIND = 'PATH=$PATH:/usr/sbin:/sbin; command -v "$1"'
 
 
 @dataclass
-class FarEnd(Endpoint):
+class RemoteEndpoint(Endpoint):
     """An endpoint on another machine.
 
     Attributes:
@@ -45,9 +45,9 @@ class FarEnd(Endpoint):
     _noted: set[str] = field(default_factory=set)
 
     @property
-    def far(self) -> FarSession:
+    def far(self) -> RemoteSession:
         """Its session."""
-        assert isinstance(self.session, FarSession)
+        assert isinstance(self.session, RemoteSession)
         return self.session
 
     def shell(self, script: str, *words: str, input: str = "", timeout_s: float = LOOK_S) -> str:
@@ -58,8 +58,8 @@ class FarEnd(Endpoint):
         """
         done = self.perform(["/bin/sh", "-c", script, "sh", *words], timeout_s, input=input)
         if done["status"] != 0:
-            said = (done["error"] or done["output"]).strip().splitlines() or ["no reason given"]
-            raise TargetError(f"{self.name}: {said[-1].strip()}")
+            lines = (done["error"] or done["output"]).strip().splitlines() or ["no reason given"]
+            raise TargetError(f"{self.name}: {lines[-1].strip()}")
         return str(done["output"])
 
     def need(self, program: str, package: str) -> str:
@@ -78,8 +78,8 @@ class FarEnd(Endpoint):
     def settings(self, values: dict[str, str]) -> Set:
         new = [name for name in values if name not in self._noted]
         if new:
-            told = (line.partition("\t") for line in self.shell(READ, *new).splitlines())
-            before = {name: value for name, _, value in told if value and name in new}
+            lines = (line.partition("\t") for line in self.shell(READ, *new).splitlines())
+            before = {name: value for name, _, value in lines if value and name in new}
             if before:
                 put = 'printf %s "$1" >"$0"'
                 self.undo_by(
@@ -89,7 +89,9 @@ class FarEnd(Endpoint):
         return super().settings(values)
 
 
-def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_s: float) -> FarEnd:
+def reach(
+    target: RemoteTarget, interface: str, addresses: dict[int, str], timeout_s: float
+) -> RemoteEndpoint:
     """Start an agent on another machine, which is going to have these addresses.
 
     Nothing is changed there yet.
@@ -102,7 +104,7 @@ def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_
         TargetError: it cannot be reached.
     """
     session = target.start_endpoint(timeout_s)
-    end = FarEnd(session, addresses, apart=True, device=interface, name=target.host)
+    end = RemoteEndpoint(session, addresses, apart=True, device=interface, name=target.host)
     try:
         end.open(timeout_s)
         _look(end)
@@ -112,7 +114,7 @@ def reach(target: FarTarget, interface: str, addresses: dict[int, str], timeout_
     return end
 
 
-def _look(end: FarEnd) -> None:
+def _look(end: RemoteEndpoint) -> None:
     if end.shell("id -u").strip() != "0":
         raise TargetUnavailable(
             f"an end of a link is given an address and settings, for which the login on {end.name} "
@@ -120,11 +122,13 @@ def _look(end: FarEnd) -> None:
         )
     ip = end.need("ip", "iproute2")
     try:
-        told = end.shell('"$1" -o addr show dev "$2" && echo "${SSH_CONNECTION:-}"', ip, end.device)
+        reported = end.shell(
+            '"$1" -o addr show dev "$2" && echo "${SSH_CONNECTION:-}"', ip, end.device
+        )
     except TargetError as error:
         raise TargetUnavailable(f"the interface {end.device} is not usable: {error}") from error
     # ssh(1): the client's address and port, the server's address and port.
-    *lines, connection = told.splitlines() or [""]
+    *lines, connection = reported.splitlines() or [""]
     server = [*connection.split(), "", "", ""][2]
     own = {line.split()[3].partition("/")[0] for line in lines if len(line.split()) > 3}
     if server and server.partition("%")[0] in own:

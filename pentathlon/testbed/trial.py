@@ -25,7 +25,7 @@ class Task:
         session: random hex digits of the boot; every packet carries them.
         seed: seed of every model.
         description: the entry itself.
-        metrics: what the agent's catalog says that the workload yields, by id.
+        metrics: what the agent's catalog states that the workload yields, by id.
     """
 
     place: int
@@ -80,7 +80,7 @@ class Task:
         return read({**message.document, "workload": self.id, "index": self.place})
 
     def event(self, name: str, **fields: Any) -> Message:
-        """An event of that name, with what every event says.
+        """An event of that name, with what every event states.
 
         Raises:
             WrongEvent: a value of it is not what the protocol says.

@@ -178,8 +178,8 @@ def test_weights_of_what_was_not_compared(shop: Shop) -> None:
     text = STUDY.replace('"fake.*"', '"fake.*", "other.*"')
     done = shop.call("run", shop.write(text), "--no-pilot")
     assert done.code == 0, done.err
-    said = " ".join(done.out.split())
-    assert "With every area weighed the same less the rows that could not be compared, " in said
+    sentence = " ".join(done.out.split())
+    assert "With every area weighed the same less the rows that could not be compared, " in sentence
     whole = shop.call("compare", shop.result(), "a", "b").out
     assert "40" in whole and "60" in whole
 
@@ -215,7 +215,7 @@ def test_a_full_disk(shop: Shop, words: str) -> None:
 
 @pytest.mark.parametrize(("words", "code"), [("gate RESULT", 4), ("compare RESULT", 0)])
 def test_a_reader_who_has_seen_enough(shop: Shop, words: str, code: int) -> None:
-    """The status is that of the command, whoever reads its output."""
+    """The status is that of the command, the one who reads its output."""
     slow = 'parameters = { "fake.beta" = { slowdown_percent = 50 } }'
     text = STUDY.replace("cpus = [0]", slow)
     run = shop.call("run", shop.write(text), "--no-pilot", "--no-report", "--blocks", "5")

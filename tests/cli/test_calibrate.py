@@ -16,7 +16,7 @@ LOOKS = (
 )
 
 
-def judged(shop: Shop) -> tuple[list[str], list[str]]:
+def verdicts(shop: Shop) -> tuple[list[str], list[str]]:
     """Reasons and words of every row of the result `found`."""
     assert shop.call("report", "found", "--format", "json").code == 0
     document = json.loads((shop.directory / "found" / "evaluation.json").read_text())
@@ -42,11 +42,11 @@ def test_a_calibration_is_made_kept_and_held_against_later_runs(shop: Shop) -> N
     slow = LOOKS.replace('stopping = { rule = "looks", looks = [4, 6, 9] }', "blocks = 6")
     assert shop.call("run", shop.write(slow), "--no-pilot", "--out", "found").code == 0
     assert json.loads((shop.directory / "found" / "calibration.json").read_text()) == [wide]
-    [reasons, words] = judged(shop)
+    [reasons, words] = verdicts(shop)
     assert all("noise floor of this machine" in reason for reason in reasons)
     assert all(word.startswith("inconclusive") for word in words)
     (shop.directory / "found" / "calibration.json").unlink()
-    assert all(word.startswith("slower by at least") for word in judged(shop)[1])
+    assert all(word.startswith("slower by at least") for word in verdicts(shop)[1])
 
     again = shop.call("calibrate", "--result", "cal")
     assert again.code == 0

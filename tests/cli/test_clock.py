@@ -32,22 +32,22 @@ class Clock:
     def before(self, record: Record) -> None:
         if isinstance(record, BootEnd):
             self.now += self.boot
-        elif isinstance(record, AgentEvent) and getattr(record.said, "state", None) == "end":
+        elif isinstance(record, AgentEvent) and getattr(record.message, "state", None) == "end":
             self.now += self.step
 
 
 def follow(clock: Clock, estimates: dict[str, SystemEstimate] | None) -> list[tuple[float, float]]:
-    """(truly left, said to be left) at each boot's start, for a run of three blocks."""
+    """(truly left, estimated to be left) at each boot's start, for a run of three blocks."""
     plan = scripted.plan(blocks=3)
     state = RunState(plan)
     left = TimeLeft(state, estimates, clock)
-    said: list[tuple[float, float | None]] = []
+    sentences: list[tuple[float, float | None]] = []
 
     def observe(record: Record) -> None:
         clock.before(record)
         left.take(record)
         if isinstance(record, BootStart):
-            said.append((clock.now, left.seconds()))
+            sentences.append((clock.now, left.seconds()))
 
     targets = {name: ScriptedTarget(name, well) for name in ("a", "b")}
     Runner(
@@ -58,22 +58,24 @@ def follow(clock: Clock, estimates: dict[str, SystemEstimate] | None) -> list[tu
         state=state,
         observer=observe,
     ).run()
-    return [(clock.now - at, value) for at, value in said if value is not None]
+    return [(clock.now - at, value) for at, value in sentences if value is not None]
 
 
 def test_it_learns_what_the_steps_really_take() -> None:
     """The pilot was wrong by a factor of ten: after one boot of each, the time left is right."""
-    told = follow(Clock(boot=20.0, step=10.0), ESTIMATES)
-    assert len(told) == 6
-    for truth, said in told[2:]:
+    reported = follow(Clock(boot=20.0, step=10.0), ESTIMATES)
+    assert len(reported) == 6
+    for truth, output in reported[2:]:
         # The boot that is going on is not counted again, so only its own 20 s may be missing.
-        assert truth - 20.0 <= said <= truth + 1e-6
+        assert truth - 20.0 <= output <= truth + 1e-6
 
 
 def test_without_a_pilot_nothing_is_said_at_first() -> None:
-    told = follow(Clock(boot=0.0, step=10.0), None)
-    assert len(told) == 5, "the first boot has nothing to go by"
-    assert [said for _, said in told] == pytest.approx([truth for truth, _ in told])
+    reported = follow(Clock(boot=0.0, step=10.0), None)
+    assert len(reported) == 5, "the first boot has nothing to go by"
+    assert [sentences for _, sentences in reported] == pytest.approx(
+        [truth for truth, _ in reported]
+    )
 
 
 def test_the_pilot_is_believed_at_first() -> None:

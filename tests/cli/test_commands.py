@@ -51,7 +51,7 @@ def test_version(shop: Shop) -> None:
         (["run", "missing.toml"], 2, "missing.toml: cannot be read: no such file"),
         (["plan", "."], 2, "is a directory"),
         (["run", "--resume"], 2, "no unfinished result in results"),
-        (["run", "--resume", "--blocks", "2"], 2, "--resume goes on with the plan as it is"),
+        (["run", "--resume", "--blocks", "2"], 2, "--resume resumes the plan as it is"),
         (["results", "show", "nowhere"], 2, "nowhere is no result directory"),
         (["results", "show"], 2, "there is no result in results"),
         (["tables", "nowhere"], 2, "nowhere is no result directory"),
@@ -112,7 +112,7 @@ def test_plan_prints_and_writes_nothing(shop: Shop) -> None:
     assert len(document["hash"]) == 64 and len(document["plan"]["blocks"]) == 2
     shown = shop.call("plan", study)
     assert shown.code == 0 and document["hash"] in shown.out
-    # A log, which has no spinner, says what takes its time.
+    # A log, which has no spinner, states what takes its time.
     assert "pilot: a is booted once" in shown.err
     for words in ("privileges", "settings changed", "expected time", "written", "block 2"):
         assert words in shown.out

@@ -48,11 +48,11 @@ def leave(disk: Path, pages: int) -> None:
 
 
 def pages_free(disk: Path) -> int:
-    said = subprocess.run(
+    output = subprocess.run(
         ["stat", "--file-system", "--format", "%f %S", str(disk)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    blocks, size = map(int, said.stdout.split())
+    blocks, size = map(int, output.stdout.split())
     return blocks * size // PAGE
 
 

@@ -58,8 +58,8 @@ def test_a_planted_slowdown_closes_the_gate(shop, pair):
     assert done.code == 4, done.out
     assert done.out.startswith("regression")
     assert "[size_bytes=" in done.out
-    told = shop.call("gate", slow, "--against", pair[0], "--json")
-    assert json.loads(told.out)["outcome"] == "regression"
+    text = shop.call("gate", slow, "--against", pair[0], "--json")
+    assert json.loads(text.out)["outcome"] == "regression"
     better = shop.call("gate", pair[0], "--against", slow)
     assert better.code == 0
     compared = shop.call("compare", pair[0], slow)

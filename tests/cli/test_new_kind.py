@@ -89,9 +89,9 @@ def test_doctor_boots_it_and_gets_what_it_can_get(
     assert lacking.detail == "is missing; needed for targets of the kind made-up"
     assert lacking.remedy == "sudo apt-get install made-up-package"
     assert checks.installable() == ["made-up world"]
-    said: list[str] = []
-    (got,) = checks.install(said.append, ["made-up world"])
-    assert got.works and got.detail == "a world" and said == ["made up a world"]
+    sentences: list[str] = []
+    (got,) = checks.install(sentences.append, ["made-up world"])
+    assert got.works and got.detail == "a world" and sentences == ["made up a world"]
 
 
 def test_two_of_it_are_a_pair(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ class Machine:
         first = self.measuring("first", 11, FIRST)
         second = self.start("second", 33, LAST, "--wait")
         assert second.stderr is not None
-        said = second.stderr.readline()
-        assert 'by the run of study "first"' in said and "waiting for its end" in said
+        output = second.stderr.readline()
+        assert 'by the run of study "first"' in output and "waiting for its end" in output
         assert not (self.shop.directory / "second" / "read").exists()
         self.go("second")
         self.go("first")
@@ -261,5 +261,5 @@ def test_the_whole_machine_is_every_cpu_that_there_is(tmp_path: Path) -> None:
     assert len(found) == 5 + len(AVAILABLE)
     with Claims() as claims:
         claims.take("owner", found)
-        told = [json.loads(file.read_text()) for file in lock_directory().iterdir()]
-        assert {"study": "owner", "pid": os.getpid(), "whole": True} in told
+        parts = [json.loads(file.read_text()) for file in lock_directory().iterdir()]
+        assert {"study": "owner", "pid": os.getpid(), "whole": True} in parts

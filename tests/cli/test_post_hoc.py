@@ -89,11 +89,11 @@ def test_every_file_marks_the_choice_and_replaces_none_that_was_planned(shop: Sh
         lines = list(csv.DictReader(stream))
     assert lines and all("δ is 7" in line["post_hoc"] for line in lines)
     assert {line["workload"] for line in lines} == {"fake.beta"}
-    judged = Evaluation.model_validate_json(files[".json"].read_text())
-    assert [one.what for one in judged.study.post_hoc] == [
+    evaluation = Evaluation.model_validate_json(files[".json"].read_text())
+    assert [one.what for one in evaluation.study.post_hoc] == [
         "delta_percent", "confidence", "declared", "weights", "only",
     ]  # fmt: skip
-    assert judged.study.delta_percent == 7 and judged.study.confidence == 0.9
+    assert evaluation.study.delta_percent == 7 and evaluation.study.confidence == 0.9
 
 
 def test_weights_chosen_post_hoc_are_not_called_stated(shop: Shop) -> None:

@@ -43,7 +43,7 @@ class Machine(threading.Thread):
     def __init__(self, server: Sshd) -> None:
         super().__init__()
         self.server = server
-        self.asked = server.directory / "restart"
+        self.restart_file = server.directory / "restart"
         self.boots = 1
         self.over = threading.Event()
         server.start(boot_id=self.boot_id())
@@ -53,8 +53,8 @@ class Machine(threading.Thread):
 
     def run(self) -> None:
         while not self.over.wait(0.02):
-            if self.asked.exists():
-                self.asked.unlink()
+            if self.restart_file.exists():
+                self.restart_file.unlink()
                 self.boots += 1
                 self.server.stop()
                 self.server.start(boot_id=self.boot_id())
@@ -78,13 +78,13 @@ def test_two_restarts_into_one_kernel_are_called_so(shop: Shop, machine: Machine
     shop.environment["PENTATHLON_AGENT"] = str(agent.locate())
     text = STUDY.format(
         config=machine.server.config,
-        first=f"touch {machine.asked}",
-        second=f"touch {machine.asked} # boots another kernel",
+        first=f"touch {machine.restart_file}",
+        second=f"touch {machine.restart_file} # boots another kernel",
     )
     done = shop.call("run", shop.write(text), "--yes", "--no-pilot")
     assert done.code == 6, done.err
-    said = "b and a booted the identical kernel ("
-    assert said in done.out
+    sentence = "b and a booted the identical kernel ("
+    assert sentence in done.out
     words = " ".join(done.out.split())
     assert "although the study gives them different values of ssh.reboot_command" in words
     result = load_result(shop.result())

@@ -121,5 +121,5 @@ def taking_results() -> Iterator[str]:
 
 
 def _takes_result(parameter: Any) -> bool:
-    told = f"{parameter.name} {parameter.metavar} {getattr(parameter, 'help', '')}".lower()
-    return "result" in told and parameter.name not in ("out_directory", "directory")
+    text = f"{parameter.name} {parameter.metavar} {getattr(parameter, 'help', '')}".lower()
+    return "result" in text and parameter.name not in ("out_directory", "directory")

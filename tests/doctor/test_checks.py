@@ -101,10 +101,10 @@ def test_installing_goes_on_after_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "own-state"))
-    asked: list[str] = []
+    requests: list[str] = []
 
     def broken(series: str, log: object) -> kernels.Kernel:
-        asked.append(series)
+        requests.append(series)
         if series == "6.1":
             raise TargetUnavailable("no mirror", "set one")
         if series == "6.12":
@@ -114,7 +114,7 @@ def test_installing_goes_on_after_a_failure(
     monkeypatch.setattr(fetch, "fetch", broken)
     monkeypatch.setattr(fetch, "present", lambda series: None)
     done = by_name(checks.install(lambda line: None, only=["uml 6.1", "uml 6.12", "uml newest"]))
-    assert asked == ["6.1", "6.12", "newest"]
+    assert requests == ["6.1", "6.12", "newest"]
     assert (done["uml 6.1"].works, done["uml 6.1"].remedy) == (False, "set one")
     assert (done["uml 6.12"].works, done["uml 6.12"].detail) == (False, "the download failed")
     assert done["uml newest"].works

@@ -174,16 +174,16 @@ def values(root: Path) -> dict[str, str]:
 
 def test_what_is_applied_stays_until_it_is_asked_back(machine: Path, state: Path) -> None:
     plant(machine, DISTURBED)
-    said = quiet.apply(state, machine)
-    assert any(line.startswith("governor: set (2 files)") for line in said)
+    notes = quiet.apply(state, machine)
+    assert any(line.startswith("governor: set (2 files)") for line in notes)
     assert values(machine)[sysfs.NO_TURBO] == "1"
     assert values(machine)["proc/sys/kernel/randomize_va_space"] == "0"
     # Another session starts and ends meanwhile, and leaves it.
     UndoJournal(state).undo()
     assert values(machine)["proc/sys/kernel/randomize_va_space"] == "0"
     assert leftovers(state) == []
-    said = restore_leftovers(state, kept=True)
-    assert any(line.startswith("put back: ") for line in said)
+    notes = restore_leftovers(state, kept=True)
+    assert any(line.startswith("put back: ") for line in notes)
     assert values(machine) == DISTURBED
     assert restore_leftovers(state, kept=True) == []
 
@@ -226,8 +226,8 @@ def test_a_file_that_refuses_is_said(machine: Path, state: Path) -> None:
     file = machine / sysfs.NO_TURBO
     file.unlink()
     file.symlink_to("/proc/version")  # can be read, and written by nobody
-    said = quiet.apply(state, machine)
-    assert any(line.startswith("turbo: not changed (") for line in said), said
+    notes = quiet.apply(state, machine)
+    assert any(line.startswith("turbo: not changed (") for line in notes), notes
     restore_leftovers(state, kept=True)
 
 
@@ -256,8 +256,8 @@ def test_congestion_control_is_set_in_the_own_namespace_alone(
     except TargetUnavailable as error:
         pytest.skip(error.reason)
     assert made.settings_to_change() == []
-    asked = Request(session="x", inventory=True, workloads=[])
+    requested = Request(session="x", inventory=True, workloads=[])
     with made.boot(20) as session:
-        first = next(iter(session.run(asked, 60, 60))).document
+        first = next(iter(session.run(requested, 60, 60))).document
     assert first["system"]["network"]["congestion_control"] == "reno"
     assert file.read_text() == before

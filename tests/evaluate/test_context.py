@@ -1,4 +1,4 @@
-"""Context (what the work took of the system) is told, and counts in no score."""
+"""Context (what the work took of the system) is reported, and counts in no score."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ITEMS = [TIME, LOST, INTERRUPTS, BUSY]
 
 
 class WithRoles:
-    """A result whose catalog says which metrics are context."""
+    """A result whose catalog states which metrics are context."""
 
     def __init__(self, result: Synthetic, *context: str):
         metrics = [
@@ -54,7 +54,7 @@ def half_the_interrupts(item: Item) -> float:
     return 2.0 if item is INTERRUPTS else 1.0
 
 
-def judged(*context: str, factor=half_the_interrupts):
+def evaluated(*context: str, factor=half_the_interrupts):
     result = Maker(factors={"a": same, "b": factor}, chosen=ITEMS).make()
     return evaluate(WithRoles(result, *context))
 
@@ -65,7 +65,7 @@ def row(evaluation, metric):
 
 
 def test_half_the_interrupts_are_fewer_and_not_faster():
-    found, one = row(judged("interrupts", "cpu"), "interrupts")
+    found, one = row(evaluated("interrupts", "cpu"), "interrupts")
     assert (one.verdict, one.words) == (Verdict.LOWER, "fewer")
     # The ratio is that of the values, whatever end would be the better one.
     assert one.effect is not None
@@ -76,9 +76,9 @@ def test_half_the_interrupts_are_fewer_and_not_faster():
 
 
 def test_context_is_in_no_mean_and_in_no_answer():
-    with_context, without = judged("interrupts", "cpu"), judged()
-    assert without.wholes[0].everything.percent > 10
-    everything = with_context.wholes[0].everything
+    with_context, without = evaluated("interrupts", "cpu"), evaluated()
+    assert without.aggregates[0].everything.percent > 10
+    everything = with_context.aggregates[0].everything
     assert everything.rows == 2
     assert abs(everything.percent) < 2
     assert everything.weight == pytest.approx(1)
@@ -89,7 +89,7 @@ def test_context_is_in_no_mean_and_in_no_answer():
 
 
 def test_context_belongs_to_a_study_only_where_it_is_named_itself():
-    evaluation = judged("interrupts", "cpu").study
+    evaluation = evaluated("interrupts", "cpu").study
     assert evaluation.declared is None
     study = Maker(factors={"a": same, "b": same}, chosen=ITEMS).make().plan.study.evaluation
     named = study.model_copy(update={"declared": ("network.*", "network.traffic.cpu")})
@@ -99,13 +99,13 @@ def test_context_belongs_to_a_study_only_where_it_is_named_itself():
 
 
 def test_more_of_context_is_no_regression():
-    twice = judged("interrupts", "cpu", factor=lambda item: 0.5 if item is INTERRUPTS else 1.0)
+    twice = evaluated("interrupts", "cpu", factor=lambda item: 0.5 if item is INTERRUPTS else 1.0)
     assert row(twice, "interrupts")[1].words == "more"
     entries = of_evaluation(twice, Rule(1.0, 0.95), 0.01)
     assert {one.key for one in entries} == {TIME.key, LOST.key}
     passed = gate(entries, "a", delta_percent=5.0, confidence=0.95)
     assert passed.outcome == "pass"
-    scored = judged(factor=lambda item: 0.5 if item is INTERRUPTS else 1.0)
+    scored = evaluated(factor=lambda item: 0.5 if item is INTERRUPTS else 1.0)
     failed = gate(
         of_evaluation(scored, Rule(1.0, 0.95), 0.01), "a", delta_percent=5.0, confidence=0.95
     )
@@ -113,7 +113,7 @@ def test_more_of_context_is_no_regression():
 
 
 def test_a_share_is_better_and_not_faster():
-    evaluation = judged("interrupts", "cpu", factor=lambda item: 1.5 if item is LOST else 1.0)
+    evaluation = evaluated("interrupts", "cpu", factor=lambda item: 1.5 if item is LOST else 1.0)
     _, one = row(evaluation, "lost")
     assert (one.verdict, one.words) == (
         Verdict.FASTER_BY_DELTA,
@@ -127,8 +127,10 @@ def test_a_share_is_better_and_not_faster():
 def test_every_kind_of_unit_has_its_words():
     assert wording("performance", "ns") is SPEED
     assert wording("performance", "%") is QUALITY
-    said = {unit: (w.up, w.down) for unit in ("1/s", "MB", "%") if (w := wording("context", unit))}
-    assert said == {"1/s": ("more", "fewer"), "MB": ("more", "less"), "%": ("higher", "lower")}
+    values = {
+        unit: (w.up, w.down) for unit in ("1/s", "MB", "%") if (w := wording("context", unit))
+    }
+    assert values == {"1/s": ("more", "fewer"), "MB": ("more", "less"), "%": ("higher", "lower")}
     assert words(Verdict.HIGHER, 1.0, kind=wording("context", "%")) == "higher"
     assert words(Verdict.SLOWER, 1.0, kind=QUALITY) == "worse"
     assert words(Verdict.EQUIVALENT, 1.0, kind=QUALITY) == words(Verdict.EQUIVALENT, 1.0)

@@ -237,7 +237,7 @@ FAULTS = Item("memory.faults", "page_reads", {}, "1/s", "lower", 40.0, 0.004)
 
 
 class WithCatalog:
-    """A result whose catalog says which metric may be zero."""
+    """A result whose catalog states which metric may be zero."""
 
     def __init__(self, result: Synthetic, zero_allowed: bool):
         metric = {"id": "page_reads", "title": "Page reads", "unit": "1/s"}

@@ -15,7 +15,7 @@ from pentathlon.evaluate.aggregate.aggregate import direction
 from pentathlon.evaluate.planning.calibration import Calibration, calibrate
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.decision import decisions
-from pentathlon.study.aa_study import DEFAULT, twins
+from pentathlon.study.aa_study import DEFAULT, two_names
 from pentathlon.study.write import to_toml
 from tests.fakes.synthetic import Item, Maker, same
 
@@ -53,8 +53,8 @@ def made() -> Calibration:
 
 
 def test_the_floor_is_the_larger_end_of_the_interval(made):
-    judged = evaluate(twin_result())
-    for row, floor in zip(judged.rows, made.floors, strict=True):
+    evaluation = evaluate(twin_result())
+    for row, floor in zip(evaluation.rows, made.floors, strict=True):
         effect = row.comparisons[0].effect
         ends = [abs(math.log1p(e / 100)) for e in (effect.low_percent, effect.high_percent)]
         assert math.log1p(floor.floor_percent / 100) == pytest.approx(max(ends))
@@ -67,9 +67,9 @@ def test_false_alarms_are_counted_by_single_tests_in_groups():
     # Ten groups of five blocks for each of three metrics; every group is a test at 5 %.
     made = calibrate(evaluate(twin_result(blocks=50)), "t")
     assert made.trials == 30
-    judged = evaluate(twin_result(blocks=50))
+    evaluation = evaluate(twin_result(blocks=50))
     alarms = 0
-    for row in judged.rows:
+    for row in evaluation.rows:
         groups = np.array(row.comparisons[0].effect.log_ratios).reshape(10, 5)
         error = groups.std(axis=1, ddof=1) / math.sqrt(5)
         alarms += int(np.sum(np.abs(groups.mean(axis=1)) / error > 2.7764451))
@@ -94,10 +94,10 @@ def test_a_difference_below_the_floor_is_not_claimed(made):
 
 def test_a_negligible_difference_below_the_floor_is_only_equivalent(made):
     small = 1 + min(one.floor_percent for one in made.floors) / 200
-    before, judged = (comparison(small, one, delta_percent=5.0) for one in (None, made))
+    before, judgement = (comparison(small, one, delta_percent=5.0) for one in (None, made))
     assert {r.comparisons[0].verdict for r in before.rows} == {Verdict.NEGLIGIBLE}
-    assert {r.comparisons[0].verdict for r in judged.rows} == {Verdict.EQUIVALENT}
-    assert judged.pairs[0].selected == 0
+    assert {r.comparisons[0].verdict for r in judgement.rows} == {Verdict.EQUIVALENT}
+    assert judgement.pairs[0].selected == 0
 
 
 def test_a_difference_above_the_floor_stays(made):
@@ -117,9 +117,9 @@ def test_equivalence_is_refused_where_the_floor_is_wider_than_delta(made):
 def test_a_calibration_of_something_else_does_not_hold(made, key):
     other = made.model_copy(update={key: 99 if key == "catalog_version" else "other"})
     small = 1 + min(one.floor_percent for one in made.floors) / 200
-    judged = comparison(small, other, delta_percent=0.1)
-    assert all(r.comparisons[0].verdict.is_difference for r in judged.rows)
-    assert judged.pairs[0].calibrated == ""
+    judgement = comparison(small, other, delta_percent=0.1)
+    assert all(r.comparisons[0].verdict.is_difference for r in judgement.rows)
+    assert judgement.pairs[0].calibrated == ""
 
 
 def test_only_one_system_under_two_names_calibrates():
@@ -132,13 +132,13 @@ def test_only_one_system_under_two_names_calibrates():
 
 
 def test_the_study_of_the_twins_is_the_same_but_for_the_name():
-    document = twins(DEFAULT, None, 7)
+    document = two_names(DEFAULT, None, 7)
     one, again = document["system"]
     assert again == {**one, "name": "machine-again"}
     assert document["procedure"]["blocks"] == 7
     assert tomllib.loads(to_toml(document)) == document
     with pytest.raises(KeyError):
-        twins(DEFAULT, "nobody", 7)
+        two_names(DEFAULT, "nobody", 7)
 
 
 values = st.recursive(
@@ -162,12 +162,12 @@ def test_toml_that_is_written_reads_back(document):
 
 def means(factor: float, made: Calibration | None, keep: int = len(ITEMS)):
     result = comparison(factor, made and made.model_copy(update={"floors": made.floors[:keep]}))
-    return result, result.wholes[0].everything
+    return result, result.aggregates[0].everything
 
 
 def test_a_mean_has_the_floor_of_the_same_rows_between_two_names(made):
     _, everything = means(1.05, made)
-    twin = evaluate(twin_result()).wholes[0].everything
+    twin = evaluate(twin_result()).aggregates[0].everything
     # Areas count the same here as there: the floor is the larger end of the twins' own interval.
     ends = [abs(math.log1p(e / 100)) for e in (twin.low_percent, twin.high_percent)]
     assert everything.floor_percent == pytest.approx(100 * math.expm1(max(ends)), rel=0.1)
@@ -198,7 +198,7 @@ def test_a_mean_below_its_floor_is_not_claimed(made):
 def test_a_mean_with_a_row_that_was_not_calibrated_has_no_floor(made):
     result, everything = means(1.05, made, keep=2)
     assert everything.floor_percent is None
-    floors = {mean.name: mean.floor_percent for mean in result.wholes[0].means if mean.name}
+    floors = {mean.name: mean.floor_percent for mean in result.aggregates[0].means if mean.name}
     assert floors["process"] is not None
     assert floors["test"] is None
 

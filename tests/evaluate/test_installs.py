@@ -19,8 +19,8 @@ INSTALL_SD = 0.01
 """What an install fixes, in each metric: more than twice what differs between boots."""
 
 
-def study(seed: int, installs: int, blocks: int, *, told: bool = True) -> Synthetic:
-    """Two equal systems, each installed several times; `told`: the samples say which install."""
+def study(seed: int, installs: int, blocks: int, *, labelled: bool = True) -> Synthetic:
+    """Two equal systems, each installed several times; `labelled`: samples name their install."""
     made = Maker(
         factors={"a": same, "b": same}, chosen=ITEMS, blocks=blocks, iterations=2, warmup=0,
         seed=seed,
@@ -37,30 +37,30 @@ def study(seed: int, installs: int, blocks: int, *, told: bool = True) -> Synthe
         .join(pl.DataFrame(names), on=["system", "key", "number"], maintain_order="left")
         .with_columns(
             pl.col("value") * pl.col("shift"),
-            (pl.col("number") if told else pl.lit(0)).cast(pl.String).alias("install"),
+            (pl.col("number") if labelled else pl.lit(0)).cast(pl.String).alias("install"),
         )
         .drop("number", "shift")
     )
     return Synthetic(made.plan, made.tables | {"samples": samples})
 
 
-def alarms(trials: int, *, told: bool) -> tuple[int, int]:
+def alarms(trials: int, *, labelled: bool) -> tuple[int, int]:
     """Own intervals that exclude 0, and means over everything that do, in studies of equals."""
     rows = means = 0
     for seed in range(trials):
-        evaluation = evaluate(study(seed, 4, 12, told=told))
+        evaluation = evaluate(study(seed, 4, 12, labelled=labelled))
         for row in evaluation.rows:
             effect = row.comparisons[0].effect
             rows += effect.low_percent > 0 or effect.high_percent < 0
-        whole = evaluation.wholes[0].everything
+        whole = evaluation.aggregates[0].everything
         means += whole.low_percent > 0 or whole.high_percent < 0
     return rows, means
 
 
 def test_false_alarms_are_right_with_installs_and_far_too_many_without() -> None:
     trials = 20
-    rows, means = alarms(trials, told=True)
-    blind_rows, blind_means = alarms(trials, told=False)
+    rows, means = alarms(trials, labelled=True)
+    blind_rows, blind_means = alarms(trials, labelled=False)
     # At 5 %: 40 rows give 7 or more in less than 1 % of such tests, 20 means 5 or more.
     assert rows < 7
     assert means < 5
@@ -79,10 +79,10 @@ def test_every_interval_counts_the_installs() -> None:
     assert [boot.install for boot in row.summaries[0].boot_means] == list("000111222333")
     rule = Rule(1.0, 0.95)
     [first, *_] = of_evaluation(evaluation, rule, 0.01)
-    whole = evaluation.wholes[0].everything
+    whole = evaluation.aggregates[0].everything
     assert whole.blocks == 12
     # The gate's p value is that of the 4 installs: it is larger than that of 12 blocks.
-    blocks = evaluate(study(7, 4, 12, told=False))
+    blocks = evaluate(study(7, 4, 12, labelled=False))
     assert of_evaluation(blocks, rule, 0.01)[0].p_not_worse != first.p_not_worse
 
 

@@ -141,9 +141,9 @@ def test_means_without_a_part_are_those_of_the_rest(seed: int) -> None:
 
 
 def test_more_parts_than_weights_can_be_drawn_for_have_no_sensitivity() -> None:
-    few = evaluate(result_of(of_areas(5))).wholes[0]
+    few = evaluate(result_of(of_areas(5))).aggregates[0]
     assert few.sensitivity is not None and len(few.without) == 10
-    many = evaluate(result_of(of_areas(sensitivity.MOST_PARTS + 1))).wholes[0]
+    many = evaluate(result_of(of_areas(sensitivity.MOST_PARTS + 1))).aggregates[0]
     assert many.sensitivity is None and many.everything is not None
 
 
@@ -161,13 +161,13 @@ def test_the_first_failure_of_a_row_is_found_by_its_case() -> None:
     ]
     known = FirstFailures(failures, ("a", "b"))
 
-    def said(system: str, key: str) -> str | None:
+    def reason_of(system: str, key: str) -> str | None:
         found = known.first(system, "x.y", key)
         return None if found is None else found.reason
 
-    assert said("a", "x.y.time[k=[1]]") == "of the case"
-    assert said("a", "x.y.time[k=2]") == said("a", "x.y.time") == "of the whole"
-    assert said("b", "x.y.time") is None
+    assert reason_of("a", "x.y.time[k=[1]]") == "of the case"
+    assert reason_of("a", "x.y.time[k=2]") == reason_of("a", "x.y.time") == "of the whole"
+    assert reason_of("b", "x.y.time") is None
     assert known.first("a", "x.z", "x.z.time") is None
     assert known.invalid("x.y", "x.y.time[k=2]") == failures[2]
     assert known.invalid("x.y", "x.y.time") is None

@@ -39,9 +39,9 @@ def pair(made: Synthetic, reference: str, other: str) -> Synthetic:
 @pytest.mark.parametrize("other", ["b", "c"])
 def test_a_pair_has_one_mean_and_one_judgement(three: Synthetic, other: str) -> None:
     whole, alone = evaluate(three), evaluate(pair(three, "a", other))
-    found = next(one for one in whole.wholes if one.system == other)
+    found = next(one for one in whole.aggregates if one.system == other)
     # The plan's hash stays that of the whole study in a real view, and in no guard here.
-    assert found.model_copy(update={"guards": ()}) == alone.wholes[0].model_copy(
+    assert found.model_copy(update={"guards": ()}) == alone.aggregates[0].model_copy(
         update={"guards": ()}
     )
     assert next(one for one in whole.pairs if one.system == other) == alone.pairs[0]
@@ -56,7 +56,7 @@ def test_a_pair_has_one_mean_and_one_judgement(three: Synthetic, other: str) -> 
 
 
 def test_what_neither_of_a_pair_measured_takes_none_of_its_weight(three: Synthetic) -> None:
-    of_b = evaluate(three).wholes[0]
+    of_b = evaluate(three).aggregates[0]
     everything = of_b.everything
     assert everything is not None
     # w.shared: n=0 on both; n=2 on a alone; n=1 on c alone, which is not of this pair.

@@ -48,8 +48,8 @@ def found(
 ) -> list[tuple[tuple[str, ...], bool, str]]:
     """Keys, whether nothing else differs, and the sentence; `changed` is what differs in b."""
     values = KERNEL | {name.replace("__", "."): value for name, value in changed.items()}
-    told = {"a": Inventory(dict(KERNEL)), "b": Inventory(values)}
-    return [(one.keys, one.whole, one.words) for one in identical(study(a, b), told)]
+    inventories_of = {"a": Inventory(dict(KERNEL)), "b": Inventory(values)}
+    return [(one.keys, one.whole, one.words) for one in identical(study(a, b), inventories_of)]
 
 
 def test_a_command_that_restarts_into_the_same() -> None:
@@ -84,19 +84,19 @@ def test_two_names_of_a_guests_kernel() -> None:
 
 def test_the_guests_own_words_of_a_command_line_are_not_compared() -> None:
     words = [f"rootflags=/tmp/pentathlon-{token}/root quiet" for token in ("0" * 16, "f" * 16)]
-    told = {
+    inventories_of = {
         name: Inventory(KERNEL | {"kernel.command_line": word})
         for name, word in zip("ab", words, strict=True)
     }
     both = study({"target": "uml", "kernel": "6.1"}, {"target": "uml", "kernel": "newest"})
-    assert len(identical(both, told)) == 1
+    assert len(identical(both, inventories_of)) == 1
     args = study(
         {"target": "uml", "kernel": "6.1"},
         {"target": "uml", "kernel": "6.1", "uml_args": ["seccomp=on"]},
     )
-    assert identical(args, told)[0].keys == ("uml_args",)
-    told["b"] = Inventory(KERNEL | {"kernel.command_line": words[1] + " seccomp=on"})
-    assert identical(args, told) == ()
+    assert identical(args, inventories_of)[0].keys == ("uml_args",)
+    inventories_of["b"] = Inventory(KERNEL | {"kernel.command_line": words[1] + " seccomp=on"})
+    assert identical(args, inventories_of) == ()
 
 
 def test_two_names_of_one_machine() -> None:

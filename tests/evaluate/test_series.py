@@ -13,7 +13,7 @@ import ruptures
 from scipy import stats
 
 from pentathlon.evaluate import Verdict, evaluate
-from pentathlon.evaluate.changepoints import partition
+from pentathlon.evaluate.changepoints import segment_ends
 from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
 from pentathlon.evaluate.diagnostics.steady import FEWEST_ITERATIONS, classify
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
@@ -36,8 +36,8 @@ def changed(result: Synthetic, *columns: pl.Expr) -> Synthetic:
 
 def with_rules(result: Synthetic, *rules: str) -> Synthetic:
     study = result.plan.study
-    judged = study.evaluation.model_copy(update={"exclude": rules})
-    study = study.model_copy(update={"evaluation": judged})
+    settings = study.evaluation.model_copy(update={"exclude": rules})
+    study = study.model_copy(update={"evaluation": settings})
     return dataclasses.replace(result, plan=result.plan.model_copy(update={"study": study}))
 
 
@@ -82,7 +82,7 @@ def test_the_cuts_are_those_of_pelt(seed):
         search = ruptures.Pelt(model="normal", min_size=5, jump=1)
     for penalty in (5.0, 20.0, 60.0):
         theirs = search.fit(signal.reshape(-1, 1)).predict(pen=penalty)
-        assert partition(signal, penalty, 5) == theirs
+        assert segment_ends(signal, penalty, 5) == theirs
 
 
 @pytest.mark.parametrize("size", [0.002, 0.02])
@@ -118,8 +118,8 @@ def test_a_process_that_warms_up_is_said_beside_the_row():
     assert courses["b"].counts == {"warm-up": 3}
     assert courses["b"].iterations == 61 >= FEWEST_ITERATIONS
     assert courses["b"].steady_after == pytest.approx(21, abs=1)
-    [said] = [c for c in evaluation.rows[0].comparison("b").cautions if "not flat" in c]
-    assert "on b 3 of 3 processes" in said
+    [sentences] = [c for c in evaluation.rows[0].comparison("b").cautions if "not flat" in c]
+    assert "on b 3 of 3 processes" in sentences
 
 
 def test_the_cold_sample_is_an_metric_of_its_own():
@@ -193,13 +193,13 @@ def test_a_rule_cannot_look_at_anything_but_counters(rule):
 @pytest.mark.parametrize("name", list(QUANTITIES))
 def test_every_quantity_can_be_computed(name):
     counters = pl.lit(1000).cast(pl.Int64)
-    told = changed(
+    reported = changed(
         two(),
         *(counters.alias(c) for c in ("steal_ns", "voluntary_switches", "involuntary_switches",
                                       "minor_faults", "major_faults", "interrupts",
                                       "frequency_khz")),
     )  # fmt: skip
-    found = evaluate(with_rules(told, f"{name} < 1e12")).excluded
+    found = evaluate(with_rules(reported, f"{name} < 1e12")).excluded
     assert [one.excluded for one in found] == [50, 50]
     assert all(one.untold == 0 for one in found)
 

@@ -91,8 +91,8 @@ def test_several_rows_at_a_look(declared, look):
             )
             for place, logs in enumerate(rows)
         ]
-        judged = Judge(facts("b"), facts("a"), (), Rule(1.0, 0.95, LOOKS)).judge(pairs)
-        for place, one in enumerate(judged.comparisons.values()):
+        judgement = Judge(facts("b"), facts("a"), (), Rule(1.0, 0.95, LOOKS)).judge(pairs)
+        for place, one in enumerate(judgement.comparisons.values()):
             if one.verdict is Verdict.UNSTABLE:
                 continue
             different = one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE

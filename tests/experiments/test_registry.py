@@ -47,13 +47,17 @@ def areas() -> set[str]:
 def texts(source: str) -> Iterator[str]:
     """Every text of a module, but for its documentation."""
     tree = ast.parse(source)
-    said = {
+    values = {
         id(node.value)
         for node in ast.walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in values
+        ):
             yield node.value
 
 
@@ -104,7 +108,8 @@ def test_every_workload_between_hosts_of_the_catalog_has_a_driver() -> None:
 def test_entries_of_other_packages_are_of_these_experiments() -> None:
     drivers = {one.name: set(one.drivers) for one in EXPERIMENTS}
     assert {one.experiment for one in DERIVATIONS} <= set(drivers)
-    assert sorted(one.experiment for one in SHOWN) == sorted(drivers)
+    shown = [one.experiment for one in SHOWN]
+    assert set(shown) <= set(drivers) and len(shown) == len(set(shown))
     for one in SHOWN:
         assert set(one.pictures) <= drivers[one.experiment]
     fields = [name for one in DERIVATIONS for name in one.find]
@@ -115,7 +120,7 @@ def test_entries_of_other_packages_are_of_these_experiments() -> None:
 def test_only_what_limits_its_trials_needs_links(
     experiment: Experiment[Any],
 ) -> None:
-    """The time of a task over links follows from them, and the catalog says which these are."""
+    """The time of a task over links follows from them, and the catalog states which these are."""
     entries = [catalog().workload(name) for name in experiment.drivers]
     over_links = {entry.over_links for entry in entries if entry is not None}
     assert over_links == {experiment.limits_its_trials}
@@ -130,10 +135,10 @@ def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
         for one in between
     }
     entries = [entry(name, parameters=parameters) for name, parameters in given.items()]
-    asked = request("", workloads=entries)
+    wanted = request("", workloads=entries)
     target = make_target(FakeSystem(target="local"), agent.locate(), tmp_path)
     with target.boot(20) as session:
-        events = documents(session.run(asked, 20, 60))
+        events = documents(session.run(wanted, 20, 60))
     errors = [event for event in events if event["event"] == "error"]
     assert [one["workload"] for one in errors] == [one.id for one in between]
     assert {one["kind"] for one in errors} == {"unsupported"}

@@ -10,7 +10,7 @@ import pytest
 
 from pentathlon.experiments import registry
 from pentathlon.experiments.descriptor import Experiment, Kind, Need
-from pentathlon.experiments.two_hosts import PairSession, no_bed, no_office, no_pair
+from pentathlon.experiments.two_hosts import PairSession, no_file_services, no_pair, no_testbed
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.events import Message
 from pentathlon.protocol.requests.session import Request, WorkloadRequest
@@ -51,8 +51,8 @@ class Testbed(SimpleNamespace):
     __test__ = False
 
     def echoes(self) -> float:
-        self.asked = getattr(self, "asked", 0) + 1
-        return 10.0 * self.asked
+        self.calls = getattr(self, "calls", 0) + 1
+        return 10.0 * self.calls
 
     found: ClassVar[dict[str, Any]] = {}
 
@@ -102,7 +102,7 @@ def test_a_registered_experiment_is_driven_on_the_testbed_that_it_needs(
     assert [(one["phase"], one["iteration"], one["value"]) for one in samples] == [
         ("warmup", 0, 10.0), ("measure", 0, 20.0), ("measure", 1, 30.0),
     ]  # fmt: skip
-    # The unit and the direction are the catalog's; no driver says them.
+    # The unit and the direction are the catalog's; no driver states them.
     assert {(one["unit"], one["direction"]) for one in samples} == {("count", "higher")}
     assert {(one["workload"], one["index"]) for one in samples} == {(WORKLOAD, 1)}
     # The agent of the first host has done the rest.
@@ -111,7 +111,8 @@ def test_a_registered_experiment_is_driven_on_the_testbed_that_it_needs(
 
 
 @pytest.mark.parametrize(
-    ("kind", "reason"), [("pair", no_pair()), ("forwarder", no_bed()), ("links", no_office())]
+    ("kind", "reason"),
+    [("pair", no_pair()), ("forwarder", no_testbed()), ("links", no_file_services())],
 )
 def test_a_system_without_the_testbed_refuses_the_experiment(
     monkeypatch: pytest.MonkeyPatch, kind: Kind, reason: str

@@ -54,7 +54,7 @@ def echo(request):
 
 
 def place(request):
-    """Where the agent runs, as the kernel says."""
+    """Where the agent runs, as the kernel states."""
     autogroup = Path("/proc/self/autogroup")
     say(
         "log",

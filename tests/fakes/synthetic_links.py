@@ -43,7 +43,7 @@ def calibration(
 def trial(late_ns: int | None, cpu_ns: int | None, unable: int = 0) -> dict[str, Any]:
     """What a trial of 1 s cost: of 100 frames to the server 98 were 1 µs late, two more.
 
-    netem counts neither lateness nor CPU time, and tells no causes apart.
+    netem counts neither lateness nor CPU time, and separate no causes.
     """
     drops = {"loss_or_queue": 7}
     if late_ns is not None:

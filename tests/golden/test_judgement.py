@@ -16,6 +16,20 @@ from tests.golden.judgement import Leaf, judgement
 
 HERE = Path(__file__).parent
 
+RENAMED = {
+    "rung=": "transmit_backend=",
+    "evaluation.wholes.": "evaluation.aggregates.",
+    ".asked": ".requested",
+    "evaluation.answered.": "evaluation.read_sources.",
+}
+"""What the places of that judgement call otherwise; the numbers at them are the same."""
+
+
+def present(place: str) -> str:
+    for old, new in RENAMED.items():
+        place = place.replace(old, new)
+    return place
+
 
 def same(one: Leaf, other: Leaf) -> bool:
     if isinstance(one, float) and isinstance(other, float):
@@ -31,7 +45,9 @@ def test_another_number_is_seen() -> None:
 def test_an_earlier_result_is_judged_identically(version: str, tmp_path: Path) -> None:
     with tarfile.open(HERE / f"{version}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
-    expected = json.loads(lzma.decompress((HERE / f"{version}.json.xz").read_bytes()))
+    stored = json.loads(lzma.decompress((HERE / f"{version}.json.xz").read_bytes()))
+    expected = {present(place): value for place, value in stored.items()}
+    assert len(expected) == len(stored)
     found = judgement(evaluate(load_result(tmp_path)))
     assert len(found) > 1000
     assert set(found) == set(expected)

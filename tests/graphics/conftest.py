@@ -45,7 +45,7 @@ class Drawing:
             self._environment["DISPLAY"] = display
 
     def run(self, workload: str, **parameters: Any) -> list[dict[str, Any]]:
-        """What it says to a request for one short iteration; skips without an adapter."""
+        """Its answer to a request for one short iteration; skips without an adapter."""
         task = {
             "id": workload,
             "parameters": parameters,
@@ -107,8 +107,8 @@ def display() -> Iterator[str]:
         [*command, "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL
     )
     os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
+    with os.fdopen(read) as reported:
+        number = reported.readline().strip()
     try:
         if not number:
             pytest.skip("Xvfb does not start here")

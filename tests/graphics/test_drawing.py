@@ -69,10 +69,10 @@ def test_a_clip_is_shown_at_its_pace(windowed: Drawing) -> None:
 
 
 def test_what_cannot_be_shown_is_unsupported(headless: Drawing, windowed: Drawing) -> None:
-    asked: dict[str, Any] = {"surface": "window", "shader": ["rock"]}
-    (error,) = of(headless.run("graphics.pixel_shader", **asked, **SMALL), "error")
+    requested: dict[str, Any] = {"surface": "window", "shader": ["rock"]}
+    (error,) = of(headless.run("graphics.pixel_shader", **requested, **SMALL), "error")
     assert error["kind"] == "unsupported" and "no X11 display" in error["reason"]
-    large = windowed.run("graphics.pixel_shader", **asked, width=1280, height=1024)
+    large = windowed.run("graphics.pixel_shader", **requested, width=1280, height=1024)
     (error,) = of(large, "error")
     assert error["kind"] == "unsupported" and "800x600 pixels, too few" in error["reason"]
 

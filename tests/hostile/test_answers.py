@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pentathlon.experiments.file_services.remote_workdir import FarPlace
+from pentathlon.experiments.file_services.remote_workdir import RemotePlace
 from pentathlon.experiments.forwarding import background_load, counters, sweep
 from pentathlon.experiments.two_hosts import PairSession
 from pentathlon.machine.errors import TargetError
@@ -31,7 +31,7 @@ from pentathlon.testbed.link import netem_engine, remote_end
 from pentathlon.testbed.link.engine import AgentEngine
 from pentathlon.testbed.link.probes import TooFew, delays, once, rate_kbit
 from pentathlon.testbed.link.use import difference
-from pentathlon.testbed.remote_host import FarEnd
+from pentathlon.testbed.remote_host import RemoteEndpoint
 from pentathlon.testbed.trial import Task
 from tests.experiments.traffic.conftest import PARAMETERS
 from tests.fakes.catalogs import catalog, metrics
@@ -59,16 +59,16 @@ def plain(value: Any) -> None:
 # What uses an answer, after it was taken.
 
 
-def _soaked(stopped: Any) -> None:
+def _progress(stopped: Any) -> None:
     assert math.isfinite(units_per_second(stopped))
 
 
 def _watched(stopped: Any) -> None:
-    told = stopped["yields"][0]
-    inside = counters.within(told["readings"], 0, 1e30)
+    reported = stopped["yields"][0]
+    inside = counters.within(reported["readings"], 0, 1e30)
     counters.idle_percent(counters.together([one["host"] for one in inside]), None)
     counters.rate(inside, ("host", "softirqs"), counters.RECEIVE, [0])
-    assert counters.receiver_losses(told["whole"], [0, 1]) >= 0
+    assert counters.receiver_losses(reported["whole"], [0, 1]) >= 0
 
 
 def _competed(stopped: Any) -> None:
@@ -87,7 +87,7 @@ def _probed(stopped: Any) -> None:
 
 
 USERS: dict[str, Callable[[Any], None]] = {
-    "stop soak": _soaked,
+    "stop soak": _progress,
     "stop watch": _watched,
     "stop compete": _competed,
     "stop probe": _probed,
@@ -124,7 +124,7 @@ CHANGES: list[tuple[str, tuple[Any, ...], Any, str]] = [
     ("open", ("kernel",), 7, "kernel is 7, expected a text"),
     ("open", ("t_ns",), "x", "t_ns is 'x', expected a whole number"),
     ("listen", ("flows",), [], '"listen" is refused: flows lacks the flow 0'),
-    ("listen", ("flows", 0, "flow"), 1, "flows[0].flow is 1, which was not asked for"),
+    ("listen", ("flows", 0, "flow"), 1, "flows[0].flow is 1, which was not requested"),
     ("listen", ("flows", 0, "port"), 65536, "flows[0].port is 65536, expected 0 to 65535"),
     ("listen", ("exchange_port",), None, "exchange_port is missing"),
     ("listen", ("trial",), "other", "trial is 'other', and the command has 't'"),
@@ -165,9 +165,9 @@ CHANGES: list[tuple[str, tuple[Any, ...], Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "path", "value", "said"), CHANGES)
+@pytest.mark.parametrize(("key", "path", "value", "message"), CHANGES)
 def test_host_verb_and_field_are_named(
-    key: str, path: tuple[Any, ...], value: Any, said: str
+    key: str, path: tuple[Any, ...], value: Any, message: str
 ) -> None:
     def spoil(events: list[dict[str, Any]]) -> None:
         where: Any = events[0]
@@ -178,7 +178,7 @@ def test_host_verb_and_field_are_named(
     with pytest.raises(TargetError) as refused:
         CALLS[key](endpoint(spoil={key: spoil}))
     text = sentence(refused.value)
-    assert said in text and text.startswith('system "pair"')
+    assert message in text and text.startswith('system "pair"')
     if "refused" in text:
         assert ", host 127.0.0.1: the answer to " in text
 
@@ -210,8 +210,8 @@ def session(ends: tuple[Endpoint, Endpoint]) -> PairSession:
 
 def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, Any]]:
     """The events of a trial, each as a journal could hold it."""
-    asked = task(**parameters)
-    request = Request(workloads=[asked.description], session=asked.session, seed=asked.seed)
+    work = task(**parameters)
+    request = Request(workloads=[work.description], session=work.session, seed=work.seed)
     events = []
     for _, event in session(ends).run(request, 1.0, 60.0):
         plain(event)
@@ -224,7 +224,7 @@ def trial(ends: tuple[Endpoint, Endpoint], **parameters: Any) -> list[dict[str, 
 
 
 def test_a_trial_as_recorded() -> None:
-    found = trial((endpoint(0), endpoint(1)), kernel_times=True, soaker="idle")
+    found = trial((endpoint(0), endpoint(1)), kernel_times=True, cpu_hog="idle")
     values = {one["metric"]: one["value"] for one in found if one["event"] == "sample"}
     assert values["delivered"] == 100 and 0 < values["delay"] < 100
     assert not [one for one in found if one["event"] == "error"]
@@ -245,7 +245,7 @@ def test_a_spoilt_trial_costs_itself(key: str) -> None:
     for seed in range(12):
         spoil = {key: spoiling(Random(f"trial {key} {seed}"))}
         try:
-            found = trial((endpoint(0, spoil), endpoint(1, spoil)), soaker="idle")
+            found = trial((endpoint(0, spoil), endpoint(1, spoil)), cpu_hog="idle")
         except TargetError as error:
             failed += 1
             sentence(error)
@@ -266,12 +266,12 @@ FORGED: list[tuple[str, dict[str, int], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "fields", "said"), FORGED)
-def test_forged_records_cost_their_trial(kind: str, fields: dict[str, int], said: str) -> None:
+@pytest.mark.parametrize(("kind", "fields", "message"), FORGED)
+def test_forged_records_cost_their_trial(kind: str, fields: dict[str, int], message: str) -> None:
     damage = {kind: partial(forged, **fields)}
     found = trial((endpoint(0, damage=damage), endpoint(1, damage=damage)))
     [error] = [one for one in found if one["event"] == "error"]
-    assert error["kind"] == "failed" and said in error["reason"]
+    assert error["kind"] == "failed" and message in error["reason"]
     assert not [one for one in found if one["event"] in ("sample", "packets")]
 
 
@@ -326,8 +326,9 @@ def _bed(spoil: dict[str, Any], damage: dict[str, Any]) -> Any:
 
 SWEEP: dict[str, Any] = {
     "frame_bytes": [110], "competitor": ["cpu.simplex"], "loads": "listed", "offered_kpps": [0.1],
-    "duration_s": 0.3, "ramp_s": 0.0, "lead_s": 0.0, "lateness_limit_ms": 60000.0, "rung": "send",
-    "soaker": "idle",
+    "duration_s": 0.3, "ramp_s": 0.0, "lead_s": 0.0, "lateness_limit_ms": 60000.0,
+    "transmit_backend": "send",
+    "cpu_hog": "idle",
 }  # fmt: skip
 
 
@@ -417,18 +418,18 @@ def test_spoilt_statistics_of_a_link() -> None:
 COUNTED = '[{"kind": "netem", "packets": -1, "bytes": 0, "drops": 0, "qlen": 0}]'
 
 
-@pytest.mark.parametrize("said", ["", "[]", "[" * 5000, '[{"kind": "netem"}]', "x", COUNTED])
-def test_what_tc_says_is_checked(said: str) -> None:
+@pytest.mark.parametrize("message", ["", "[]", "[" * 5000, '[{"kind": "netem"}]', "x", COUNTED])
+def test_what_tc_says_is_checked(message: str) -> None:
     with pytest.raises(TargetError, match="tc does not report what netem counted"):
-        netem_engine._netem(said)
+        netem_engine._netem(message)
 
 
 # Another machine.
 
 
-def far(output: str, monkeypatch: pytest.MonkeyPatch) -> FarEnd:
+def far(output: str, monkeypatch: pytest.MonkeyPatch) -> RemoteEndpoint:
     """A machine whose programs print this."""
-    end = FarEnd(endpoint().session, {4: "198.18.0.1"}, device="eth1", name="over")
+    end = RemoteEndpoint(endpoint().session, {4: "198.18.0.1"}, device="eth1", name="over")
     done = {"status": 0, "timed_out": False, "elapsed_ns": 1, "output": output, "error": ""}
     monkeypatch.setattr(end, "perform", lambda *_, **__: done)
     return end
@@ -443,7 +444,7 @@ def test_what_the_programs_of_another_machine_print(
     output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     end = far(output, monkeypatch)
-    place = object.__new__(FarPlace)
+    place = object.__new__(RemotePlace)
     place._far = place._host = end  # type: ignore[attr-defined]
     place.into = SimpleNamespace()  # type: ignore[assignment]
     for ask in (

@@ -95,9 +95,9 @@ def test_file_servers_refuse_blanks_and_quotes(temporary: bytes, tmp_path: Path)
 
     boot = FileService(make, (own, own), tmp_path / "state").boot(1.0)
     entry = WorkloadRequest(id="files.copy", parameters={"links": ["lan"]})
-    asked = Task(0, 1, "0" * 16, 7, entry)
+    work = Task(0, 1, "0" * 16, 7, entry)
     if temporary in BLANKS:
-        [event] = documents(boot.run(asked))
+        [event] = documents(boot.run(work))
         assert (event["event"], event["kind"]) == ("error", "unsupported")
         assert "has blanks or quotes, which the configurations of file servers" in event["reason"]
         assert made == []

@@ -93,7 +93,7 @@ def admission(request: dict[str, Any]) -> Admission:
 
 
 def refusal(request: dict[str, Any], spoil: Callable[[list[dict[str, Any]]], object]) -> str:
-    """What is said of a stream that was changed in one place."""
+    """What is stated of a stream that was changed in one place."""
     events = streams.answer(request)
     spoil(events)
     with pytest.raises(EventRefused) as refused:
@@ -117,7 +117,7 @@ def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "said"),
+    ("kind", "change", "message"),
     [
         ("inventory", {"session": "other"}, "session is 'other', the request's is 'abc'"),
         ("sample", {"unit": "s"}, "unit is 's', the catalog has \"ns\""),
@@ -162,7 +162,7 @@ def test_what_is_right_is_admitted(request_of_both: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_wrong_is_said(
-    kind: str, change: dict[str, Any], said: str, request_of_both: dict[str, Any]
+    kind: str, change: dict[str, Any], message: str, request_of_both: dict[str, Any]
 ) -> None:
     at = place(streams.answer(request_of_both), kind)
 
@@ -170,7 +170,7 @@ def test_what_is_wrong_is_said(
         events[at].update(change)
 
     text = refusal(request_of_both, spoil)
-    assert said in text and "\n" not in text
+    assert message in text and "\n" not in text
     name = change.get("event", kind)
     assert text.startswith(f'event {at + 1} of the agent, "{name}", is refused: ')
 
@@ -204,7 +204,7 @@ BROKEN = {
     f'{{"event":"log","x":{"[" * 40}{"]" * 40}}}': "nested deeper than 32 levels",
     f'{{"event":"log","x":{streams.DEEP}}}': "nested deeper than 32 levels",
     f'{{"event":"log","x":{"9" * 5000}}}': "no JSON",
-    '{"event":"records","flow":0,"kind":"sent","bytes":5}': "none were asked for",
+    '{"event":"records","flow":0,"kind":"sent","bytes":5}': "none were requested",
 }
 
 
@@ -222,14 +222,16 @@ def test_the_bytes_that_are_announced_are_bounded(size: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ('{"event":"sample","t_ns":1,"value":NaN}', "NaN is no number"),
-        ('{"event":"records","t_ns":1,"bytes":1000000000000000}', "none were asked for"),
+        ('{"event":"records","t_ns":1,"bytes":1000000000000000}', "none were requested"),
         ('{"event":"log","t_ns":1,"level":"info","message":"\\ud800"}', "half of a surrogate"),
     ],
 )
-def test_a_run_with_a_line_that_no_agent_should_send(line: str, said: str, tmp_path: Path) -> None:
+def test_a_run_with_a_line_that_no_agent_should_send(
+    line: str, message: str, tmp_path: Path
+) -> None:
     shop = Shop(tmp_path)
     fault = {"kind": "line", "workload": "fake.beta", "line": line, "times": 1}
     shop.options = {"faults": [fault]}
@@ -239,7 +241,7 @@ def test_a_run_with_a_line_that_no_agent_should_send(line: str, said: str, tmp_p
     counted = result.samples().filter(pl.col("counted") & (pl.col("phase") == "measure"))
     assert counted.height == 2 * 3 * 3 * 3
     [failure] = result.failures().iter_rows(named=True)
-    assert said in failure["reason"] and failure["resolved"]
+    assert message in failure["reason"] and failure["resolved"]
     assert shop.call("results", "show", shop.result()).code == 0
     assert shop.call("compare", shop.result()).code == 0
 

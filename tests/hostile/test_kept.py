@@ -53,10 +53,10 @@ def outside(directory: Path) -> Path:
     return table
 
 
-def refused(directory: Path, said: str) -> None:
+def refused(directory: Path, message: str) -> None:
     """Every reader refuses with one sentence."""
     for read in (lambda: list(kept_trials(directory)), load_result(directory).trials):
-        with pytest.raises(StoreError, match=said) as error:
+        with pytest.raises(StoreError, match=message) as error:
             read()
         assert "\n" not in str(error.value)
     for words in ([], ["--trial", "1", "--out", str(directory / "out.csv")]):
@@ -118,12 +118,12 @@ GOOD: dict[str, Any] = {
 
 
 def test_a_calibration_is_taken(tmp_path: Path) -> None:
-    path = tmp_path / calibration.BESIDE
+    path = tmp_path / calibration.CALIBRATIONS
     other = {"format": 2, "anything": [1]}
     path.write_text(json.dumps([GOOD, other]))
-    assert calibration.read_beside(tmp_path) == [GOOD, other]
+    assert calibration.read_from_result(tmp_path) == [GOOD, other]
     path.unlink()
-    assert calibration.read_beside(tmp_path) == []
+    assert calibration.read_from_result(tmp_path) == []
 
 
 Change = Callable[[dict[str, Any]], Any]
@@ -146,30 +146,32 @@ WRONG: list[tuple[Change, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), WRONG)
-def test_a_wrong_field_is_named(change: Change, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("change", "message"), WRONG)
+def test_a_wrong_field_is_named(change: Change, message: str, tmp_path: Path) -> None:
     document = json.loads(json.dumps(GOOD))
     change(document)
-    (tmp_path / calibration.BESIDE).write_text(json.dumps([document]))
-    with pytest.raises(StoreError, match=said) as error:
-        calibration.read_beside(tmp_path)
+    (tmp_path / calibration.CALIBRATIONS).write_text(json.dumps([document]))
+    with pytest.raises(StoreError, match=message) as error:
+        calibration.read_from_result(tmp_path)
     text = str(error.value)
-    assert text.startswith(f"{tmp_path / calibration.BESIDE} is no calibration that can be used: ")
+    assert text.startswith(
+        f"{tmp_path / calibration.CALIBRATIONS} is no calibration that can be used: "
+    )
     assert "`pentathlon calibrate`" in text and "\n" not in text
     state = tmp_path / "state"
     (state / calibration.DIRECTORY).mkdir(parents=True)
     (state / calibration.DIRECTORY / "x.json").write_text(json.dumps(document))
     with pytest.raises(StoreError, match="make it anew by `pentathlon calibrate`"):
-        calibration.copy_beside(state, tmp_path)
+        calibration.copy_to_result(state, tmp_path)
 
 
 def test_damaged_calibrations_are_one_sentence(tmp_path: Path) -> None:
-    path, whole = tmp_path / calibration.BESIDE, json.dumps([GOOD], indent=1)
+    path, whole = tmp_path / calibration.CALIBRATIONS, json.dumps([GOOD], indent=1)
     refusals = 0
     for seed in range(300):
         path.write_text(damaged_text(whole, Random(seed)), encoding="utf-8", errors="replace")
         try:
-            calibration.read_beside(tmp_path)
+            calibration.read_from_result(tmp_path)
         except StoreError as error:
             refusals += 1
             assert str(path) in str(error) and "\n" not in str(error)

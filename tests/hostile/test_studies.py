@@ -72,8 +72,8 @@ def test_no_damaged_profile_ends_otherwise_than_read_or_refused() -> None:
     ],
 )
 def test_deep_tables_and_lists_are_refused(tmp_path: Path, deep: str) -> None:
-    said = refused(tmp_path, GOOD + deep)
-    assert f"more than {DEEPEST}" in said and "\n" not in said
+    message = refused(tmp_path, GOOD + deep)
+    assert f"more than {DEEPEST}" in message and "\n" not in message
 
 
 def test_what_is_as_deep_as_allowed_is_read() -> None:
@@ -87,8 +87,8 @@ def test_names_that_are_too_long_for_files_are_refused(tmp_path: Path) -> None:
     long = "x" * 5000
     assert "is no file beside this study" in refused(tmp_path, f'fallback = "{long}"\n{GOOD}')
     flow = f'{{ id = "network.traffic", parameters = {{ gap = "trace @{long}" }} }}'
-    said = refused(tmp_path, GOOD.replace("workloads = [", f"workloads = [{flow}, "))
-    assert "the trace file" in said and len(said) < 1200
+    sentences = refused(tmp_path, GOOD.replace("workloads = [", f"workloads = [{flow}, "))
+    assert "the trace file" in sentences and len(sentences) < 1200
 
 
 def test_a_number_of_too_many_digits_is_refused(tmp_path: Path) -> None:
@@ -135,25 +135,25 @@ def test_no_sentence_shows_what_a_file_holds(tmp_path: Path) -> None:
     (tmp_path / "shadow").write_text(f"{secret}\n{secret}\n")
     flow = '{ id = "network.traffic", parameters = { gap = "trace @shadow" } }'
     study = GOOD.replace("workloads = [", f"workloads = [{flow}, ")
-    said = [refused(tmp_path, study), refused(tmp_path, secret)]
-    assert "line 1" in said[0] and ":1:" in said[1]
+    sentences = [refused(tmp_path, study), refused(tmp_path, secret)]
+    assert "line 1" in sentences[0] and ":1:" in sentences[1]
     (tmp_path / "shadow.toml").symlink_to("shadow")
     with pytest.raises(ProfileError) as caught:
         load_profile(str(tmp_path / "shadow.toml"))
-    said.append(str(caught.value))
+    sentences.append(str(caught.value))
     done = subprocess.run(
         [sys.executable, "-m", "pentathlon", "trace", "import", str(tmp_path / "shadow")],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2 and "line 1" in done.stderr
-    assert not [one for one in (*said, done.stderr) if "salt" in one or "root:" in one]
+    assert not [one for one in (*sentences, done.stderr) if "salt" in one or "root:" in one]
 
 
 def test_large_studies_are_refused_by_what_is_large(tmp_path: Path, catalog: Catalog) -> None:
     most = limits.MOST_VALUES
     sizes = ", ".join(map(str, range(4096, 4096 + most + 1)))
-    said = refused(tmp_path, GOOD.replace("4096", sizes), catalog)
-    assert said.startswith(":10: ") and said.endswith(
+    message = refused(tmp_path, GOOD.replace("4096", sizes), catalog)
+    assert message.startswith(":10: ") and message.endswith(
         f"block_bytes: has {most + 1:,} entries; the most is {most:,}"
     )
     systems = GOOD + '[[system]]\nname = "b"\n' * limits.MOST_SYSTEMS
@@ -169,13 +169,13 @@ def test_lists_whose_product_is_large_are_refused(tmp_path: Path, catalog: Catal
     many = ", ".join(map(str, range(2000, 2400)))
     lists = f"{{ total_bytes = [{many}], piece_bytes = [{many}] }}"
     loops = f'{{ id = "memory.sub_looping", parameters = {lists} }}'
-    said = refused(tmp_path, GOOD.replace("workloads = [", f"workloads = [{loops}, "), catalog)
-    assert said.startswith(":10: ") and said.endswith(
+    sentences = refused(tmp_path, GOOD.replace("workloads = [", f"workloads = [{loops}, "), catalog)
+    assert sentences.startswith(":10: ") and sentences.endswith(
         "memory.sub_looping: its lists make 160,000 cases; the most is 100,000"
     )
     assert limits.too_many_cases({"a": [1] * 1000, "b": [1] * 100, "c": 5}) is None
-    said = limits.too_many_cases({"a": [1] * 1000, "b": [1] * 101})
-    assert said == "its lists make 101,000 cases; the most is 100,000"
+    sentences = limits.too_many_cases({"a": [1] * 1000, "b": [1] * 101})
+    assert sentences == "its lists make 101,000 cases; the most is 100,000"
 
 
 def test_a_plan_of_too_many_steps_is_refused(tmp_path: Path, catalog: Catalog) -> None:

@@ -52,8 +52,8 @@ def result() -> Synthetic:
         "kind": "failed", "reason": f"=r{WORST}", "resolved": False, "utc": "2026-01-05T10:00:00Z",
     }  # fmt: skip
     made.tables["failures"] = pl.DataFrame([failure], schema=schema.FAILURES)
-    told = made.tables["inventory"]
-    made.tables["inventory"] = told.with_columns(
+    reported = made.tables["inventory"]
+    made.tables["inventory"] = reported.with_columns(
         pl.when(pl.col("path") == "kernel.release")
         .then(pl.concat_str(pl.lit(json.dumps(f"=i{WORST}")[:-1]), pl.col("system"), pl.lit('"')))
         .otherwise(pl.col("value_json"))

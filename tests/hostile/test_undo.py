@@ -64,7 +64,7 @@ def test_flipped_bits_lose_no_other_line_and_write_no_wrong_value(
         text[place] ^= 1 << rng.randrange(8)
         line = bytes(path.read_bytes()[:place]).count(b"\n")
         path.write_bytes(text)
-        said = restore_leftovers(state)
+        notes = restore_leftovers(state)
         found = [one.read_text() for one in values]
         wrong = [index for index in range(COUNT) if found[index] != f"old{index}"]
         # The line that was hit, and the one after it where its end was hit; line 0 is the head.
@@ -72,7 +72,7 @@ def test_flipped_bits_lose_no_other_line_and_write_no_wrong_value(
         assert all(found[index] == "new" for index in wrong)
         # A last line without its end was never synced; all other damage is reported by name.
         torn = place == len(text) - 1
-        assert torn or any("is damaged" in one and path.name in one for one in said), said
+        assert torn or any("is damaged" in one and path.name in one for one in notes), notes
         assert not list(directory(state).glob("*.jsonl"))
         assert restore_leftovers(state) == []
         UndoJournal(state).undo()
@@ -101,9 +101,9 @@ def test_what_is_no_journal_is_set_aside_and_blocks_nothing(
             bad.chmod(0o600)
     assert len(leftovers(state)) == COUNT
     assert any("0bad.jsonl is damaged" in one for one in damaged(state))
-    said = restore_leftovers(state)
+    notes = restore_leftovers(state)
     assert [one.read_text() for one in values] == [f"old{number}" for number in range(COUNT)]
-    assert any("0bad.jsonl is damaged" in one for one in said)
+    assert any("0bad.jsonl is damaged" in one for one in notes)
     assert not os.path.lexists(bad) and os.path.lexists(bad.with_suffix(".damaged"))
     assert any("0bad.damaged is an undo journal that was damaged" in one for one in damaged(state))
     UndoJournal(state).undo()
@@ -114,9 +114,9 @@ def test_a_journal_of_another_user_is_not_obeyed(tmp_path: Path, values: list[Pa
     state = tmp_path / "state"
     path = crashed(state, values)
     os.chown(path, 12345, 12345)
-    said = restore_leftovers(state)
+    notes = restore_leftovers(state)
     assert [one.read_text() for one in values] == ["new"] * COUNT
-    assert any("it belongs to user 12345" in one for one in said)
+    assert any("it belongs to user 12345" in one for one in notes)
 
 
 @needs_root
@@ -159,8 +159,8 @@ def test_only_what_this_program_changes_is_put_back(
     journal.note(entry)
     assert journal._file is not None
     os.close(journal._file)
-    (said,) = restore_leftovers(state)
-    assert reason in said
+    (output,) = restore_leftovers(state)
+    assert reason in output
     assert other.read_text() == "b"
 
 
@@ -214,8 +214,8 @@ def test_a_setting_that_is_gone_is_reported_once(tmp_path: Path, values: list[Pa
     state = tmp_path / "state"
     crashed(state, values)
     values[1].unlink()
-    said = restore_leftovers(state)
-    assert sum("value1 is gone" in one for one in said) == 1
+    notes = restore_leftovers(state)
+    assert sum("value1 is gone" in one for one in notes) == 1
     assert restore_leftovers(state) == []
     assert [one.read_text() for one in values if one.exists()] == ["old0", "old2", "old3"]
 

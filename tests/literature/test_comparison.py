@@ -9,7 +9,14 @@ import pytest
 from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict
-from pentathlon.literature.comparison import OWN, Beside, Comparison, Value, beside, beside_grid
+from pentathlon.literature.comparison import (
+    OWN,
+    Comparison,
+    PublishedComparison,
+    Value,
+    compare_published,
+    comparison_grid,
+)
 from pentathlon.literature.filled.fill import fill
 from pentathlon.literature.filled.load import paper, papers
 from pentathlon.literature.filled.mapped import filled_tables, mapped
@@ -64,16 +71,18 @@ def own() -> Evaluation:
     return evaluate(Maker(blocks=3, iterations=2, chosen=chosen).make())
 
 
-def compared(study: str, table: str, own: Evaluation) -> Beside:
+def compared(study: str, table: str, own: Evaluation) -> PublishedComparison:
     found = find_study(study)
     declared = paper(study).find(table)
     if declared is None:
-        return beside(found, found.table(table), own, "mine", (), others=filled_tables(study))
+        return compare_published(
+            found, found.table(table), own, "mine", (), others=filled_tables(study)
+        )
     rows, notes = mapped(declared, own)
-    return beside(found, declared.table, own, "mine", rows, notes=notes)
+    return compare_published(found, declared.table, own, "mine", rows, notes=notes)
 
 
-def row(found: Beside, label: str) -> Comparison:
+def row(found: PublishedComparison, label: str) -> Comparison:
     return next(one for one in found.comparisons if one.label.startswith(label))
 
 
@@ -148,7 +157,7 @@ def test_printed_values_stand_in_the_unit_of_ones_own(own: Evaluation) -> None:
 def test_what_was_not_measured_is_reported(own: Evaluation) -> None:
     found = compared("martinovic2012", "table-06", own)
     assert row(found, "t_CPUmd").own_rows == 0
-    assert "nothing in your result corresponds" in to_markdown(beside_grid(found))
+    assert "nothing in your result corresponds" in to_markdown(comparison_grid(found))
 
 
 def test_the_initial_memory_load_stands_beside_both_experiments(own: Evaluation) -> None:
@@ -221,7 +230,7 @@ def test_the_text_of_salah2010_stands_beside_capacity_and_knee(own: Evaluation) 
 
 def test_no_verdict_and_always_the_caution(own: Evaluation) -> None:
     found = compared("venkata2003", "fig-26", own)
-    text = to_markdown(beside_grid(found)) + json.dumps(found.model_dump(mode="json"))
+    text = to_markdown(comparison_grid(found)) + json.dumps(found.model_dump(mode="json"))
     assert "The machines differ" in text and "no verdict is given" in text
     directions = {"higher", "lower"}
     for verdict in {one.value for one in Verdict} - directions:

@@ -169,7 +169,7 @@ def test_the_documentation_counts_what_the_data_hold() -> None:
     text = (Path(__file__).parents[2] / "docs" / "published.md").read_text(encoding="utf-8")
     for study in load_all():
         rows = sum(len(table.row) for table in study.tables)
-        told = sum(len(table.row) for table in study.tables if table.id.startswith("text"))
+        reported = sum(len(table.row) for table in study.tables if table.id.startswith("text"))
         (line,) = re.findall(rf"^\| `{study.id}` \|.*$", text, re.MULTILINE)
-        assert line.endswith(f"| {len(study.tables)} | {rows} | {told} |")
+        assert line.endswith(f"| {len(study.tables)} | {rows} | {reported} |")
         assert f"**{study.id}** ({sum(audit(study).checks.values())} comparisons" in text

@@ -158,7 +158,7 @@ def test_statements_that_mislead_are_warned_of(study: str) -> None:
 
 
 def test_the_columns_of_windows_in_figure_26_are_not_compared() -> None:
-    """The second one is the mean of the other three: it says nothing of optimised code."""
+    """The second one is the mean of the other three: it states nothing of optimised code."""
     assert not any("optimised" in one.check for one in of("venkata2003"))
     (mean,) = [one for one in of("venkata2003") if one.check == "mean-columns"]
     assert mean.printed == "column 4: Windows, Without Optimizations"

@@ -290,10 +290,10 @@ def test_a_setting_has_one_value(tmp_path: Path, value: str, count: int) -> None
     assert len(found(tmp_path, "unset-settings", extra=extra)) == count
 
 
-def statements(*said: tuple[str, str, str]) -> str:
+def statements(*output: tuple[str, str, str]) -> str:
     return "".join(
         f'[[statement]]\nsubject = "{subject}"\nsection = "{section}"\nsays = "{says}"\n'
-        for subject, section, says in said
+        for subject, section, says in output
     )
 
 

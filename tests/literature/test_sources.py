@@ -63,7 +63,7 @@ def programs(study: Study, named: list[str], tables: list[int], text: str) -> li
         if cited and program in text and program not in cited
     ]
     benchmarks = {row.symbol: row.cell("benchmark").text for row in study.table("1").row}
-    # Table 1 declares t_Me for what the results call t_ML: the audit says so.
+    # Table 1 declares t_Me for what the results call t_ML: the audit finds it.
     for one in tables:
         table = study.table(str(one))
         filled = {benchmarks.get(row.symbol, "") for row in table.row if row.symbol is not None}

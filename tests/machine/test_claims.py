@@ -77,10 +77,10 @@ def test_the_kernel_gives_it_back_when_the_holder_is_killed(locks: Path) -> None
 
 def test_a_wait_ends_with_the_holder(locks: Path) -> None:
     first = holder(locks, "CPU 0")
-    said: list[str] = []
+    sentences: list[str] = []
 
     def waiting(sentence: str) -> None:
-        said.append(sentence)
+        sentences.append(sentence)
         assert first.stdin is not None
         first.stdin.close()
 
@@ -89,7 +89,7 @@ def test_a_wait_ends_with_the_holder(locks: Path) -> None:
         assert first.wait(30) == 0
     assert first.stdout is not None
     first.stdout.close()
-    assert len(said) == 1 and 'study "the first"' in said[0] and "waiting" in said[0]
+    assert len(sentences) == 1 and 'study "the first"' in sentences[0] and "waiting" in sentences[0]
 
 
 def test_what_is_held_is_taken_once_and_given_back(locks: Path) -> None:

@@ -71,9 +71,9 @@ def test_a_real_setting_is_put_back_after_kill_9(state: Path, tmp_path: Path) ->
     new = "never" if old != "never" else "madvise"
     try:
         kill_in_the_middle(state, THP, new, tmp_path / "scratch")
-        said = restore_leftovers(state)
+        notes = restore_leftovers(state)
         assert restore.current(THP) == old
-        assert any(f"from {old} to {new}" in sentence for sentence in said)
+        assert any(f"from {old} to {new}" in sentence for sentence in notes)
     finally:
         THP.write_text(old)
 

@@ -58,7 +58,7 @@ def test_the_bound_is_tight_and_never_too_small(share: float) -> None:
         assert found is not None
         assert 0.49 * shortest < found.bound_ns < 0.56 * shortest
         worst = np.abs(found.at(rows[:, 0]) - truth).max()
-        # The way there and back are told apart at a delay's own drift, which is below 50 ppm.
+        # The way there and back are distinguished at a delay's own drift, which is below 50 ppm.
         assert worst <= found.bound_ns + 5e-5 * shortest + 10
 
 
@@ -84,7 +84,7 @@ def test_exchanges_of_one_moment_tell_no_drift() -> None:
 def of_one_counter(
     epochs: tuple[int, int], ticks_ns: tuple[float, float], wrong: int = 0
 ) -> tuple[np.ndarray, clocks.Counter, clocks.Counter]:
-    """Exchanges of timers that count one counter of 2 GHz; the receiver says a `wrong` epoch."""
+    """Exchanges of timers that count one counter of 2 GHz; the receiver states a `wrong` epoch."""
     random = np.random.default_rng(7)
     at = max(epochs) + 10_000_000_000 + np.arange(200) * 40_000_000
     moments = [at]
@@ -113,8 +113,8 @@ def test_one_counter_tells_the_difference_exactly(
     assert (found.by, found.bound_ns) == ("counter", clocks.COUNTER_NS)
     moment = max(epochs) + 15_000_000_000
     times = [(moment - epoch) * tick for epoch, tick in zip(epochs, ticks_ns, strict=True)]
-    told = found.at(np.array([round(times[0])]))[0]
-    assert told == pytest.approx(times[1] - times[0], abs=2)
+    reported = found.at(np.array([round(times[0])]))[0]
+    assert reported == pytest.approx(times[1] - times[0], abs=2)
     # What the windows alone would tell is far wider.
     estimated = clocks.difference(rows)
     assert estimated is not None

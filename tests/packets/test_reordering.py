@@ -17,16 +17,16 @@ def test_nothing_came_and_nothing_reordered() -> None:
 
 def test_the_example_of_the_standard() -> None:
     # RFC 4737, section 7.2, figure 2: 1 2 3 7 8 9 10 4 5 6 11: extents 4, 5, 6.
-    told = found(1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11)
-    assert told is not None
-    assert told.extent == pytest.approx((4 + 5 + 6) / 3)
+    reported = found(1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11)
+    assert reported is not None
+    assert reported.extent == pytest.approx((4 + 5 + 6) / 3)
     # Only 4 came just behind three later ones; 5 and 6 came behind an earlier one.
-    assert told.three == pytest.approx(1 / 11)
+    assert reported.three == pytest.approx(1 / 11)
 
 
 def test_two_overtake_is_no_3_reordering() -> None:
-    told = found(0, 2, 3, 1, 4)
-    assert told == Reordering(2.0, 0.0)
+    reported = found(0, 2, 3, 1, 4)
+    assert reported == Reordering(2.0, 0.0)
 
 
 def test_second_copies_do_not_count() -> None:
@@ -42,7 +42,7 @@ def test_against_the_definition() -> None:
         if later:
             extents.append(place - later[0])
         three += place >= 3 and all(sequence[place - back] > number for back in (1, 2, 3))
-    told = reordering(sequence.astype(np.int64))
-    assert told is not None and len(extents) > 50 and three > 5
-    assert told.extent == pytest.approx(np.mean(extents))
-    assert told.three == pytest.approx(three / 400)
+    reported = reordering(sequence.astype(np.int64))
+    assert reported is not None and len(extents) > 50 and three > 5
+    assert reported.extent == pytest.approx(np.mean(extents))
+    assert reported.three == pytest.approx(three / 400)

@@ -31,10 +31,10 @@ def planted(flags: int = 0) -> tuple[join.Joined, stamps.Stamps]:
 
 def test_planted_times_come_back() -> None:
     both, found = planted()
-    told = stamps.values(both, found, SAME)
-    assert told["send_wait"] == pytest.approx(0.02)
-    assert told["kernel_delay"] == pytest.approx(0.3)
-    assert told["receive_wait_p99"] == pytest.approx(0.05)
+    reported = stamps.values(both, found, SAME)
+    assert reported["send_wait"] == pytest.approx(0.02)
+    assert reported["kernel_delay"] == pytest.approx(0.3)
+    assert reported["receive_wait_p99"] == pytest.approx(0.05)
     assert (found.heard_ns == stamps.UNKNOWN).sum() == COUNT / 3
 
 

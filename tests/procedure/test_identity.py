@@ -67,7 +67,7 @@ def test_a_boot_of_another_kernel_failed(field: str, value: str) -> None:
     samples = [
         r.block
         for r in records
-        if isinstance(r, AgentEvent) and r.system == "b" and isinstance(r.said, Sample)
+        if isinstance(r, AgentEvent) and r.system == "b" and isinstance(r.message, Sample)
     ]
     assert set(samples) == {0}
     assert all(session.stopped for session in b.sessions)

@@ -114,18 +114,20 @@ def test_an_old_record_without_an_install_has_the_first_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "installs", "more", "said"),
+    ("blocks", "installs", "more", "message"),
     [
         (2, 3, FRESH, "2 blocks are too few for 3 installs"),
         (4, 2, "", "need a command"),
         (4, 2, FRESH + '\nstopping = { rule = "looks", looks = [4] }', "stopping rules count"),
     ],
 )
-def test_what_installs_cannot_do_is_said(blocks: int, installs: int, more: str, said: str) -> None:
+def test_what_installs_cannot_do_is_said(
+    blocks: int, installs: int, more: str, message: str
+) -> None:
     text = study_text(blocks, installs, more)
     if "looks" in more:
         text = text.replace(f"blocks = {blocks}\n", "")
-    with pytest.raises(StudyError, match=said):
+    with pytest.raises(StudyError, match=message):
         parse_study(text, Path("scripted.toml"), scripted.catalog())
 
 

@@ -124,16 +124,16 @@ def try_one(target: ScriptedTarget) -> Any:
 
 
 def test_one_boot_with_one_batch() -> None:
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
-        asked.append(request)
+        requests.append(request)
         yield from well(request, boot)
 
     target = ScriptedTarget("a", play)
     estimate = try_one(target)
     assert target.boots == 1 and target.sessions[0].stopped
-    assert {(t["iterations"], t["warmup"], t["processes"]) for t in asked[0]["workloads"]} == {
+    assert {(t["iterations"], t["warmup"], t["processes"]) for t in requests[0]["workloads"]} == {
         (1, 0, 1)
     }
     assert estimate.problem is None and set(estimate.steps_s) == {0, 1, 2}
@@ -249,17 +249,17 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
     parameters, weights = thin(given_, files)
     assert parameters == {"document_bytes": [1 << 20], "links": ["wan-10m-50ms"]}
     case = {"link": "wan-10m-50ms", "document_bytes": 1 << 20}
-    told = [
+    parts = [
         progress("start", 0),
         read({"event": "link", "profile": "wan-10m-50ms", "t_ns": 5 * 10**9}),
         progress("case", 5e9, case),
         fetched(case, 7 * 10**9),
     ]
-    told += [
+    parts += [
         sample(case, 1.5e9, 7e9, metric=metric, value=value)
         for metric, value in (("round_trips", 10.0), ("wire_bytes", 125_000.0))
     ]
-    seconds, _ = estimate_step(given_, told, weights)
+    seconds, _ = estimate_step(given_, parts, weights)
     assert thin(given_.model_copy(update={"parameters": whole | {"document_bytes": [1 << 20]}}),
                 files)[1] == {"document_bytes": {1 << 20: 1.0}}  # fmt: skip
     # Three links to be measured for 5 s each; 0.5 s around each task; eight times as much of all.
@@ -269,10 +269,10 @@ def test_tasks_go_over_one_link_and_stand_for_the_others() -> None:
 
 def test_metrics_of_one_trial_between_hosts_are_one_time() -> None:
     case = {"link": "a"}
-    told = [fetched(case, 2 * 10**9)]
-    told += [sample(case, 2e9, 2e9) for _ in range(13)]
+    parts = [fetched(case, 2 * 10**9)]
+    parts += [sample(case, 2e9, 2e9) for _ in range(13)]
     begun = progress("case", 0, case)
-    seconds, _ = estimate_step(step([1], iterations=3, warmup=0), [begun, *told], {})
+    seconds, _ = estimate_step(step([1], iterations=3, warmup=0), [begun, *parts], {})
     assert seconds == pytest.approx(6.0)
 
 
@@ -282,9 +282,9 @@ def test_a_trial_between_hosts_counts_once_with_all_its_flows(name: str) -> None
     assert workload is not None
     workload = workload.model_copy(update={"id": name, "hosts": 2})
     flows = [{"size": 64, "flow": flow} for flow in (0, 1)]
-    told = [sample(case, 1.5e9, 2e9) for case in flows for _ in range(20)]
+    parts = [sample(case, 1.5e9, 2e9) for case in flows for _ in range(20)]
     begun = progress("case", 0, {"size": 64})
     given_ = step([1], iterations=5, warmup=0).model_copy(update={"workload": name})
-    seconds, _ = estimate_step(given_, [begun, *told], {}, workload)
+    seconds, _ = estimate_step(given_, [begun, *parts], {}, workload)
     # Two seconds, of which one and a half are the flows.
     assert seconds == pytest.approx(10.0)

@@ -73,10 +73,10 @@ class Bench:
 
 
 def test_steps_once_come_before_the_first_boot_and_the_others_are_in_each() -> None:
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     def play(request: dict[str, Any], boot: int) -> Iterator[Any]:
-        asked.append(request)
+        requests.append(request)
         return prepared(request, boot)
 
     bench = Bench(plan(f'["record", "train", "idle", {SETTLE}]'), ScriptedTarget("b", play))
@@ -88,12 +88,12 @@ def test_steps_once_come_before_the_first_boot_and_the_others_are_in_each() -> N
     kinds = [type(r) for r in bench.records if getattr(r, "system", "") == "b"]
     last = max(i for i, kind in enumerate(kinds) if kind is Preparation)
     assert kinds.index(BootStart) > last
-    measured = [r for r in asked if r["inventory"]]
+    measured = [r for r in requests if r["inventory"]]
     assert [[s["do"] for s in r["prepare"]] for r in measured] == [["idle", "settle"]] * 2
     assert measured[0]["prepare"][1]["after_boot_s"] == 600.0
     assert state.ended and not state.failures
     # Training is not measured: its samples are in no record.
-    assert all(len(r["workloads"]) == 1 for r in asked if not r["inventory"] and r["workloads"])
+    assert all(len(r["workloads"]) == 1 for r in requests if not r["inventory"] and r["workloads"])
 
 
 def test_a_plan_with_steps_is_read_back_as_it_was() -> None:

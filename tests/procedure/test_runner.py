@@ -49,8 +49,8 @@ class Bench:
         """Samples that are counted, by place; a second fold over the records decides."""
         fold, found = RunState(self.plan), []
         for record in self.records:
-            if isinstance(record, AgentEvent) and isinstance(record.said, Sample):
-                e = record.said
+            if isinstance(record, AgentEvent) and isinstance(record.message, Sample):
+                e = record.message
                 step = fold.step_of(record)
                 place = (e.case["size_bytes"], e.process, e.phase, e.iteration)
                 found.append(((record.block, record.system, step, record.attempt), place))
@@ -217,15 +217,15 @@ def test_a_record_that_is_none(document: dict[str, Any]) -> None:
 
 
 def test_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
 
     def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
-        asked.append(request)
+        requests.append(request)
         yield from well(request, boot)
 
     plan = scripted.plan(blocks=1)
     Bench(plan, ScriptedTarget("b", play)).run()
-    [request] = asked
+    [request] = requests
     assert request["protocol"] == PROTOCOL and request["seed"] == plan.study.seed
     assert "placement" not in request and "scratch" not in request, "the target adds these"
     boot = next(boot for boot in plan.blocks[0] if boot.system == "b")

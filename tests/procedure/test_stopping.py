@@ -16,7 +16,7 @@ from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, well
 
 
-def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunState:
+def run(records: list[Record], rule: Judge | None, blocks: int = 6) -> RunState:
     """Go on where the records end, as a resumed run does."""
     plan = scripted.plan(blocks=blocks)
     state = RunState(plan)
@@ -24,7 +24,7 @@ def run(records: list[Record], enough: Judge | None, blocks: int = 6) -> RunStat
         state.apply(record)
     targets = {name: ScriptedTarget(name, well) for name in "ab"}
     Runner(
-        plan, targets, records.append, catalog=scripted.catalog(), state=state, enough=enough
+        plan, targets, records.append, catalog=scripted.catalog(), state=state, stopping_rule=rule
     ).run()
     return state
 
@@ -34,15 +34,15 @@ def boots(records: list[Record]) -> list[tuple[int, str]]:
 
 
 def test_a_met_rule_spares_the_blocks_that_are_left():
-    asked: list[int] = []
+    requests: list[int] = []
 
     def enough(blocks: int) -> str | None:
-        asked.append(blocks)
+        requests.append(blocks)
         return "it is clear" if blocks == 4 else None
 
     records: list[Record] = []
     state = run(records, enough)
-    assert asked == [1, 2, 3, 4]
+    assert requests == [1, 2, 3, 4]
     assert {block for block, _ in boots(records)} == {0, 1, 2, 3}
     assert not state.pending()
     assert state.steps_not_needed() == 2 * 2 * 3
@@ -70,9 +70,9 @@ def test_a_cut_between_the_last_boot_and_the_answer_asks_again():
     records: list[Record] = []
     run(records, lambda blocks: "enough" if blocks == 3 else None)
     cut = [r for r in records if not isinstance(r, StoppedEarly | RunEnd)]
-    asked: list[int] = []
-    run(cut, lambda blocks: asked.append(blocks) or "enough")  # type: ignore[func-returns-value]
-    assert asked == [3]
+    requests: list[int] = []
+    run(cut, lambda blocks: requests.append(blocks) or "enough")  # type: ignore[func-returns-value]
+    assert requests == [3]
     assert {block for block, _ in boots(cut)} == {0, 1, 2}
 
 

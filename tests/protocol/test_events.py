@@ -107,14 +107,14 @@ def test_a_record_keeps_what_no_type_knows() -> None:
     assert json.dumps(written["event"]) == json.dumps(document)
     again = from_json(json.loads(json.dumps(written)))
     assert again == record
-    assert isinstance(record.said, events.Sample) and record.said.value == 2.0
+    assert isinstance(record.message, events.Sample) and record.message.value == 2.0
 
 
 def test_an_event_of_a_later_version_is_no_damage() -> None:
     assert read({"event": "news", "x": 1}).event == Unknown("news")
     document = {"record": "event", "utc": "", "block": 0, "system": "a", "attempt": 0}
     kept = from_json(document | {"event": {"event": "news"}})
-    assert isinstance(kept, AgentEvent) and kept.said == Unknown("news")
+    assert isinstance(kept, AgentEvent) and kept.message == Unknown("news")
     for damaged in (5, None, [1], {**SAMPLE, "event": "sample", "value": None}):
         with pytest.raises(
             ValueError, match=r"its event is|the event \"sample\" is damaged: value"

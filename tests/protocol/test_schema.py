@@ -19,12 +19,12 @@ Described = dict[str, Any]
 
 
 def tagged(schema: Described, name: str, tag: str) -> dict[str, Described]:
-    """The forms of a message by the one word that tells them apart."""
+    """The forms of a message by the one word that separate them."""
     return {form["properties"][tag]["const"]: form for form in schema["$defs"][name]["oneOf"]}
 
 
 def kinds(rule: Any, document: Described) -> set[str]:
-    """The JSON types that a rule lets through; each of them where it says nothing."""
+    """The JSON types that a rule lets through; each of them where there is none."""
     if not isinstance(rule, dict):
         return {"any"}
     if "$ref" in rule:

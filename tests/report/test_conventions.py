@@ -57,10 +57,10 @@ def getpid_line(evaluation: Evaluation) -> tuple[float, float, float]:
 @pytest.mark.parametrize("slow", [100.0, 370.0, 20_000.0])
 def test_tables_convert_the_mean_that_compare_shows(slow: float) -> None:
     """A boot far off makes the mean of rates another thing than the rate of the mean time."""
-    judged = evaluate(planted([100.0, 110.0, 90.0], [100.0, 120.0, slow]))
-    row = judged.row(GETPID.key)
+    evaluation = evaluate(planted([100.0, 110.0, 90.0], [100.0, 120.0, slow]))
+    row = evaluation.row(GETPID.key)
     means = [summary.mean for summary in row.summaries]
-    first, second, difference = getpid_line(judged)
+    first, second, difference = getpid_line(evaluation)
     assert [first, second] == pytest.approx([1000 / mean for mean in means], rel=0.005)
     time = row.comparisons[0].difference_percent
     assert time is not None
@@ -70,9 +70,9 @@ def test_tables_convert_the_mean_that_compare_shows(slow: float) -> None:
 
 
 def test_a_boot_far_off_is_flagged_alike_in_both() -> None:
-    judged = evaluate(planted([100.0, 100.9, 99.1], [100.0, 100.0, 102.1]))
-    summaries = judged.row(GETPID.key).summaries
-    (table,) = [one for one in fill(judged) if one.id == "fig-26"]
+    evaluation = evaluate(planted([100.0, 100.9, 99.1], [100.0, 100.0, 102.1]))
+    summaries = evaluation.row(GETPID.key).summaries
+    (table,) = [one for one in fill(evaluation) if one.id == "fig-26"]
     (line,) = [one for one in table.lines if one.key == GETPID.key]
     assert [cell.flagged for cell in line.cells] == [False, True]
     assert [one.within_one_percent for one in summaries] == [True, False]
@@ -88,19 +88,19 @@ def opposed() -> Synthetic:
 
 
 def test_means_that_say_the_opposite_of_the_blocks_are_called_so(opposed: Synthetic) -> None:
-    judged = evaluate(opposed)
-    (one,) = judged.row(GETPID.key).comparisons
+    evaluation = evaluate(opposed)
+    (one,) = evaluation.row(GETPID.key).comparisons
     assert one.effect is not None and one.difference_percent is not None
     assert one.effect.percent > 1 and one.difference_percent > 1, "faster in blocks, longer time"
-    assert any("the means say the opposite" in caution for caution in one.cautions)
-    (other,) = judged.row(OTHER.key).comparisons
+    assert any("the means show the opposite" in caution for caution in one.cautions)
+    (other,) = evaluation.row(OTHER.key).comparisons
     assert not any("opposite" in caution for caution in other.cautions)
 
 
 def test_small_differences_of_both_signs_are_no_contradiction() -> None:
     logs = [0.004, -0.003, -0.002, -0.002]
-    judged = evaluate(planted([100.0] * 4, [100.0 * math.exp(x) for x in logs]))
-    (one,) = judged.row(GETPID.key).comparisons
+    evaluation = evaluate(planted([100.0] * 4, [100.0 * math.exp(x) for x in logs]))
+    (one,) = evaluation.row(GETPID.key).comparisons
     assert not any("opposite" in caution for caution in one.cautions)
 
 
@@ -116,23 +116,23 @@ def test_the_terminal_says_what_each_field_is_of(opposed: Synthetic, width: int)
     flat = " ".join(text.split())
     assert ("of means" in text) is (width == 160) and "of blocks" in text
     assert "‡" in text[text.index("Getpid") :]
-    assert "‡ the means say the opposite" in flat
+    assert "‡ the means show the opposite" in flat
     plain = shown(evaluate(planted([100.0] * 3, [100.0] * 3)), width)
     assert "‡" not in plain
 
 
 def test_the_files_say_what_each_field_is_of(opposed: Synthetic) -> None:
-    judged = evaluate(opposed)
-    for made in (files.to_markdown(judged), files.to_latex(judged)):
+    evaluation = evaluate(opposed)
+    for made in (files.to_markdown(evaluation), files.to_latex(evaluation)):
         plain = made.replace("\\", "")
         assert "Diff % of means b" in plain and "Speed % of paired blocks b" in plain
-        assert "the means say the opposite" in plain
-    page = html.render(judged, opposed)
+        assert "the means show the opposite" in plain
+    page = html.render(evaluation, opposed)
     assert "of&nbsp;means" in page and "of&nbsp;blocks" in page
-    assert "the means say the opposite" in page
+    assert "the means show the opposite" in page
     assert "a verdict is of the ratios in paired blocks" in page, "the tables of the studies too"
-    lines = list(csv.DictReader(io.StringIO(files.to_csv(judged), newline="")))
+    lines = list(csv.DictReader(io.StringIO(files.to_csv(evaluation), newline="")))
     cautions = {line["key"]: line["cautions"] for line in lines if line["system"] == "b"}
-    assert "the means say the opposite" in cautions[GETPID.key]
-    (table,) = [one for one in fill(judged) if one.id == "fig-26"]
+    assert "the means show the opposite" in cautions[GETPID.key]
+    (table,) = [one for one in fill(evaluation) if one.id == "fig-26"]
     assert any("means shown" in note and "paired blocks" in note for note in grid(table).notes)

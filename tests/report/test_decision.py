@@ -84,14 +84,14 @@ def test_a_difference_below_delta_in_a_single_block_is_none_to_tell():
 
 @pytest.mark.parametrize("weights", [{}, {"process": 2.0, "memory.read": 0.5}])
 def test_the_weights_are_told(weights):
-    told = weights_words(evaluate(made((1.1, 1.0, 1.0), weights=weights)))
-    assert ("process 2, memory.read 0.5" in told) is bool(weights)
+    reported = weights_words(evaluate(made((1.1, 1.0, 1.0), weights=weights)))
+    assert ("process 2, memory.read 0.5" in reported) is bool(weights)
 
 
 def test_several_systems_are_ranked_over_all_weights():
-    told = best_words(evaluate(made((1.2, 0.8, 1.0), (0.8, 1.2, 1.0))))
-    assert "b under" in told
-    assert "c under" in told
+    reported = best_words(evaluate(made((1.2, 0.8, 1.0), (0.8, 1.2, 1.0))))
+    assert "b under" in reported
+    assert "c under" in reported
 
 
 def test_the_page_begins_with_the_decision_and_ends_with_the_tables():
@@ -119,10 +119,10 @@ def test_an_open_answer_says_how_many_blocks_would_decide_it() -> None:
         low_percent=-4.0, high_percent=100 / 24, p_different=1.0, members=(),
     )  # fmt: skip
     evaluation = evaluate(Maker(blocks=2, iterations=2).make())
-    [told] = decision._more_blocks(evaluation, mean)
+    [reported] = decision._more_blocks(evaluation, mean)
     # Four times the half width of δ = 1 %: some sixteen times the blocks.
     half = math.log(25 / 24)
-    assert f"{math.ceil(10 * (half / math.log(1.01)) ** 2)}" in told
+    assert f"{math.ceil(10 * (half / math.log(1.01)) ** 2)}" in reported
     decided = mean.model_copy(update={"low_percent": 2.0})
     assert decision._more_blocks(evaluation, decided) == []
     narrow = mean.model_copy(update={"low_percent": -0.5, "high_percent": 0.5})

@@ -10,6 +10,8 @@ import polars as pl
 
 from pentathlon.evaluate import evaluate
 from pentathlon.report import file_services
+from pentathlon.report.experiments import registry
+from pentathlon.report.experiments.entry import Section, Shown
 from pentathlon.report.html import page as html
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Maker, same
@@ -83,9 +85,21 @@ def test_pictures_hold_the_numbers_of_the_table():
 def test_the_page_has_the_section_only_where_there_are_file_tasks():
     made = result()
     page = html.render(evaluate(made), made)
-    assert 'id="offices"' in page and 'data-kind="office"' in page
+    assert 'id="file-services"' in page and 'data-kind="file_services"' in page
     other = Maker(blocks=2, iterations=2).make()
-    assert 'id="offices"' not in html.render(evaluate(other), other)
+    assert 'id="file-services"' not in html.render(evaluate(other), other)
+
+
+def test_each_experiment_fills_its_own_section(monkeypatch):
+    """The page knows sections by the registry alone."""
+    made = result()
+    monkeypatch.setattr(registry, "SHOWN", ())
+    assert 'id="file-services"' not in html.render(evaluate(made), made)
+    values = {"sheets": (), "links": (), "caption": "", "emulated_links": None}
+    other = Section("other", "Another title", "file_services.html.j2", values)
+    monkeypatch.setattr(registry, "SHOWN", (Shown("other", section=lambda _: other),))
+    page = html.render(evaluate(made), made)
+    assert '<a href="#other">Another title</a>' in page and '<section id="other">' in page
 
 
 def test_the_tables_of_the_study_are_filled():

@@ -50,7 +50,7 @@ def test_the_page_the_terminal_and_the_exports_have_it(files: bool) -> None:
     evaluation = evaluate(made)
     page = html.render(evaluation, made)
     title = "File services" if files else "Emulated links"
-    assert f"<h2>{title}</h2>" in page and f'<a href="#offices">{title}</a>' in page
+    assert f"<h2>{title}</h2>" in page and f'<a href="#file-services">{title}</a>' in page
     assert ("Phase 1 upgrades the client" in page) is files
     assert page.count("10,000: 9,995.5 (9,990.0)") == 1
     text = io.StringIO()

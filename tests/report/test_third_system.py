@@ -36,17 +36,17 @@ def made() -> Synthetic:
 
 
 @pytest.fixture(scope="module")
-def judged(made: Synthetic) -> Evaluation:
+def evaluation(made: Synthetic) -> Evaluation:
     return evaluate(made)
 
 
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("width", [80, 160])
 def test_the_terminal_shows_every_row_of_the_pair_that_measured_it(
-    judged: Evaluation, full: bool, width: int
+    evaluation: Evaluation, full: bool, width: int
 ) -> None:
     text = io.StringIO()
-    render(judged, Console(file=text, width=width), full)
+    render(evaluation, Console(file=text, width=width), full)
     of_b, of_c = text.getvalue().split("c against a", 1)
     assert "Only c" not in of_b[of_b.index("b against a") :] and "Only c" in of_c
     assert "1 not measured" not in of_b
@@ -83,12 +83,12 @@ class Cells(HTMLParser):
 
 
 def test_each_verdict_of_the_page_stands_under_its_own_system(
-    judged: Evaluation, made: Synthetic
+    evaluation: Evaluation, made: Synthetic
 ) -> None:
     page = Cells()
-    page.feed(html.render(judged, made))
-    assert len(page.rows) == len(judged.rows)
-    for place, row in enumerate(judged.rows):
+    page.feed(html.render(evaluation, made))
+    assert len(page.rows) == len(evaluation.rows)
+    for place, row in enumerate(evaluation.rows):
         cells = page.rows[f"row-{place}"]
         # Name, three means, unit; then difference, speed and verdict of b, and of c.
         assert len(cells) == 1 + 3 + 1 + 3 + 3, cells
@@ -100,13 +100,13 @@ def test_each_verdict_of_the_page_stands_under_its_own_system(
                 assert own.words in cells[start + 2]
 
 
-def test_each_export_has_the_verdict_in_its_own_column(judged: Evaluation) -> None:
-    lines = csv.DictReader(io.StringIO(files.to_csv(judged), newline=""))
+def test_each_export_has_the_verdict_in_its_own_column(evaluation: Evaluation) -> None:
+    lines = csv.DictReader(io.StringIO(files.to_csv(evaluation), newline=""))
     found = {(line["key"], line["system"]): line["verdict"] for line in lines}
-    for row in judged.rows:
+    for row in evaluation.rows:
         for name in ("b", "c"):
             own = row.comparison(name)
             assert found[row.key, name] == ("" if own is None else own.verdict.value)
-    for line in files.to_markdown(judged).splitlines():
+    for line in files.to_markdown(evaluation).splitlines():
         if line.startswith("| Only c"):
             assert [cell.strip() for cell in line.split("|")[6:9]] == ["–", "–", "–"]

@@ -19,10 +19,10 @@ def test_the_columns_are_the_counters_of_the_agent(tmp_path: Path) -> None:
     except agent.AgentError as error:
         pytest.skip(str(error))
     target = make_target(FakeSystem(target="local"), program, tmp_path)
-    asked = request("", workloads=[])
+    wanted = request("", workloads=[])
     with target.boot(20) as session:
-        events = documents(session.run(asked, 20, 60))
+        events = documents(session.run(wanted, 20, 60))
     (opening,) = (event for event in events if event["event"] == "inventory")
-    told = opening["telemetry"]
-    assert sorted([*told["supported"], *told["unsupported"]]) == sorted(COUNTERS)
+    reported = opening["telemetry"]
+    assert sorted([*reported["supported"], *reported["unsupported"]]) == sorted(COUNTERS)
     assert set(COUNTERS) < set(SAMPLES)

@@ -34,10 +34,10 @@ def names(kept: list[Record]) -> list[str | None]:
     found = []
     for record in kept:
         if isinstance(record, AgentEvent):
-            assert isinstance(record.said, Packets)
-            assert record.event.document["file"] == record.said.file
-            assert "table" not in record.event.document and record.said.table is None
-            found.append(record.said.file)
+            assert isinstance(record.message, Packets)
+            assert record.event.document["file"] == record.message.file
+            assert "table" not in record.event.document and record.message.table is None
+            found.append(record.message.file)
     return found
 
 

@@ -205,8 +205,8 @@ def test_what_draws_stands_in_the_inventory_once_for_each_boot(tmp_path: Path) -
     directory = tmp_path / "drawn"
     measure(directory, scripted.plan(blocks=2), ScriptedTarget("b", drawing))
     rows = load_result(directory).inventory().filter(pl.col("path").str.starts_with("graphics."))
-    told = rows.select("system", "block", "path", "value_json", "unsupported").rows()
-    assert sorted(told) == [
+    parts = rows.select("system", "block", "path", "value_json", "unsupported").rows()
+    assert sorted(parts) == [
         ("b", block, *leaf)
         for block in (0, 1)
         for leaf in (

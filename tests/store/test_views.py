@@ -33,8 +33,8 @@ def test_a_view_needs_no_tables_on_the_disk(directory: Path) -> None:
 def test_a_view_of_a_view_keeps_the_narrower_choice(directory: Path) -> None:
     result = load_result(directory)
     key = result.samples()["key"][0]
-    judged = result.study.evaluation
-    view = result.focused("b", []).narrowed(judged, lambda one: one == key)
+    settings = result.study.evaluation
+    view = result.focused("b", []).narrowed(settings, lambda one: one == key)
     assert set(view.samples()["key"]) == {key} and set(view.samples()["system"]) == {"b"}
     assert view.plan.hash() == result.plan.hash() and view.study.reference == "b"
 
@@ -52,7 +52,7 @@ def test_a_choice_keeps_what_failed_of_the_chosen_workloads(tmp_path: Path) -> N
     directory = tmp_path / "faulty"
     measure(directory, scripted.plan(), ScriptedTarget("b", faulty("w.two", "unsupported")))
     result = load_result(directory)
-    judged = result.study.evaluation
+    settings = result.study.evaluation
     assert set(result.failures()["workload"]) == {"w.two"}
     for pattern, kept in (
         ("w.two.", True),
@@ -60,6 +60,6 @@ def test_a_choice_keeps_what_failed_of_the_chosen_workloads(tmp_path: Path) -> N
         ("w.one.", False),
         ("nothing", False),
     ):
-        own = result.narrowed(judged, lambda key, p=pattern: key.startswith(p))
+        own = result.narrowed(settings, lambda key, p=pattern: key.startswith(p))
         assert own.failures().is_empty() is not kept, pattern
         assert own.inventory().rows() == result.inventory().rows()

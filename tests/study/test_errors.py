@@ -134,7 +134,7 @@ def test_a_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "known", "said"),
+    ("word", "known", "message"),
     [
         ("alhpa", ["alpha", "beta"], '; did you mean "alpha"?'),
         ("alxxa", ["alpha", "beta"], '; did you mean "alpha"?'),
@@ -142,7 +142,7 @@ def test_a_directory(tmp_path: Path) -> None:
         ("q", [], ""),
         ("copy", ["files.copy", "cpu.copying", *NAMES], '; did you mean "files.copy"?'),
         ("copy", ["files.copy", "disk.copy"], '; did you mean "files.copy" or "disk.copy"?'),
-        # Of many, the nearest are told, and where the others stand.
+        # Of many, the nearest are reported, and where the others stand.
         ("q", NAMES, "; the list lists them all"),
         (
             "nam",
@@ -151,8 +151,8 @@ def test_a_directory(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_unknown_name_costs_a_short_sentence(word: str, known: list[str], said: str) -> None:
-    assert did_you_mean(word, known, "the list") == said
+def test_an_unknown_name_costs_a_short_sentence(word: str, known: list[str], message: str) -> None:
+    assert did_you_mean(word, known, "the list") == message
 
 
 def test_without_a_place_that_lists_them_all_names_are_told() -> None:

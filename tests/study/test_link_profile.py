@@ -54,7 +54,7 @@ def test_the_time_on_the_line_counts_all_headers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[both]\nrate = 5\n", 'did you mean "rate_kbit"?'),
         ("[bith]\n", 'did you mean "both"?'),
@@ -78,10 +78,10 @@ def test_the_time_on_the_line_counts_all_headers() -> None:
         ("title = 3\n", "must be text"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(text: str, said: str) -> None:
+def test_what_is_wrong_is_said_in_one_sentence(text: str, message: str) -> None:
     with pytest.raises(ProfileError) as error:
         parse_profile(text, "x")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -43,7 +43,7 @@ def catalog(area: str) -> Catalog:
     )
 
 
-def said(
+def warnings_of(
     first: str, second: str, area: str = "network", target: str = "local", **targets: Any
 ) -> list[str]:
     known = catalog(area)
@@ -53,38 +53,38 @@ def said(
 
 
 def test_one_system_under_two_names() -> None:
-    [text] = said("", "")
+    [text] = warnings_of("", "")
     assert text.startswith('The systems "a" and "b" are the same under two names')
-    [text] = said("cpus = [0]", "cpus = [0]\ntitle = 'another title'")
+    [text] = warnings_of("cpus = [0]", "cpus = [0]\ntitle = 'another title'")
     assert "the same under two names" in text
 
 
 def test_the_value_that_the_machine_has_anyway() -> None:
-    first, second = said("", BBR)
+    first, second = warnings_of("", BBR)
     assert first == (
         'settings.tcp_congestion_control differs between "a" and "b" and changes nothing: it is '
         "bbr on this machine anyway."
     )
     assert second == 'Nothing else differs between "a" and "b": they will be measured alike.'
-    assert len(said("", "settings = { turbo = true }")) == 2
-    assert len(said("", "settings = { swappiness = 60 }")) == 2
+    assert len(warnings_of("", "settings = { turbo = true }")) == 2
+    assert len(warnings_of("", "settings = { swappiness = 60 }")) == 2
 
 
 def test_congestion_control_without_a_network() -> None:
-    first, second = said(BBR, RENO, area="memory")
+    first, second = warnings_of(BBR, RENO, area="memory")
     assert "no workload of the study uses TCP" in first and "measured alike" in second
 
 
 def test_what_makes_a_difference_is_not_remarked_on() -> None:
-    assert said(BBR, RENO) == []
-    assert said("", RENO) == []
-    assert said("", "cpus = [0]") == []
-    assert said("", "settings = { turbo = false }") == []
-    assert said("", "settings = { nice = 3 }") == [], "its present value is not known"
+    assert warnings_of(BBR, RENO) == []
+    assert warnings_of("", RENO) == []
+    assert warnings_of("", "cpus = [0]") == []
+    assert warnings_of("", "settings = { turbo = false }") == []
+    assert warnings_of("", "settings = { nice = 3 }") == [], "its present value is not known"
 
 
 def test_a_part_that_makes_no_difference_beside_one_that_does() -> None:
-    [text] = said("", f"cpus = [0]\n{BBR}")
+    [text] = warnings_of("", f"cpus = [0]\n{BBR}")
     assert "settings.tcp_congestion_control" in text
 
 
@@ -92,9 +92,9 @@ def test_two_names_of_one_kernel() -> None:
     file = {"kernel": "6.1.176", "options": {"kernel_file": {"path": "/k", "sha256": "0"}}}
     other = {"kernel": "6.2", "options": {"kernel_file": {"path": "/l", "sha256": "1"}}}
     words = ('kernel = "6.1"', 'kernel = "newest"')
-    first, second = said(*words, target="uml", a=file, b=file)
+    first, second = warnings_of(*words, target="uml", a=file, b=file)
     assert "kernel differs" in first and "both mean 6.1.176" in first
     assert "measured alike" in second
-    assert said(*words, target="uml", a=file, b=other) == []
+    assert warnings_of(*words, target="uml", a=file, b=other) == []
     missing = {"kernel": "6.1 (not on this machine)", "options": {"kernel_file": None}}
-    assert said(*words, target="uml", a=missing, b=missing) == []
+    assert warnings_of(*words, target="uml", a=missing, b=missing) == []

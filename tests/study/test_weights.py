@@ -34,7 +34,7 @@ def test_weights_name_areas_and_workloads():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("memroy = 1", "neither an area nor a workload"),
         ('"w.onee" = 1', 'did you mean "w.one"'),
@@ -44,10 +44,10 @@ def test_weights_name_areas_and_workloads():
         ("w = 0", "every area of this study has the weight 0"),
     ],
 )
-def test_wrong_weights_are_named(text, said):
+def test_wrong_weights_are_named(text, output):
     with pytest.raises(StudyError) as raised:
         read(f"[weights]\n{text}")
-    assert said in str(raised.value)
+    assert output in str(raised.value)
 
 
 def test_rules_are_read_in_one_form():

@@ -59,8 +59,8 @@ def test_a_killed_experimenter_leaves_nothing(
         assert descendants()
         process.send_signal(signal.SIGKILL)
     assert {entry["change"] for entry in leftovers(state)} >= {"directory", "processes"}
-    said = restore_leftovers(state)
-    assert any("processes of session" in sentence for sentence in said)
+    notes = restore_leftovers(state)
+    assert any("processes of session" in sentence for sentence in notes)
     # A process that has been killed leaves the table a little later.
     deadline = time.monotonic() + 10
     while descendants() and time.monotonic() < deadline:

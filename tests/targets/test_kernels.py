@@ -259,11 +259,11 @@ def test_apts_own_words_are_kept() -> None:
 @pytest.mark.parametrize("series", list(kernels.SUITES))
 def test_a_kernel_is_fetched(series: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    said: list[str] = []
-    found = fetch.fetch(series, said.append)
+    sentences: list[str] = []
+    found = fetch.fetch(series, sentences.append)
     assert kernels.resolve(str(found.path)).version == found.version
     assert (found.path.parent / "record.json").exists()
     assert [path.name for path in kernels.directory().iterdir() if path.name != ".lock"] == [
         f"uml-{series}"
     ]
-    assert said
+    assert sentences

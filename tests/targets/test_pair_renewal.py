@@ -29,8 +29,8 @@ def test_guests_keep_their_files_for_an_install_and_no_longer(tmp_path: Path, ke
     assert not target.persistent
     assert target.renew(None, 1.0)[0] == "done"
     assert target.lost(0)
-    outcome, said = target.renew(None, 1.0, 0)
-    assert outcome == "done" and said is not None and "new files of the guest" in said
+    outcome, text = target.renew(None, 1.0, 0)
+    assert outcome == "done" and text is not None and "new files of the guest" in text
     assert not target.lost(0) and target.lost(1)
     guests = [one for one in dict.fromkeys(target.ends.targets) if isinstance(one, UmlTarget)]
     assert len(guests) == (1 if kernel == "6.1" else 2)
@@ -62,10 +62,10 @@ def test_the_end_that_lasts_runs_the_command(tmp_path: Path, guest_first: bool) 
 def test_another_machine_is_made_anew_there_and_not_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[Target, str]] = []
+    parts: list[tuple[Target, str]] = []
 
     def there(self: SshTarget, command: str, timeout_s: float) -> tuple[str, str | None]:
-        told.append((self, command))
+        parts.append((self, command))
         return "done", command
 
     monkeypatch.setattr(SshTarget, "_renew_by", there)
@@ -74,4 +74,4 @@ def test_another_machine_is_made_anew_there_and_not_here(
     target = pair(tmp_path, system)
     here = tmp_path / "here"
     assert target.renew(f"touch {here}", 10.0)[0] == "done"
-    assert told == [(target.inner, f"touch {here}")] and not here.exists()
+    assert parts == [(target.inner, f"touch {here}")] and not here.exists()

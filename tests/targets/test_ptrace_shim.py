@@ -10,7 +10,7 @@ from pentathlon.targets.uml import shim
 
 HARNESS = Path(__file__).with_name("ptrace_shim_count.c")
 COMPONENTS = 61
-"""Components 2 to 62 of the processor's state, each asked for by one CPUID."""
+"""Components 2 to 62 of the processor's state, each requested by one CPUID."""
 
 
 def test_the_layout_of_the_state_is_asked_for_once_for_each_size_of_buffer(tmp_path: Path) -> None:
@@ -24,9 +24,9 @@ def test_the_layout_of_the_state_is_asked_for_once_for_each_size_of_buffer(tmp_p
         capture_output=True,
         timeout=60,
     )
-    said = subprocess.run([program], check=True, capture_output=True, text=True, timeout=60).stdout
-    (*first, kept), (*second, kept_short) = (line.split() for line in said.splitlines())
-    # A thousand calls with one buffer, then a thousand with a shorter one; the host says its own
+    lines = subprocess.run([program], check=True, capture_output=True, text=True, timeout=60).stdout
+    (*first, kept), (*second, kept_short) = (line.split() for line in lines.splitlines())
+    # A thousand calls with one buffer, then a thousand with a shorter one; the host states its own
     # size once.
     assert [int(number) for number in first] == [COMPONENTS, 1, 1000]
     assert [int(number) for number in second] == [2 * COMPONENTS, 1, 2000]

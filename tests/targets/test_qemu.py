@@ -55,7 +55,7 @@ def serve(session: Session, **parameters: Any) -> list[dict[str, Any]]:
 
 
 def booted(made: QemuTarget) -> Session:
-    """A boot; one that panics is tried again, as a study does (docs/targets.md says when)."""
+    """A boot; one that panics is tried again, as a study does (docs/targets.md states when)."""
     for _ in range(9):
         try:
             return made.boot(BOOT_S)

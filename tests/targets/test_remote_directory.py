@@ -69,7 +69,7 @@ def mounted(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
     assert not os.path.ismount(here)
 
 
-def asked(directory: str, workload: str = "disk.access", **parameters: Any) -> Request:
+def request_for(directory: str, workload: str = "disk.access", **parameters: Any) -> Request:
     held = {"directory": directory} | parameters
     return request("", workloads=[entry(workload, parameters=held, iterations=1)])
 
@@ -94,7 +94,7 @@ def place(events: list[dict[str, Any]]) -> str:
 
 
 def served(events: list[dict[str, Any]]) -> str:
-    """All that is said of who answered."""
+    """All that is stated of which source answered."""
     return str([e for e in events if e["event"] == "counter" and "disk.served" in e["name"]])
 
 
@@ -107,7 +107,7 @@ def test_a_directory_of_another_machine_is_measured_beside_a_local_one(
     found = []
     for directory in (local, here):
         with make_target(FakeSystem(), real_agent, state).boot(30) as session:
-            found.append(run(session, asked(str(directory), **FILES)))
+            found.append(run(session, request_for(str(directory), **FILES)))
             assert list(directory.iterdir()) == list(there.iterdir()) == []
     assert cases(found[0]) == cases(found[1])
     assert len(cases(found[1])) == 3 * 2 * 2
@@ -123,7 +123,7 @@ def test_all_metadata_calls_work_on_a_directory_of_another_machine(
 ) -> None:
     here, there = mounted
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
-        few = asked(str(here), "disk.metadata", files=10, directories=2)
+        few = request_for(str(here), "disk.metadata", files=10, directories=2)
         assert len(cases(run(session, few))) == 5
     assert list(there.iterdir()) == []
 
@@ -142,7 +142,7 @@ def test_a_guest_measures_its_hosts_directory_beside_its_own_memory(
     found = []
     for directory in ("/tmp", "/mnt"):
         with made.boot(60) as session:
-            found.append(run(session, asked(directory, **FILES)))
+            found.append(run(session, request_for(directory, **FILES)))
     assert cases(found[0]) == cases(found[1])
     assert [place(events) for events in found] == ["tmpfs", "hostfs"]
     assert "'below'" in served(found[1])

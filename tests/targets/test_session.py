@@ -141,14 +141,14 @@ def test_it_is_stopped_while_another_thread_waits_for_its_events(
     """The other thread sees the end of the agent, and stops the session too."""
     session = local().boot(10)
     began, ended = threading.Event(), threading.Event()
-    said: list[str] = []
+    sentences: list[str] = []
 
     def listen() -> None:
         try:
             for _ in session.run(request("hang"), 60, 60):
                 began.set()
         except TargetError as error:
-            said.append(str(error))
+            sentences.append(str(error))
         finally:
             ended.set()
 
@@ -166,7 +166,7 @@ def test_it_is_stopped_while_another_thread_waits_for_its_events(
     assert began.wait(10)
     session.stop()
     other.join()
-    assert len(said) == 1 and 'before "done"' in said[0]
+    assert len(sentences) == 1 and 'before "done"' in sentences[0]
     session.stop()
 
 
@@ -191,10 +191,10 @@ def test_the_consumers_own_time_is_not_the_agents_silence(local: Make) -> None:
 
 
 def test_the_request_is_completed_and_never_overridden(local: Make, tmp_path: Path) -> None:
-    asked = request("echo", placement=Placement(nice=3), scratch=str(tmp_path))
+    wanted = request("echo", placement=Placement(nice=3), scratch=str(tmp_path))
     cpu = max(os.sched_getaffinity(0))
     with local(cpus=(cpu,)).boot(10) as session:
-        got = next(iter(session.run(asked, 10, 10))).document["request"]
+        got = next(iter(session.run(wanted, 10, 10))).document["request"]
     assert got["placement"] == {"cpus": [cpu], "nice": 3}
     assert got["scratch"] == str(tmp_path)
 

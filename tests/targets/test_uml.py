@@ -80,8 +80,8 @@ def test_a_kernel_boots_and_computes_the_same_as_the_host(
     assert events[-1]["errors"] == 0
     assert checksums(events) == host
     assert len(host) == 1
-    told = str(next(event for event in events if event["event"] == "inventory"))
-    assert kernel.version in told
+    text = str(next(event for event in events if event["event"] == "inventory"))
+    assert kernel.version in text
 
 
 @one_kernel

@@ -40,14 +40,14 @@ def errors(events: list[dict[str, Any]]) -> list[str]:
 def test_the_agent_serves_a_request_and_computes_what_the_host_computes(
     wine: WineTarget, real_agent: Path, state: Path
 ) -> None:
-    asked = spin(processes=2).model_copy(update={"inventory": True})
+    wanted = spin(processes=2).model_copy(update={"inventory": True})
     with wine.boot(200) as session:
-        events = documents(session.run(asked, 60, 120))
+        events = documents(session.run(wanted, 60, 120))
     assert errors(events) == []
     opening = events[0]
     assert opening["agent"]["target"] == "x86_64-pc-windows-gnu"
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
-        host = documents(session.run(asked, 60, 120))
+        host = documents(session.run(wanted, 60, 120))
     sums = [{e["checksum"] for e in some if e["event"] == "sample"} for some in (events, host)]
     assert sums[0] == sums[1]
     assert len(sums[0]) == 1
@@ -55,28 +55,28 @@ def test_the_agent_serves_a_request_and_computes_what_the_host_computes(
     same_machine(opening["system"], host[0]["system"])
 
 
-def same_machine(told: dict[str, Any], host: dict[str, Any]) -> None:
+def same_machine(values: dict[str, Any], host: dict[str, Any]) -> None:
     """The inventory under Wine is never one of Windows, and agrees with that of the host."""
-    assert told["os"]["name"].startswith("Win32 API on Linux (Wine ")
-    assert told["kernel"]["release"] == told["os"]["name"]
-    assert host["kernel"]["release"] in told["kernel"]["host"]
-    assert told["virtualization"]["kernel"] == "wine"
-    assert set(told) == set(host)
+    assert values["os"]["name"].startswith("Win32 API on Linux (Wine ")
+    assert values["kernel"]["release"] == values["os"]["name"]
+    assert host["kernel"]["release"] in values["kernel"]["host"]
+    assert values["virtualization"]["kernel"] == "wine"
+    assert set(values) == set(host)
     for key in ("vendor", "model_name", "family", "model", "stepping", "threads"):
-        assert told["cpu"][key] == host["cpu"][key], key
-    assert told["memory"]["total_bytes"] == pytest.approx(host["memory"]["total_bytes"], rel=0.02)
-    assert told["memory"]["page_bytes"] == host["memory"]["page_bytes"]
+        assert values["cpu"][key] == host["cpu"][key], key
+    assert values["memory"]["total_bytes"] == pytest.approx(host["memory"]["total_bytes"], rel=0.02)
+    assert values["memory"]["page_bytes"] == host["memory"]["page_bytes"]
     data = [
         {(c["level"], c["type"]): c["size_bytes"] for c in of["caches"]}
-        for of in (told, host)
+        for of in (values, host)
         if isinstance(of["caches"], list)
     ]
     assert all(one == data[0] for one in data)
-    assert all(reason for _, reason in reasons(told))
+    assert all(reason for _, reason in reasons(values))
 
 
 def reasons(tree: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every leaf that is not told, with its reason."""
+    """Every leaf that is not reported, with its reason."""
     if isinstance(tree, dict) and set(tree) == {"unsupported"}:
         yield path, tree["unsupported"]
     elif isinstance(tree, dict):
@@ -107,10 +107,10 @@ def test_what_windows_does_not_have_is_unsupported(wine: WineTarget) -> None:
 
 
 def test_a_workload_that_takes_too_long_is_ended_with_its_processes(wine: WineTarget) -> None:
-    asked = spin(sample_ms=60_000.0, warmup=0, timeout_s=1)
-    asked.workloads.append(spin().workloads[0])
+    wanted = spin(sample_ms=60_000.0, warmup=0, timeout_s=1)
+    wanted.workloads.append(spin().workloads[0])
     with wine.boot(200) as session:
-        events = documents(session.run(asked, 60, 120))
+        events = documents(session.run(wanted, 60, 120))
     kinds = [event["kind"] for event in events if event["event"] == "error"]
     assert kinds == ["timeout"]
     assert events[-1]["samples"] > 0, "the next workload ran"

@@ -95,12 +95,12 @@ OTHERS = ("network", "files", "forwarding", "graphics")
 """Areas that need two systems, and that of a program which is not built for Windows by this."""
 
 MACHINE_S = {"memory.levels", "memory.code_size"}
-"""Their checksums depend on the caches that the system tells, and on its compiler's code."""
+"""Their checksums depend on the caches that the system reports, and on its compiler's code."""
 
 AREAS = ["memory", "arithmetic", "cpu", "process", "disk", "test"]
 
 
-def asked(area: str) -> Request:
+def request_for(area: str) -> Request:
     """One request for all workloads of an area."""
     workloads = [
         entry(name, parameters=parameters, iterations=1, sample_ms=0.2, timeout_s=30)
@@ -133,7 +133,7 @@ def test_every_workload_is_measured_as_on_the_host_or_says_why_not(
         wine.prepare()
     except TargetUnavailable as error:
         pytest.skip(str(error))
-    whole = asked(area)
+    whole = request_for(area)
     with wine.boot(200) as session:
         there = documents(session.run(whole, 60, 180))
     with make_target(FakeSystem(), real_agent, state).boot(30) as session:
@@ -161,14 +161,14 @@ def test_all_threads_are_those_of_the_cpus_that_it_was_given(real_agent: Path, s
         pytest.skip("two CPUs are needed")
     parameters = {"levels": ["L1"], "threads": ["all"]}
     levels = entry("memory.levels", parameters=parameters, iterations=1, timeout_s=120)
-    told = []
+    parts = []
     for chosen in (cpus[:1], cpus[:2]):
         one = request("", workloads=[levels], placement=Placement(cpus=chosen))
         with wine.boot(200) as session:
             events = documents(session.run(one, 60, 180))
-        told += [
+        parts += [
             e["value"]["threads"]
             for e in events
             if e["event"] == "counter" and e["name"].endswith("[level=L1,threads=all]")
         ]
-    assert told == [1, 2]
+    assert parts == [1, 2]

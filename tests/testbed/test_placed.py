@@ -14,7 +14,7 @@ import pytest
 
 from pentathlon.experiments import registry
 from pentathlon.experiments.descriptor import Experiment, Need
-from pentathlon.experiments.forwarding.testbed import netns_bed
+from pentathlon.experiments.forwarding.testbed import netns_testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.experiments.two_hosts import PairSession, PairTarget
 from pentathlon.machine import cgroup, restore
@@ -74,7 +74,7 @@ def target_of(agent: Path, state: Path, **settings: Any) -> NetnsTarget:
 
 
 def has(host: Endpoint, congestion: str) -> None:
-    """The host's threads and sockets have the settings, and what was read of it says so."""
+    """The host's threads and sockets have the settings, and what was read of it shows them."""
     pid = host.session.pid
     threads = [int(place.name) for place in Path(f"/proc/{pid}/task").iterdir()]
     assert {scheduler_of(thread) for thread in threads} == {"batch"}
@@ -102,7 +102,7 @@ def test_hosts_of_every_kind_have_the_settings(
     made += hosts.netns_hosts(target, (None, None))(20)
     wanted = [namespaces.Namespace("x", {}, settings_of=one) for one in (target, None)]
     made += namespaces.start(real_agent, wanted, state, 20)
-    bed = netns_bed(target, None)(20)
+    bed = netns_testbed(target, None)(20)
     made += [bed.forwarder, bed.generator]
     first, second, settled, plain, forwarder, generator = made
     for host in (first, second, settled, forwarder):
@@ -137,10 +137,10 @@ def test_a_host_without_a_setting_is_refused(
     real_agent: Path, state: Path, made: list[Endpoint], other: str, name: str
 ) -> None:
     values = {"nice": 4, "scheduler": "batch", "tcp_congestion_control": other}
-    asked = target_of(real_agent, state, **{name: values[name]})
+    requested = target_of(real_agent, state, **{name: values[name]})
     made.append(placed.start(target_of(real_agent, state), [str(real_agent), "endpoint"], {}, None))
     made[0].open(20)
-    made[0].settings_of = asked
+    made[0].settings_of = requested
     with pytest.raises(TargetError, match=f"has the setting {name} = {values[name]}, and one of"):
         placed.read_back(made[0])
 
@@ -153,13 +153,13 @@ def test_the_inventory_of_a_boot_has_both_hosts_once(
     settings = Settings(nice=7)
     system = System(name="two", target="netns", settings=settings, peer=Peer())
     target = make_target(system, real_agent, state)
-    asked = request("", inventory=True, workloads=[entry("network.traffic")] * 2)
+    wanted = request("", inventory=True, workloads=[entry("network.traffic")] * 2)
     with target.boot(20) as session:
         assert isinstance(session, PairSession)
-        events = documents(session.run(asked, 20, 60))
+        events = documents(session.run(wanted, 20, 60))
     found = [event["system"] for event in events if event["event"] == "inventory"]
     assert [list(one) == ["hosts"] for one in found] == [False, True]
-    assert {host: told["nice"] for host, told in found[1]["hosts"].items()} == {
+    assert {host: values["nice"] for host, values in found[1]["hosts"].items()} == {
         "client": 7, "server": 7,
     }  # fmt: skip
 

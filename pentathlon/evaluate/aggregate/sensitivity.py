@@ -12,7 +12,7 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model_aggregate import Member, Sensitivity, Share, SystemAggregate, Turn
 
 MOST_PARTS = 1000
-"""More parts have no sensitivity: every set of weights of so many parts says nearly the same."""
+"""More parts have no sensitivity: every set of weights of so many parts states nearly the same."""
 
 
 def sensitivity(kept: Sequence[Weighed], blocks: Sequence[int], rate: float) -> Sensitivity | None:
@@ -65,18 +65,18 @@ def _shown(grid: Values, rate: float) -> tuple[float, float]:
     return float(np.mean(centres - widths > 0)), float(np.mean(centres + widths < 0))
 
 
-def best_shares(wholes: Sequence[SystemAggregate], reference: str) -> tuple[Share, ...]:
+def best_shares(aggregates: Sequence[SystemAggregate], reference: str) -> tuple[Share, ...]:
     """Of all weights of the areas: how often each system, the reference too, has the best mean.
 
     Only the areas that every comparison has count; () with fewer than two systems or areas, and
     with more than `MOST_PARTS` of these.
     """
-    if len(wholes) < 2:
+    if len(aggregates) < 2:
         return ()
-    of_areas = [{m.name: m.mean for m in one.means if m.kind == "area"} for one in wholes]
+    of_areas = [{m.name: m.mean for m in one.means if m.kind == "area"} for one in aggregates]
     shared = [
         mean.name
-        for mean in wholes[0].means
+        for mean in aggregates[0].means
         if mean.kind == "area" and all(mean.name in own for own in of_areas)
     ]
     if not 2 <= len(shared) <= MOST_PARTS:
@@ -84,7 +84,7 @@ def best_shares(wholes: Sequence[SystemAggregate], reference: str) -> tuple[Shar
     scores = [[0.0] * len(shared)]
     scores += [[own[name] for name in shared] for own in of_areas]
     best = np.argmax(simplex.points(len(shared)) @ np.array(scores).T, axis=1)
-    names = [reference, *(whole.system for whole in wholes)]
+    names = [reference, *(whole.system for whole in aggregates)]
     return tuple(
         Share(system=name, share=float(np.mean(best == place))) for place, name in enumerate(names)
     )

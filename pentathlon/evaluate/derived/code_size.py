@@ -44,7 +44,7 @@ def find_code_sizes(
 
 def _one(system: str, curve: Curve, caches: Sequence[Cache]) -> CodeSize:
     steps = find_steps(curve.x, curve.mean, curve.noise)
-    early, checks, left = beside(steps, caches, curve.x)
+    early, checks, left = cache_checks(steps, caches, curve.x)
     return CodeSize(
         system=system,
         opt_level=str(curve.case.get(LEVEL, "")),
@@ -66,7 +66,7 @@ def _one(system: str, curve: Curve, caches: Sequence[Cache]) -> CodeSize:
     )
 
 
-def beside(
+def cache_checks(
     steps: Sequence[Step], caches: Sequence[Cache], sizes: Values
 ) -> tuple[int, tuple[CacheCheck, ...], tuple[int, ...]]:
     """How many steps lie below every claimed cache; each cache beside its step; the steps left.
@@ -98,7 +98,7 @@ def _words(
     return (
         *(
             f"a knee between {_between(step)}, below every claimed cache: that of decoded "
-            "instructions, which no system tells of, or a cache shared with another thread"
+            "instructions, which no system reports, or a cache shared with another thread"
             for step in steps[:early]
         ),
         *(one.words for one in checks),

@@ -18,7 +18,7 @@ from pentathlon.evaluate.model import Row
 def derive(
     rows: Sequence[Row],
     systems: Sequence[str],
-    told: Mapping[str, Inventory],
+    inventories_of: Mapping[str, Inventory],
     level: float,
     in_memory: Collection[str] = (),
     *,
@@ -31,7 +31,7 @@ def derive(
         in_memory: systems on which the study kept `memory.regions` from swapping.
         ends: system -> how client and server of its file tasks behave, the reference first.
     """
-    inventories = {name: told.get(name, Inventory()) for name in systems}
+    inventories = {name: inventories_of.get(name, Inventory()) for name in systems}
     code = {name: claimed_caches(one, instructions=True) for name, one in inventories.items()}
     machines = {
         name: Machine(
@@ -54,7 +54,7 @@ def derive(
 
 
 def configured(inventory: Inventory) -> int | None:
-    """Read-ahead of the device of the scratch directory in bytes; None if it is not told.
+    """Read-ahead of the device of the scratch directory in bytes; None if it is not reported.
 
     Linux: `read_ahead_kb` of the queue (Documentation/ABI/stable/sysfs-block), of the whole disk
     where the file system lies on a part of it.

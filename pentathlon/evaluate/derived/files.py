@@ -104,19 +104,19 @@ def _upgrade(
 
 def _words(old: FileCell, new: FileCell, faster: Mean) -> str:
     """How much faster, and the round trips beside it."""
-    said = f"{significant(faster.value)} times as fast"
+    text = f"{significant(faster.value)} times as fast"
     if faster.low is not None and faster.high is not None:
-        said += f" ({significant(faster.low)} to {significant(faster.high)})"
+        text += f" ({significant(faster.low)} to {significant(faster.high)})"
     if old.trips is None or new.trips is None:
-        return said
+        return text
     trips = f"{new.trips.value:,.0f} round trips instead of {old.trips.value:,.0f}"
     fewer = round(old.trips.value) - round(new.trips.value)
     saved = old.time.value - new.time.value
     if old.round_trip is None or fewer <= 0 or saved <= 0:
-        return f"{said}; {trips}"
+        return f"{text}; {trips}"
     each = significant(old.round_trip * 1e3, 2)
     return (
-        f"{said}; {trips}: {fewer:,} fewer of {each} ms are "
+        f"{text}; {trips}: {fewer:,} fewer of {each} ms are "
         f"{significant(fewer * old.round_trip)} s, and {significant(saved)} s were saved"
     )
 

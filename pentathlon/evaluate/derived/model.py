@@ -56,7 +56,7 @@ class OptimumPiece(Frozen):
     unit: str
     boots: int
     best_bytes: int | None
-    """The piece with the lowest mean; None where nothing can be said."""
+    """The piece with the lowest mean; None where nothing can be stated."""
     set_bytes: tuple[int, ...]
     """Pieces not shown to be slower than another: the best is one of them, at the confidence."""
     gain: Mean | None

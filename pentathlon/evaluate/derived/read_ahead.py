@@ -46,7 +46,7 @@ SMALLEST_FALL = 0.1
 STRONG = 6.0
 MOST_STEPS, STEP = 2, 1.5
 """Changes of the level beyond the limit, and what each costs besides its two parameters: so much
-that simulated limits, and those that devices had been told, lie in the interval."""
+that simulated limits, and those that devices were configured with, lie in the interval."""
 PLACES = 9
 """Places inside a gap of the grid at which the limit is tried."""
 OVERHEADS = 40
@@ -186,7 +186,7 @@ def find_read_ahead(
 
 
 def _rest(row: Row) -> dict[str, object]:
-    """What else names the curve: all but who answered, which may differ between the orders."""
+    """What else names the curve: all but the read source, which may differ between the orders."""
     apart = (CHUNK, ORDER, "served")
     return {name: value for name, value in row.case.items() if name not in apart}
 
@@ -237,24 +237,24 @@ def _picked(one: Curve, chunks: Values, blocks: Sequence[int]) -> Values:
 def _outcome(
     limit: Limit | None, claimed: int | None, chunks: Values, enough: bool, boots: int
 ) -> tuple[str, str]:
-    told = "" if claimed is None else f"; the system claims {bytes_text(claimed)}"
+    phrase = "" if claimed is None else f"; the system claims {bytes_text(claimed)}"
     if not enough:
         text = f"{len(chunks)} chunk sizes in both orders and {boots} boots are too few"
-        return "too few", f"{text} to look for a limit{told}"
+        return "too few", f"{text} to look for a limit{phrase}"
     low, high = bytes_text(float(chunks[0])), bytes_text(float(chunks[-1]))
     if limit is None:
         if claimed is not None and not chunks[1] <= claimed <= chunks[-2]:
-            return "outside", f"not seen between {low} and {high}{told}, which lies outside"
-        return "not seen", f"not seen between {low} and {high}{told}"
+            return "outside", f"not seen between {low} and {high}{phrase}, which lies outside"
+        return "not seen", f"not seen between {low} and {high}{phrase}"
     place = f"between {bytes_text(limit.low)} and {bytes_text(limit.high)}"
     if claimed is None:
         return "unclaimed", f"{place}; the system claims none"
     if limit.low <= claimed <= limit.high:
-        return "agrees", f"{place}{told}, which agrees"
+        return "agrees", f"{place}{phrase}, which agrees"
     less = claimed > limit.high
     why = (
         "; the device or its own read-ahead may be satisfied sooner"
         if less
         else "; something below the system may read ahead as well"
     )
-    return ("smaller" if less else "larger"), f"{place}{told}{why}"
+    return ("smaller" if less else "larger"), f"{place}{phrase}{why}"

@@ -70,7 +70,7 @@ def _rest(row: Row) -> dict[str, object]:
 
 def _one(system: str, read: Curve, write: Curve | None, machine: Machine, level: float) -> Regions:
     if len(read.x) < FEWEST_POINTS:
-        return _none(system, read, f"{len(read.x)} block sizes are too few to tell regions apart")
+        return _none(system, read, f"{len(read.x)} block sizes are too few to separate regions")
     steps = find_steps(read.x, 1000.0 / read.mean, read.noise, overhead=True)
     if not steps:
         return _none(system, read, "the curve has no step, so it shows one region only")

@@ -32,7 +32,7 @@ class Counter:
     unit: str
     value: pl.Expr
     noise: float
-    """Smallest difference that is told, in the unit."""
+    """Smallest difference that is reported, in the unit."""
 
 
 def _each(name: str) -> pl.Expr:
@@ -86,12 +86,12 @@ def find_why(used: pl.DataFrame, rows: Sequence[Row], reference: str) -> tuple[W
         .group_by("key", "system", "block")
         .agg(counter.value.mean().alias(counter.name) for counter in COUNTERS)
     )
-    told: dict[tuple[str, str], dict[int, Mapping[str, float | None]]] = {}
+    values: dict[tuple[str, str], dict[int, Mapping[str, float | None]]] = {}
     for row in boots.iter_rows(named=True):
-        told.setdefault((row["key"], row["system"]), {})[row["block"]] = row
+        values.setdefault((row["key"], row["system"]), {})[row["block"]] = row
     found = []
     for key, system in wanted:
-        own, base = told.get((key, system), {}), told.get((key, reference), {})
+        own, base = values.get((key, system), {}), values.get((key, reference), {})
         candidates = sorted(_candidates(own, base), key=lambda one: -_change(one))
         if candidates:
             found.append(Why(key=key, system=system, candidates=tuple(candidates[:MOST])))

@@ -12,7 +12,7 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Comparison
 
 OPPOSED = (
-    "the means say the opposite of the paired blocks, on which the verdict rests: some boots lie "
+    "the means show the opposite of the paired blocks, on which the verdict rests: some boots lie "
     "far from the others, or lack the other system's boot in their block"
 )
 

@@ -12,7 +12,7 @@ from pentathlon.evaluate.model_series import Excluded
 from pentathlon.study.exclusion import Exclusion
 
 UNEVEN = 0.01
-"""Level at which a rule is said to have hit the systems unevenly."""
+"""Level at which a rule is reported to have excluded the systems unevenly."""
 
 
 def _seconds() -> pl.Expr:
@@ -46,7 +46,7 @@ def exclude(
 ) -> tuple[pl.DataFrame, tuple[Excluded, ...]]:
     """The samples that no rule leaves out, and what each rule left out.
 
-    A sample beside which the system does not tell the quantity is kept: it is counted as untold.
+    A sample beside which the system does not report the quantity is kept: it is counted as untold.
 
     Args:
         used: counted, measured samples.
@@ -57,15 +57,15 @@ def exclude(
     for rule in rules:
         hit = _hit(rule)
         keep &= ~hit.fill_null(False)
-        told = {
+        values = {
             name: (samples, hits, untold)
             for name, samples, hits, untold in used.group_by("system")
             .agg(pl.len().alias("n"), hit.sum().alias("hit"), hit.is_null().sum().alias("untold"))
             .iter_rows()
         }
-        base = told.get(systems[0], (0, 0, 0))
+        base = values.get(systems[0], (0, 0, 0))
         for place, name in enumerate(systems):
-            samples, hits, untold = told.get(name, (0, 0, 0))
+            samples, hits, untold = values.get(name, (0, 0, 0))
             table = np.array([[hits, samples - hits], [base[1], base[0] - base[1]]])
             found.append(
                 Excluded(
@@ -81,18 +81,18 @@ def exclude(
 
 
 def cautions(found: Sequence[Excluded], system: str) -> tuple[str, ...]:
-    """What the rules' uneven effect says about a comparison, one sentence each."""
-    told = []
+    """What the rules' uneven effect means for a comparison, one sentence each."""
+    parts = []
     for one in found:
         if one.system != system or one.p_uneven is None or one.p_uneven >= UNEVEN:
             continue
         base = next(other for other in found if other.rule == one.rule)
-        told.append(
+        parts.append(
             f'the rule "{one.rule}" left out {_share(one)} of the samples of {one.system} and '
             f"{_share(base)} of those of {base.system}; a disturbance that depends on the system "
             "may be part of the difference"
         )
-    return tuple(told)
+    return tuple(parts)
 
 
 def _share(one: Excluded) -> str:

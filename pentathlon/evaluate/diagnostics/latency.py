@@ -24,7 +24,7 @@ from pentathlon.study.catalog import Catalog, Histogram
 
 PERCENTS = (50.0, 90.0, 99.0, 99.9, 99.99)
 FEWEST_BEYOND = 10
-"""A percentile beyond which fewer values lie is not told: it would be the accident of some."""
+"""A percentile beyond which fewer values lie is not reported: it would be the accident of some."""
 GREATEST = 1 << 62
 
 

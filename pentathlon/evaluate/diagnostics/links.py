@@ -58,14 +58,14 @@ def _way(direction: str, good: pl.DataFrame, used: pl.DataFrame) -> LinkWay:
     )
 
 
-def _achieved(rows: pl.DataFrame, asked: str, measured: str) -> Achieved | None:
-    both = rows.drop_nulls([asked, measured])
+def _achieved(rows: pl.DataFrame, requested: str, measured: str) -> Achieved | None:
+    both = rows.drop_nulls([requested, measured])
     if both.is_empty():
         return None
     values: Sequence[float] = both[measured].to_list()
-    wanted = float(both[asked][0])
+    wanted = float(both[requested][0])
     worst = max(values, key=lambda value: abs(value - wanted))
-    return Achieved(asked=wanted, median=float(np.median(values)), worst=worst)
+    return Achieved(requested=wanted, median=float(np.median(values)), worst=worst)
 
 
 def _spread(rows: pl.DataFrame, name: str) -> Spread | None:

@@ -16,7 +16,7 @@ from pentathlon.evaluate.model_series import Mode
 Values = npt.NDArray[np.float64]
 
 FEWEST_BOOTS = 6
-"""Fewer boots cannot tell a mode from a stray one."""
+"""Fewer boots cannot determine a mode from a stray one."""
 
 
 def clopper_pearson(hits: int, count: int, confidence: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PlannedStep
 
 TROUBLE = frozenset({"not settled", "failed"})
-"""Outcomes after which a system was measured in another state than the study asked for."""
+"""Outcomes after which a system was measured in another state than the study requested."""
 
 
 class Prepared(Frozen):
@@ -23,7 +23,7 @@ class Prepared(Frozen):
     words: str
     """How it went."""
     troubled: int = 0
-    """Boots (of `settle`), or pieces of work, that ended in another state than was asked for."""
+    """Boots (of `settle`), or pieces of work, that ended in another state than was requested."""
     count: int = 0
     """Of how many."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pentathlon.evaluate.diagnostics.exclude import cautions
-from pentathlon.evaluate.diagnostics.read_source import answered_cautions
+from pentathlon.evaluate.diagnostics.read_source import read_source_cautions
 from pentathlon.evaluate.diagnostics.share import starved_caution
 from pentathlon.evaluate.diagnostics.steady import steady_caution
 from pentathlon.evaluate.model import Row, Starved
@@ -23,7 +23,7 @@ def qualify(
     steady: Sequence[Steady],
     modes: Sequence[Mode],
     excluded: Sequence[Excluded],
-    answered: Sequence[ReadSource],
+    read_sources: Sequence[ReadSource],
     starved: Sequence[Starved] = (),
 ) -> tuple[Row, ...]:
     """The rows with the cautions that warm-up, modes, exclusions and reads bring, and CPU time
@@ -32,25 +32,27 @@ def qualify(
     courses = {(one.key, one.system): one for one in steady}
     slow = {(one.key, one.system): one for one in modes}
     shares = {(one.key, one.system): one for one in starved}
-    reads = {(one.key, one.system): one for one in answered}
+    reads = {(one.key, one.system): one for one in read_sources}
     found = []
     for row in rows:
         comparisons = []
         for one in row.comparisons:
-            said = list(cautions(excluded, one.system))
-            said += answered_cautions(
+            sentences = list(cautions(excluded, one.system))
+            sentences += read_source_cautions(
                 reads.get((row.key, reference)), reads.get((row.key, one.system))
             )
             for name in (reference, one.system):
                 course, mode = courses.get((row.key, name)), slow.get((row.key, name))
                 if course is not None and (text := steady_caution(course)) is not None:
-                    said.append(text)
+                    sentences.append(text)
                 if mode is not None:
-                    said.append(mode_words(mode))
+                    sentences.append(mode_words(mode))
                 if (share := shares.get((row.key, name))) is not None:
-                    said.append(starved_caution(share))
+                    sentences.append(starved_caution(share))
             comparisons.append(
-                one.model_copy(update={"cautions": (*one.cautions, *said)}) if said else one
+                one.model_copy(update={"cautions": (*one.cautions, *sentences)})
+                if sentences
+                else one
             )
         found.append(row.model_copy(update={"comparisons": tuple(comparisons)}))
     return tuple(found)

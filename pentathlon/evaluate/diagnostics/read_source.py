@@ -17,11 +17,11 @@ WORDS = {
     "cache": "the system's cache",
     "mixed": "cache and device in turn",
     "below": "a layer below the system",
-    "unknown": "nobody that the system tells of",
+    "unknown": "a source that the system does not report",
 }
 
 
-def find_answered(table: pl.DataFrame) -> tuple[ReadSource, ...]:
+def find_read_sources(table: pl.DataFrame) -> tuple[ReadSource, ...]:
     """The answers to the counted reads, by metric and system (`store.schema.ANSWERS`)."""
     counts = (
         table.filter("counted")
@@ -37,15 +37,15 @@ def find_answered(table: pl.DataFrame) -> tuple[ReadSource, ...]:
     )
 
 
-def answered_cautions(reference: ReadSource | None, other: ReadSource | None) -> Iterator[str]:
+def read_source_cautions(reference: ReadSource | None, other: ReadSource | None) -> Iterator[str]:
     """What the answers on two systems say about their comparison."""
-    told = [one for one in (reference, other) if one is not None]
-    if len({one.usual for one in told}) > 1:
-        who = ", ".join(f"{WORDS[one.usual]} on {one.system}" for one in told)
+    items = [one for one in (reference, other) if one is not None]
+    if len({one.usual for one in items}) > 1:
+        who = ", ".join(f"{WORDS[one.usual]} on {one.system}" for one in items)
         yield f"the reads were answered by different parts: {who}"
-    elif told and told[0].usual != "device":
-        yield f"the reads were answered by {WORDS[told[0].usual]}"
-    for one in told:
+    elif items and items[0].usual != "device":
+        yield f"the reads were answered by {WORDS[items[0].usual]}"
+    for one in items:
         if len(one.reads) > 1:
             total = sum(one.reads.values())
             yield (

@@ -28,14 +28,14 @@ USUAL_RESOLUTION_NS = 1000.0
 
 
 def find_starved(
-    used: pl.DataFrame, study: Study, told: Mapping[str, Inventory]
+    used: pl.DataFrame, study: Study, inventories_of: Mapping[str, Inventory]
 ) -> tuple[Starved, ...]:
     """Metrics that got less than 90 % of a CPU in some block, in the order of the samples.
 
-    Systems with a CPU quota are left out: theirs is taken away because the study says so.
+    Systems with a CPU quota are left out: theirs is taken away because the study sets it.
     """
     limited = [one.name for one in study.systems if one.settings.cpu_quota_percent is not None]
-    steps = {name: one.values.get(RESOLUTION) for name, one in told.items()}
+    steps = {name: one.values.get(RESOLUTION) for name, one in inventories_of.items()}
     shares = (
         used.filter((pl.col("voluntary_switches") == 0) & ~pl.col("system").is_in(limited))
         .group_by("system", "key", "block", maintain_order=True)

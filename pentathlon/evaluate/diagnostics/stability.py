@@ -52,8 +52,8 @@ def instability(log_ratios: Values) -> str | None:
         spread = float(np.std(log_ratios, ddof=1))
         if spread > SPREAD:
             factor = math.exp(spread)
-            told = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
-            return f"the blocks' ratios have a standard deviation of {told}"
+            text = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
+            return f"the blocks' ratios have a standard deviation of {text}"
     return None
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from pentathlon.evaluate.changepoints import partition
+from pentathlon.evaluate.changepoints import segment_ends
 from pentathlon.evaluate.model_series import Steady
 
 Values = npt.NDArray[np.float64]
@@ -49,7 +49,7 @@ def segments(costs: Values) -> list[int]:
     kept = without_outliers(costs)
     scale = float(np.std(np.diff(costs[kept]))) or 1.0
     signal = (costs[kept] - costs[kept].mean()) / scale
-    found = partition(signal, PENALTY * math.log(len(signal)), SHORTEST_SEGMENT)
+    found = segment_ends(signal, PENALTY * math.log(len(signal)), SHORTEST_SEGMENT)
     places = np.flatnonzero(kept)
     return [*(int(places[end]) for end in found[:-1]), len(costs)]
 
@@ -143,7 +143,7 @@ def _steady(
     counts = {kind: kinds.count(kind) for kind in (FLAT, WARM_UP, SLOWDOWN, NONE) if kind in kinds}
     verdict = next(iter(counts)) if len(counts) == 1 else INCONSISTENT
     reached = [course.steady_from for course in courses if course.steady_from is not None]
-    told = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    text = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return Steady(
         key=key,
         system=system,
@@ -152,17 +152,17 @@ def _steady(
         counts=counts,
         verdict=verdict,
         steady_after=float(statistics.median(reached)) if reached else None,
-        words=verdict if len(counts) == 1 else f"{INCONSISTENT} ({told})",
+        words=verdict if len(counts) == 1 else f"{INCONSISTENT} ({text})",
     )
 
 
 def steady_caution(found: Steady) -> str | None:
-    """What the course of one side says about a comparison's row, or None."""
+    """What the course of one side states about a comparison's row, or None."""
     if found.verdict in (FLAT, NOT_ASSESSED):
         return None
     odd = sum(count for kind, count in found.counts.items() if kind != FLAT)
-    told = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if kind != FLAT)
+    text = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if kind != FLAT)
     return (
-        f"on {found.system} {odd} of {found.processes} processes are not flat ({told}): the mean "
+        f"on {found.system} {odd} of {found.processes} processes are not flat ({text}): the mean "
         "mixes their phases"
     )

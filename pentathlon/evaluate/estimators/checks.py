@@ -50,7 +50,8 @@ def checks(
 def disagreement(
     found: Checks, low_percent: float, high_percent: float, units: int, level: float
 ) -> str | None:
-    """A sentence where median or sign flips contradict what the row's own t interval says, or None.
+    """A sentence where median or sign flips contradict what the row's own t interval states, or
+    None.
 
     A check takes part only where so many units could satisfy it at all. A t interval that holds 0
     is contradicted by both checks together only, as one that excludes 0 is by either.

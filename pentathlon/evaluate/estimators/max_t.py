@@ -15,18 +15,18 @@ FEWEST_BLOCKS = 2
 
 
 def adjust(
-    judged: Mapping[str, dict[str, Comparison]],
+    judgements: Mapping[str, dict[str, Comparison]],
     everything: Mapping[tuple[str, str], Series],
     reference: str,
 ) -> dict[str, dict[str, Comparison]]:
     """The comparisons of every system with max-T p values where a row has several systems.
 
     Args:
-        judged: system -> key -> comparison with the reference.
+        judgements: system -> key -> comparison with the reference.
     """
-    done = {system: dict(comparisons) for system, comparisons in judged.items()}
-    for key in dict.fromkeys(key for own in judged.values() for key in own):
-        systems = [name for name, own in judged.items() if _tested(own.get(key))]
+    done = {system: dict(comparisons) for system, comparisons in judgements.items()}
+    for key in dict.fromkeys(key for own in judgements.values() for key in own):
+        systems = [name for name, own in judgements.items() if _tested(own.get(key))]
         if len(systems) < 2:
             continue
         paired = {

@@ -24,7 +24,7 @@ class MedianInterval:
     low: float
     high: float
     confidence: float
-    """The coverage that is achieved, at least the one that was asked for."""
+    """The coverage that is achieved, at least the one that was requested."""
 
 
 def median_interval(sample: Values, level: float) -> MedianInterval | None:

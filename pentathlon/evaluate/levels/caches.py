@@ -189,7 +189,7 @@ class _Curve:
 
 
 def _merge(steps: list[Step]) -> tuple[Step, ...]:
-    """Join steps whose ranges overlap or touch: the grid cannot tell them apart."""
+    """Join steps whose ranges overlap or touch: the grid cannot separate them."""
     merged: list[Step] = []
     for step in steps:
         if merged and step.low <= merged[-1].high:

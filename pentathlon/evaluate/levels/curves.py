@@ -39,7 +39,7 @@ class Cache:
 
 
 def claimed_caches(inventory: Inventory, *, instructions: bool = False) -> tuple[Cache, ...]:
-    """Caches of one CPU that hold data, smallest first; empty if the system does not tell.
+    """Caches of one CPU that hold data, smallest first; empty if the system does not report.
 
     Args:
         instructions: those that hold code instead. Unified caches hold both.

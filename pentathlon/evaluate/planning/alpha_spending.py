@@ -30,7 +30,7 @@ Values = npt.NDArray[np.float64]
 POINTS = 401
 """Nodes of Simpson's rule over the region of continuation."""
 FARTHEST = 37.0
-"""Bounds beyond this many standard errors are not told apart: their level is below 1e-299."""
+"""Bounds beyond this many standard errors are not distinguished: their level is below 1e-299."""
 EXACT_LEVELS = (*np.geomspace(1e-12, 0.04, 30), *np.linspace(0.05, 0.98, 30))
 DENSE_LEVELS = 4000
 

@@ -168,25 +168,25 @@ def fitting(
     return max(found, key=lambda one: one.made, default=None)
 
 
-def refuse(judged: Judgement, calibration: Calibration, delta_percent: float) -> Judgement:
+def refuse(judgement: Judgement, calibration: Calibration, delta_percent: float) -> Judgement:
     """The comparisons without the claims that lie below the noise floor."""
     floors = {one.key: one.floor_percent for one in calibration.floors}
     comparisons = {
         key: _refused(one, floors[key], calibration, delta_percent) if key in floors else one
-        for key, one in judged.comparisons.items()
+        for key, one in judgement.comparisons.items()
     }
     lost = {
         key
         for key, one in comparisons.items()
-        if one is not judged.comparisons[key]
-        and judged.comparisons[key].verdict is not Verdict.EQUIVALENT
+        if one is not judgement.comparisons[key]
+        and judgement.comparisons[key].verdict is not Verdict.EQUIVALENT
     }
-    declared = len(lost & judged.declared)
+    declared = len(lost & judgement.declared)
     return replace(
-        judged,
+        judgement,
         comparisons=comparisons,
-        selected=judged.selected - declared,
-        exploratory_selected=judged.exploratory_selected - (len(lost) - declared),
+        selected=judgement.selected - declared,
+        exploratory_selected=judgement.exploratory_selected - (len(lost) - declared),
     )
 
 
@@ -212,5 +212,5 @@ def _refused(
         verdict = Verdict.EQUIVALENT
     if not reason:
         return one
-    said = words(verdict, delta_percent, one.effect.mde_percent)
-    return one.model_copy(update={"verdict": verdict, "words": said, "reason": reason})
+    sentence = words(verdict, delta_percent, one.effect.mde_percent)
+    return one.model_copy(update={"verdict": verdict, "words": sentence, "reason": reason})

@@ -18,7 +18,7 @@ from pentathlon.study.stopping import Stopping
 DECIDED = {Verdict.EQUIVALENT, Verdict.NEGLIGIBLE}
 
 
-def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | None:
+def is_met(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | None:
     """Why so many blocks are enough, or None if the study goes on.
 
     `looks`: every declared metric's repeated interval (the one behind its verdict) excludes 0,
@@ -27,7 +27,7 @@ def enough(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | Non
     """
     if not stopping.may_stop(blocks):
         return None
-    found = list(_judged(evaluation))
+    found = list(_comparisons(evaluation))
     if not found or any(one.effect is None for one in found):
         return None
     what = "every declared metric" if evaluation.study.declared else "every metric"
@@ -57,7 +57,7 @@ def decided(one: Comparison, delta_percent: float) -> bool:
     return low > 0 or high < 0 or (low > least and high < delta_percent)
 
 
-def _judged(evaluation: Evaluation) -> Iterator[Comparison]:
+def _comparisons(evaluation: Evaluation) -> Iterator[Comparison]:
     for row in evaluation.rows:
         for one in row.comparisons:
             if row.declared and one.verdict not in {Verdict.INVALID, Verdict.NOT_MEASURED}:

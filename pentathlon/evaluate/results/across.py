@@ -84,8 +84,8 @@ class Across(Frozen):
         """What qualifies every row, one sentence each."""
         return (
             *self.unfinished,
-            "the two were measured in different runs, not in common blocks: whatever changed on "
-            "the machine in between is in the difference",
+            "the two were measured in different runs, not in common blocks: any change of "
+            "the machine in between is part of the difference",
             *(one.words for one in self.guards if one.outcome == "qualified"),
         )
 
@@ -112,8 +112,8 @@ def side(result: ResultLike, system: str) -> Side:
     """
     plan = result.plan
     used, _ = exclude(counted(result.samples()), plan.study.evaluation.exclusions(), [system])
-    told = inventories(result.inventory(), result.samples())
-    facts = {one.name: one for one in system_facts(plan, used, told)}[system]
+    inventories_of = inventories(result.inventory(), result.samples())
+    facts = {one.name: one for one in system_facts(plan, used, inventories_of)}[system]
     return Side(
         facts=facts,
         everything={key: one for (key, name), one in series(used).items() if name == system},
@@ -272,7 +272,7 @@ def _row(
     sides: tuple[Series, Series],
     estimate: Estimate | None,
     rule: Rule,
-    judged: tuple[Verdict, str],
+    judgement: tuple[Verdict, str],
 ) -> AcrossRow:
     other, own = sides
     role = titles.role(own.workload, own.metric)
@@ -297,7 +297,7 @@ def _row(
         high_percent=high,
         p_different=None if estimate is None else estimate.p_different(),
         p_not_worse=None if estimate is None else estimate.p_not_worse(rule.delta),
-        verdict=judged[0],
-        words=words(judged[0], rule.delta_percent, kind=wording(role, own.unit)),
-        reason=judged[1],
+        verdict=judgement[0],
+        words=words(judgement[0], rule.delta_percent, kind=wording(role, own.unit)),
+        reason=judgement[1],
     )

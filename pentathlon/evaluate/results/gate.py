@@ -33,10 +33,10 @@ __all__ = [
 
 
 class Outcome(StrEnum):
-    """What the gate says, the gravest first."""
+    """What the gate states, the gravest first."""
 
     FAILURE = "failure"
-    """Something that was asked for was not measured, or cannot be compared."""
+    """Something that was requested was not measured, or cannot be compared."""
     REGRESSION = "regression"
     INCONCLUSIVE = "inconclusive"
     PASS = "pass"

@@ -16,7 +16,7 @@ from pentathlon.evaluate.model import Comparison, SystemFacts
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.verdict import Verdict
 
-SAME, QUALIFIED, REFUSED, UNKNOWN = "same", "qualified", "refused", "not told"
+SAME, QUALIFIED, REFUSED, UNKNOWN = "same", "qualified", "refused", "not known"
 MOST_NAMED = 3
 
 Parameters = Mapping[str, Mapping[str, Any]]
@@ -48,17 +48,17 @@ def guards(
 def _build(system: SystemFacts, baseline: SystemFacts) -> Guard:
     builds = tuple(dict.fromkeys((*baseline.agent_builds, *system.agent_builds)))
     if not builds:
-        return Guard(what="build", outcome=UNKNOWN, words="no boot told the build of its agent")
-    told = ", ".join(build[:BUILD_DIGITS] for build in builds)
+        return Guard(what="build", outcome=UNKNOWN, words="no boot reported the build of its agent")
+    text = ", ".join(build[:BUILD_DIGITS] for build in builds)
     if len(builds) > 1:
-        return Guard(what="build", outcome=QUALIFIED, words=f"the agents are of builds {told}")
-    return Guard(what="build", outcome=SAME, words=f"agent of build {told}")
+        return Guard(what="build", outcome=QUALIFIED, words=f"the agents are of builds {text}")
+    return Guard(what="build", outcome=SAME, words=f"agent of build {text}")
 
 
 def _catalog(system: SystemFacts, baseline: SystemFacts) -> Guard:
     versions = (baseline.catalog_version, system.catalog_version)
     if None in versions:
-        return Guard(what="catalog", outcome=UNKNOWN, words="a side did not tell its version")
+        return Guard(what="catalog", outcome=UNKNOWN, words="a side did not report its version")
     if versions[0] != versions[1]:
         words = f"the catalogs have the versions {versions[0]} and {versions[1]}"
         return Guard(what="catalog", outcome=REFUSED, words=words)
@@ -76,8 +76,8 @@ def _parameters(
     names = differing(own, other)
     if not names:
         return Guard(what="parameters", outcome=SAME, words="every workload ran with the same")
-    told = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
-    words = f"{system.name} and {baseline.name} ran {told} with different parameters"
+    text = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+    words = f"{system.name} and {baseline.name} ran {text} with different parameters"
     return Guard(what="parameters", outcome=QUALIFIED, words=words)
 
 
@@ -87,7 +87,7 @@ def _machine(system: SystemFacts, baseline: SystemFacts) -> Iterator[Guard]:
         yield Guard(what="machine", outcome=UNKNOWN, words=words)
         return
     if not system.cpu or not baseline.cpu:
-        yield Guard(what="machine", outcome=UNKNOWN, words="a side did not tell its CPU")
+        yield Guard(what="machine", outcome=UNKNOWN, words="a side did not report its CPU")
     elif system.cpu != baseline.cpu:
         words = f"the CPUs are {baseline.cpu} and {system.cpu}"
         yield Guard(what="machine", outcome=QUALIFIED, words=words)
@@ -102,7 +102,7 @@ def _machine(system: SystemFacts, baseline: SystemFacts) -> Iterator[Guard]:
 def _layer(system: SystemFacts, baseline: SystemFacts) -> Guard:
     text = layer_caution(system, baseline)
     if text is None:
-        return Guard(what="layer", outcome=SAME, words=system.layer or "not told")
+        return Guard(what="layer", outcome=SAME, words=system.layer or "not known")
     return Guard(what="layer", outcome=QUALIFIED, words=text)
 
 
@@ -114,12 +114,12 @@ def _settings(system: SystemFacts, baseline: SystemFacts) -> Guard:
     )
     if not names:
         return Guard(what="settings", outcome=SAME, words="none was changed for one side alone")
-    told = ", ".join(
+    text = ", ".join(
         f"{name} is {baseline.settings.get(name, 'unchanged')} and "
         f"{system.settings.get(name, 'unchanged')}"
         for name in names
     )
-    return Guard(what="settings", outcome=QUALIFIED, words=told)
+    return Guard(what="settings", outcome=QUALIFIED, words=text)
 
 
 def _plan(own: str, other: str) -> Guard:
@@ -138,9 +138,9 @@ def emptied_by(comparisons: Iterable[Comparison]) -> str:
         reasons[f"{one.words}, {one.reason}" if one.reason else one.words] += 1
     if not reasons:
         return "no metric was measured on either"
-    told = [
+    parts = [
         f"{count} {'row' if count == 1 else 'rows'} {reason}"
         for reason, count in reasons.most_common(MOST_NAMED)
     ]
-    more = len(reasons) - len(told)
-    return "; ".join(told) + (f"; and {more} more reasons" if more > 0 else "")
+    more = len(reasons) - len(parts)
+    return "; ".join(parts) + (f"; and {more} more reasons" if more > 0 else "")

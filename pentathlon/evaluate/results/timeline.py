@@ -59,7 +59,7 @@ def point(result: ResultLike, system: str, label: str, started: str) -> Point:
 
 
 def timeline(points: Sequence[Point], confidence: float, weights: dict[str, float]) -> Timeline:
-    """The line up to the newest result, which says what the others must share with it.
+    """The line up to the newest result, which states what the others must share with it.
 
     Args:
         points: results of one system, at least one.

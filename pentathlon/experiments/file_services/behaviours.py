@@ -66,11 +66,11 @@ class Behaviour:
 
     def described(self) -> dict[str, Any]:
         """What it changes, as JSON data."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        del told["source"]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        del values["source"]
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in told.items()
+            for name, value in values.items()
             if value is not None
         }
 

@@ -21,15 +21,15 @@ COMMON: Final = (
 
 
 def reason(done: Performed, family: Family) -> str | None:
-    """What a client's words mean, with the word itself; None if nobody knows."""
+    """The meaning of a client's message, with the word itself; None if it is unknown."""
     text = str(done["error"]) + str(done["output"])
     for pattern, meaning in (*family.words, *COMMON):
-        if told := re.search(pattern, text):
-            return f"{meaning} ({told.group(0).rstrip(' (')})"
+        if found := re.search(pattern, text):
+            return f"{meaning} ({found.group(0).rstrip(' (')})"
     return None
 
 
 def last_words(done: Performed) -> str:
     """The last line that a program printed."""
     lines = (str(done["output"]) + str(done["error"])).strip().splitlines()
-    return lines[-1].strip() if lines else "it said nothing"
+    return lines[-1].strip() if lines else "it printed nothing"

@@ -37,10 +37,10 @@ def sentence(error: OSError, scratch: Path) -> str:
     file = str(error.filename or scratch)
     if error.errno not in FULL:
         return f"{file} on this machine cannot be used: {error.strerror or error}"
-    said = f"this machine's disk is full ({error.strerror}): {file}"
+    text = f"this machine's disk is full ({error.strerror}): {file}"
     with contextlib.suppress(OSError):
         disk = os.statvfs(scratch)
         # By now they are removed again.
-        said += f"; without the trial's files {disk.f_bavail * disk.f_frsize:,} bytes and "
-        said += f"{disk.f_favail:,} files are free in {scratch}"
-    return said
+        text += f"; without the trial's files {disk.f_bavail * disk.f_frsize:,} bytes and "
+        text += f"{disk.f_favail:,} files are free in {scratch}"
+    return text

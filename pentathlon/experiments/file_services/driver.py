@@ -15,7 +15,7 @@ from pentathlon.experiments.file_services.content import Content
 from pentathlon.experiments.file_services.disk import sentence
 from pentathlon.experiments.file_services.protocols.base import Refused
 from pentathlon.experiments.file_services.remote_workdir import place_of
-from pentathlon.experiments.file_services.spec import Asked, Setup
+from pentathlon.experiments.file_services.spec import Setup, TaskSpec
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.experiments.file_services.trial import Done, TaskFailed
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -101,8 +101,8 @@ def _case(
     ends: tuple[Behaviour, Behaviour],
     scratch: Path,
 ) -> Iterator[Message]:
-    asked = _asked(task, case, ends)
-    for refused in trial.set_up(testbed, asked):
+    spec = _spec(task, case, ends)
+    for refused in trial.set_up(testbed, spec):
         yield task.event("log", level="warning", message=refused)
     for when in task.phases():
         with (
@@ -110,16 +110,16 @@ def _case(
             place_of(testbed.server, base, "server") as server,
             place_of(testbed.client, base, "client") as client,
         ):
-            held = _content(task, case, asked, base / "shared")
+            held = _content(task, case, spec, base / "shared")
             server.take(held)
-            done = trial.run(Setup(testbed, asked, held, server, client))
-        yield _told(task, case, when, done)
+            done = trial.run(Setup(testbed, spec, held, server, client))
+        yield _outcome(task, case, when, done)
         if testbed.link is not None:
             yield testbed.link.event(task, case, when)
         yield from _samples(task, case, when, testbed, done)
 
 
-def _asked(task: Task, case: JsonObject, ends: tuple[Behaviour, Behaviour]) -> Asked:
+def _spec(task: Task, case: JsonObject, ends: tuple[Behaviour, Behaviour]) -> TaskSpec:
     window, congestion = case.get("window_bytes", 0), case.get("congestion", OWN)
     client = ends[0].with_factors(window, congestion)
     server = ends[1].with_factors(0, congestion)
@@ -127,21 +127,21 @@ def _asked(task: Task, case: JsonObject, ends: tuple[Behaviour, Behaviour]) -> A
         server = server.with_buffer(buffer)
     both = [one for one in (client.outstanding, server.outstanding) if one is not None]
     outstanding = case.get("outstanding", 0) or (min(both) if both else None)
-    return Asked(
+    return TaskSpec(
         TASKS[task.id], case["protocol"], client, server, outstanding, case["state"] == "warm",
         task.description.timeout_s,
     )  # fmt: skip
 
 
-def _content(task: Task, case: JsonObject, asked: Asked, place: Path) -> Content:
+def _content(task: Task, case: JsonObject, spec: TaskSpec, place: Path) -> Content:
     size = case["document_bytes"]
-    if asked.task == "roaming":
+    if spec.task == "roaming":
         return content.profile(place, size, task.parameters["files"], task.seed)
     return content.document(place, size, task.seed)
 
 
-def _told(task: Task, case: Case, when: When, done: Done) -> Message:
-    """What no metric says: the dialect, and the exchanges by their names."""
+def _outcome(task: Task, case: Case, when: When, done: Done) -> Message:
+    """What no metric states: the dialect, and the exchanges by their names."""
     phase, iteration = when
     found = done.summary
     keep = {"capture": done.capture} if task.parameters["keep_captures"] else {}

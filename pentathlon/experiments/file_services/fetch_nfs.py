@@ -109,8 +109,8 @@ class Export:
             self._give_up(what)
 
     def _give_up(self, what: str) -> None:
-        said = self.nfs.nfs_get_error(self.context) or b"no reason given"
-        sys.exit(f"libnfs: {what}: {said.decode(errors='replace')}")
+        output = self.nfs.nfs_get_error(self.context) or b"no reason given"
+        sys.exit(f"libnfs: {what}: {output.decode(errors='replace')}")
 
     def leave(self) -> None:
         self.nfs.nfs_destroy_context(self.context)
@@ -118,15 +118,15 @@ class Export:
     def size(self, path: str) -> int:
         """Length of a file in bytes."""
         found = Stat()
-        asked = self.nfs.nfs_stat64(self.context, path.encode(), ctypes.byref(found))
-        self._check(asked, f"stat of {path}")
+        status = self.nfs.nfs_stat64(self.context, path.encode(), ctypes.byref(found))
+        self._check(status, f"stat of {path}")
         return int(found.size)
 
     def files(self, path: str) -> Iterator[str]:
         """Every file below a directory."""
         handle = ctypes.c_void_p()
-        asked = self.nfs.nfs_opendir(self.context, path.encode(), ctypes.byref(handle))
-        self._check(asked, f"list of {path}")
+        status = self.nfs.nfs_opendir(self.context, path.encode(), ctypes.byref(handle))
+        self._check(status, f"list of {path}")
         found = []
         while entry := self.nfs.nfs_readdir(self.context, handle):
             name = entry.contents.name.decode()
@@ -142,8 +142,8 @@ class Export:
     def read(self, path: str, pieces: list[tuple[int, int]], out: int, flight: int) -> None:
         """Read pieces (offset, length) of a file, `flight` at a time, into an open file."""
         handle = ctypes.c_void_p()
-        asked = self.nfs.nfs_open(self.context, path.encode(), os.O_RDONLY, ctypes.byref(handle))
-        self._check(asked, f"open of {path}")
+        status = self.nfs.nfs_open(self.context, path.encode(), os.O_RDONLY, ctypes.byref(handle))
+        self._check(status, f"open of {path}")
         waiting = list(reversed(pieces))
         flying: dict[int, tuple[int, int]] = {}
         wrong: list[str] = []
@@ -166,10 +166,10 @@ class Export:
             while waiting and len(flying) < flight:
                 token += 1
                 flying[token] = waiting.pop()
-                asked = self.nfs.nfs_pread_async(
+                status = self.nfs.nfs_pread_async(
                     self.context, handle, *flying[token], callback, token
                 )
-                self._check(asked, f"read of {path}")
+                self._check(status, f"read of {path}")
             self._serve()
         if wrong:
             sys.exit(f"read of {path}: {wrong[0]}")

@@ -20,7 +20,7 @@ from pentathlon.experiments.file_services.workdir import End, LocalPlace, Place
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.safeio.clipping import clip
 from pentathlon.testbed.endpoint import Endpoint
-from pentathlon.testbed.remote_host import FarEnd
+from pentathlon.testbed.remote_host import RemoteEndpoint
 
 IMPORT_S = 60.0
 LONGEST_COUNT = 20
@@ -58,10 +58,10 @@ find "$1" -type f -exec stat -c '%s %b %B' {} + |
 """
 
 
-class FarPrograms(Programs):
+class RemotePrograms(Programs):
     """What is installed on another machine."""
 
-    def __init__(self, host: FarEnd) -> None:
+    def __init__(self, host: RemoteEndpoint) -> None:
         self._host = host
 
     def need(self, program: str, package: str) -> str:
@@ -103,12 +103,12 @@ class FarPrograms(Programs):
         return self._host.shell("id -un").strip()
 
 
-class FarPlace(Place):
+class RemotePlace(Place):
     """A directory on another machine."""
 
-    def __init__(self, host: FarEnd, name: str, end: End) -> None:
+    def __init__(self, host: RemoteEndpoint, name: str, end: End) -> None:
         root = Path(host.far.scratch) / name
-        super().__init__(host, FarPrograms(host), root, end)
+        super().__init__(host, RemotePrograms(host), root, end)
         self._far, self._root = host, root
         host.shell('mkdir -p "$@"', *map(str, (self.own, self.shared, self.into)))
 
@@ -127,8 +127,8 @@ class FarPlace(Place):
     def make(self, *names: str) -> None:
         self._far.shell('mkdir -p "$@"', *(str(self.own / name) for name in names))
 
-    def program(self, path: Path, *beside: Path) -> Path:
-        for one in (*beside, path):
+    def program(self, path: Path, *others: Path) -> Path:
+        for one in (*others, path):
             self.write(one.name, one.read_text())
         return self.own / path.name
 
@@ -153,14 +153,14 @@ class FarPlace(Place):
 
     def _same(self, directory: Path, held: Content) -> bool:
         names = "".join(f"{name}\n" for name in held.names)
-        said = self._far.shell(DIGEST, str(directory), input=names, timeout_s=IMPORT_S)
-        return said.split() == [held.digest, hashlib.sha256(names.encode()).hexdigest()]
+        output = self._far.shell(DIGEST, str(directory), input=names, timeout_s=IMPORT_S)
+        return output.split() == [held.digest, hashlib.sha256(names.encode()).hexdigest()]
 
     def came(self) -> int:
-        said = self._far.shell(CAME, str(self.into), timeout_s=IMPORT_S).strip()
-        if not (said.isascii() and said.isdigit() and len(said) < LONGEST_COUNT):
-            raise TargetError(f"{self._far.name}: {clip(repr(said), 60)} is no number of bytes")
-        return int(said)
+        output = self._far.shell(CAME, str(self.into), timeout_s=IMPORT_S).strip()
+        if not (output.isascii() and output.isdigit() and len(output) < LONGEST_COUNT):
+            raise TargetError(f"{self._far.name}: {clip(repr(output), 60)} is no number of bytes")
+        return int(output)
 
 
 @contextlib.contextmanager
@@ -170,10 +170,10 @@ def place_of(host: Endpoint, base: Path, end: End) -> Iterator[Place]:
     Args:
         base: the trial's directory on this machine, which its owner removes.
     """
-    if not isinstance(host, FarEnd):
+    if not isinstance(host, RemoteEndpoint):
         yield LocalPlace(host, base, end)
         return
-    place = FarPlace(host, base.name, end)
+    place = RemotePlace(host, base.name, end)
     try:
         yield place
     finally:

@@ -43,7 +43,7 @@ class Login:
 
 def configuration(setup: Setup, generation: str) -> str:
     """smb.conf(5) of the server: nothing of it lies outside of its directories."""
-    directory, asked = _state(setup), setup.asked
+    directory, spec = _state(setup), setup.spec
     dialect = DIALECTS[generation]
     lines = {
         "workgroup": "PENTATHLON",
@@ -70,17 +70,17 @@ def configuration(setup: Setup, generation: str) -> str:
         # The window of TCP is tuned by the kernel; a size given here would fix it.
         "socket options": "TCP_NODELAY",
     }
-    if asked.outstanding is not None:
-        lines["max mux"] = str(asked.outstanding)
-        lines["smb2 max credits"] = str(asked.outstanding)
-    if asked.server.read_bytes is not None:
+    if spec.outstanding is not None:
+        lines["max mux"] = str(spec.outstanding)
+        lines["smb2 max credits"] = str(spec.outstanding)
+    if spec.server.read_bytes is not None:
         # SMB 2 has no shorter limit than 64 KiB ([MS-SMB2] 3.3.5.4).
-        lines["smb2 max read"] = str(max(65536, asked.server.read_bytes))
-        if asked.server.read_bytes < SMB1_LARGE_READ:
+        lines["smb2 max read"] = str(max(65536, spec.server.read_bytes))
+        if spec.server.read_bytes < SMB1_LARGE_READ:
             # Without CAP_LARGE_READX a whole answer has to fit into the server's MaxBufferSize
             # ([MS-SMB] 2.2.4.2.1), of which the client takes whole KiB.
             lines["large readwrite"] = "no"
-            lines["max xmit"] = str(max(2048, asked.server.read_bytes + SMB1_HEADER))
+            lines["max xmit"] = str(max(2048, spec.server.read_bytes + SMB1_HEADER))
     text = "[global]\n" + "".join(f"\t{key} = {value}\n" for key, value in lines.items())
     return text + f"[{SHARE}]\n\tpath = {setup.shared}\n\tread only = no\n\tguest ok = no\n"
 
@@ -100,14 +100,14 @@ def start(setup: Setup, generation: str, login: Login) -> Server:
     host.perform(["rm", "-rf", *kept], 30.0 * host.slow)
     made = host.perform(["mkdir", "-p", "-m", "755", *kept], 30.0 * host.slow)
     if made["status"] != 0:
-        raise TargetError(f"the file server's directories cannot be made: {_said(made)}")
+        raise TargetError(f"the file server's directories cannot be made: {_errors(made)}")
     file = place.write("smb.conf", configuration(setup, generation))
     added = host.perform(
         [programs.need("pdbedit", "samba"), f"--configfile={file}", "-a", "-t", "-u", login.user],
         30.0 * host.slow, input=f"{login.password}\n{login.password}\n",
     )  # fmt: skip
     if added["status"] != 0:
-        raise TargetError(f"the user of the file server cannot be made: {_said(added)}")
+        raise TargetError(f"the user of the file server cannot be made: {_errors(added)}")
     smbd = programs.need("smbd", "samba")
     command = [smbd, "--foreground", "--no-process-group", f"--configfile={file}"]
     return Server.start(place, "smbd", command, PORT, log="log.smbd")
@@ -136,6 +136,6 @@ def _state(setup: Setup) -> Path:
     return IN_MEMORY if setup.server.borrowed else setup.server.own
 
 
-def _said(performed: Performed) -> str:
+def _errors(performed: Performed) -> str:
     lines = (performed["error"] or performed["output"]).strip().splitlines()
     return lines[-1] if lines else "no reason given"

@@ -38,9 +38,9 @@ def answer(directory: Path, method: str, path: str) -> Answer:
 
 def listing(directory: Path) -> bytes:
     """The properties of a directory and of what is in it (RFC 4918, section 9.1)."""
-    told = [_response("/", directory)]
-    told += [_response(f"/{one.name}", one) for one in sorted(directory.iterdir())]
-    text = f'<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">{"".join(told)}'
+    parts = [_response("/", directory)]
+    parts += [_response(f"/{one.name}", one) for one in sorted(directory.iterdir())]
+    text = f'<?xml version="1.0" encoding="utf-8"?><D:multistatus xmlns:D="DAV:">{"".join(parts)}'
     return f"{text}</D:multistatus>".encode()
 
 
@@ -65,18 +65,18 @@ class Talk(QuicConnectionProtocol):  # type: ignore[misc]
     def quic_event_received(self, event: QuicEvent) -> None:
         if isinstance(event, ProtocolNegotiated):
             self._http = H3Connection(self._quic)
-            self._asked: dict[int, dict[bytes, bytes]] = {}
+            self._headers_of: dict[int, dict[bytes, bytes]] = {}
             return
         if not hasattr(self, "_http"):
             return
         for one in self._http.handle_event(event):
             if isinstance(one, HeadersReceived):
-                self._asked[one.stream_id] = dict(one.headers)
+                self._headers_of[one.stream_id] = dict(one.headers)
             if isinstance(one, HeadersReceived | DataReceived) and one.stream_ended:
-                self._answer(one.stream_id, self._asked.pop(one.stream_id))
+                self._answer(one.stream_id, self._headers_of.pop(one.stream_id))
 
-    def _answer(self, stream: int, asked: dict[bytes, bytes]) -> None:
-        method, path = asked[b":method"].decode(), asked[b":path"].decode()
+    def _answer(self, stream: int, request_headers: dict[bytes, bytes]) -> None:
+        method, path = request_headers[b":method"].decode(), request_headers[b":path"].decode()
         status, headers, body = answer(self.directory, method, path)
         head = [(b":status", b"%d" % status), (b"content-length", b"%d" % len(body)), *headers]
         self._http.send_headers(stream, head, end_stream=not body)

@@ -18,7 +18,7 @@ from pentathlon.testbed.answers.programs import Ended
 from pentathlon.testbed.endpoint import Endpoint
 
 FAULT = re.compile("(?i)fail|error|unable|cannot|denied|too long|in use")
-"""What the line of a log has that tells why its program did not start."""
+"""What the line of a log has that reports why its program did not start."""
 
 STATE = 3
 """Column of a socket's state in its table."""
@@ -97,7 +97,7 @@ class Server:
         return listens(self.host, self.port, self.udp)
 
     def words(self) -> str:
-        """The last line that it said; ends it."""
+        """The last line that it printed; ends it."""
         left = self.stop()
         text = left["error"] or left["output"]
         if self.read_log is not None:
@@ -105,7 +105,7 @@ class Server:
                 text = self.read_log() + text
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         faults = [line for line in lines if FAULT.search(line)]
-        return (faults or lines or ["it said nothing"])[-1]
+        return (faults or lines or ["it printed nothing"])[-1]
 
 
 def listens(host: Endpoint, port: int, udp: bool = False) -> bool:
@@ -124,8 +124,8 @@ def _sockets(host: Endpoint, names: tuple[str, ...]) -> list[str]:
     if host.apart:
         # One of them may not be there: a kernel can lack IPv6.
         files = [f"/proc/net/{name}" for name in names]
-        said = host.perform(["cat", *files], PATIENCE_S * host.slow)
-        lines = said["output"].splitlines()
+        output_lines = host.perform(["cat", *files], PATIENCE_S * host.slow)
+        lines = output_lines["output"].splitlines()
     else:
         lines = []
         for name in names:

@@ -74,7 +74,7 @@ class FileServiceInUse:
                 refused.append(link)
                 continue
             except (TargetError, OSError):
-                pass  # It is told with the cases.
+                pass  # It is reported with the cases.
             yield from run_link(task, link, self, self.file_service.ends, scratch)
         for link in refused:
             yield from run_link(task, link, self, self.file_service.ends, scratch)

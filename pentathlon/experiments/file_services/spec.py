@@ -13,7 +13,7 @@ from pentathlon.experiments.file_services.workdir import Place
 
 
 @dataclass(frozen=True)
-class Asked:
+class TaskSpec:
     """What a trial is to do.
 
     Attributes:
@@ -45,7 +45,7 @@ class Setup:
     """
 
     testbed: Testbed
-    asked: Asked
+    spec: TaskSpec
     held: Content
     server: Place
     client: Place

@@ -136,7 +136,8 @@ class TestbedMaker(Protocol):
     Guests write the files of their tasks to the directory `scratch` of this machine.
 
     Raises:
-        TargetError: the link cannot be made, or (`LinkRefused`) does not do what its profile says.
+        TargetError: the link cannot be made, or (`LinkRefused`) does not do what its profile
+            states.
     """
 
     def __call__(self, link: str, timeout_s: float, scratch: Path) -> Testbed: ...

@@ -14,7 +14,7 @@ from pentathlon.experiments.file_services import client_errors, protocols
 from pentathlon.experiments.file_services.capture.summary import Summary, summarise
 from pentathlon.experiments.file_services.content import Content
 from pentathlon.experiments.file_services.protocols.base import Family, Service
-from pentathlon.experiments.file_services.spec import Asked, Setup
+from pentathlon.experiments.file_services.spec import Setup, TaskSpec
 from pentathlon.experiments.file_services.testbed import Testbed
 from pentathlon.machine.errors import TargetError
 from pentathlon.testbed.answers.programs import Performed
@@ -63,11 +63,11 @@ def directories(parent: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def set_up(testbed: Testbed, asked: Asked) -> list[str]:
+def set_up(testbed: Testbed, spec: TaskSpec) -> list[str]:
     """Let the ends behave as asked; what they refuse, one sentence each."""
     return [
-        *testbed.behave("client", asked.client.settings()),
-        *testbed.behave("server", asked.server.settings()),
+        *testbed.behave("client", spec.client.settings()),
+        *testbed.behave("server", spec.server.settings()),
     ]
 
 
@@ -81,12 +81,12 @@ def run(setup: Setup) -> Done:
         CaptureError: the packets could not be captured.
         OSError: a file of this machine could not be written or read.
     """
-    asked, testbed = setup.asked, setup.testbed
-    family = protocols.family(asked.protocol)
+    spec, testbed = setup.spec, setup.testbed
+    family = protocols.family(spec.protocol)
     setup.server.forget()
     service = family.start(setup)
     try:
-        if asked.warm:
+        if spec.warm:
             _check(_perform(setup, family, service), setup, family, service)
             setup.client.empty()
         trial = secrets.token_hex(4)
@@ -119,7 +119,7 @@ def limit_s(testbed: Testbed, held: Content) -> float:
 
 def _limit_s(setup: Setup) -> float:
     """What the link needs with patience, or less where the study allows less."""
-    return min(limit_s(setup.testbed, setup.held), setup.asked.timeout_s)
+    return min(limit_s(setup.testbed, setup.held), setup.spec.timeout_s)
 
 
 def _perform(setup: Setup, family: Family, service: Service) -> Performed:
@@ -165,13 +165,13 @@ def _why(done: Performed, setup: Setup, family: Family, service: Service) -> str
         return f"the link was cut in mid-task{so_far}"
     if done["timed_out"]:
         return f"the client was not done after {_limit_s(setup):.0f} s{so_far}"
-    said = client_errors.reason(done, family)
-    if said is None and done["status"] == 0:
+    message = client_errors.reason(done, family)
+    if message is None and done["status"] == 0:
         # A write that was cut short by the end of the disk is no error to every client (write(2)).
         other = "the client got other files than the server holds"
-        said = "the client's disk is full" if _full(setup) else other
-    if said is not None:
-        return f"{said}{so_far}"
+        message = "the client's disk is full" if _full(setup) else other
+    if message is not None:
+        return f"{message}{so_far}"
     return f"the client ended with {done['status']}: {client_errors.last_words(done)}{so_far}"
 
 

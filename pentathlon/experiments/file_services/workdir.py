@@ -1,7 +1,8 @@
 """A place: what an end has of its own for one trial, its files and its programs.
 
 Namespaces and guests see the directories of this machine, another machine does not
-(`far.FarPlace`). Whoever makes a server's configuration or looks what a client got asks the place.
+(`remote_workdir.RemotePlace`). What makes a server's configuration or checks a client's files uses
+the place.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Place(ABC):
         """Directories of the end's own, where they are not there yet."""
 
     @abstractmethod
-    def program(self, path: Path, *beside: Path) -> Path:
+    def program(self, path: Path, *others: Path) -> Path:
         """Where a program of this package lies for the end, with files beside it that it reads."""
 
     @abstractmethod
@@ -114,7 +115,7 @@ class LocalPlace(Place):
         for name in names:
             (self.own / name).mkdir(exist_ok=True)
 
-    def program(self, path: Path, *beside: Path) -> Path:
+    def program(self, path: Path, *others: Path) -> Path:
         return path
 
     def take(self, held: Content) -> None:

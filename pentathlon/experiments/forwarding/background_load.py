@@ -1,4 +1,4 @@
-"""What runs on the forwarder beside a flow: the soaker, the watcher, the competitor, and pings."""
+"""What runs on the forwarder beside a flow: the CPU hog, the watcher, the competitor, and pings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pentathlon.protocol.requests.session import Placement
 from pentathlon.protocol.requests.works import Compete, Ping, Watch, Work
 from pentathlon.testbed.answers.counters import Reading
 from pentathlon.testbed.answers.jobs import Batch, Pinged, Stopped, Watched
-from pentathlon.testbed.availability import soaker, units_per_second
+from pentathlon.testbed.availability import cpu_hog, units_per_second
 from pentathlon.testbed.cables import BACK
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 
@@ -60,13 +60,13 @@ def lacking(job: str, reason: object) -> str:
 
 
 def calibrate(bed: Testbed, policy: str) -> float:
-    """Units per second of the soaker on the forwarder with nothing beside it.
+    """Units per second of the CPU hog on the forwarder with nothing beside it.
 
     The policy "idle" takes what nobody wants, which on a machine with other work can be nothing for
-    a while: it is asked for several times. 0: there was none, and what is left cannot be told.
+    a while: it is measured several times. 0: there was none, and what is left is unknown.
     """
     for _ in range(CALIBRATIONS):
-        bed.forwarder.start("soak", soaker(policy))
+        bed.forwarder.start("soak", cpu_hog(policy))
         bed.weigh(Competitor("none").weight(policy))
         time.sleep(CALIBRATION_S)
         bed.weigh(0)
@@ -114,10 +114,10 @@ class Competitor:
         )
         return Compete(workload=self.workload, copies=self.copies, placement=placement)
 
-    def weight(self, soaker: str) -> int:
+    def weight(self, cpu_hog: str) -> int:
         """The nice value of the forwarder's programs together (`Testbed.weigh`)."""
         if not self.present:
-            return IDLE_NICE if soaker == "idle" else 0
+            return IDLE_NICE if cpu_hog == "idle" else 0
         return IDLE_NICE if self.scheduler == "idle" else self.nice
 
 
@@ -212,7 +212,7 @@ def watching(
     """Read beside a flow for as long as the context lasts.
 
     Args:
-        idle_units: what the soaker does with nothing beside it, `calibrate`: it runs beside this
+        idle_units: what the CPU hog does with nothing beside it, `calibrate`: it runs beside this
             flow, and nothing else is read, since to the system's counters its time is busy time.
             None: it does not run, and everything else is read.
     """
@@ -232,7 +232,7 @@ def watching(
             (bed.generator, "ping", Ping(peer=BACK[version], period_ms=PING_MS)),
         ]
         if idle_units is not None:
-            jobs = [(bed.forwarder, "soak", soaker(parameters["soaker"]))]
+            jobs = [(bed.forwarder, "soak", cpu_hog(parameters["cpu_hog"]))]
         for host, job, order in jobs:
             try:
                 host.start(job, order)
@@ -240,7 +240,7 @@ def watching(
                 found.lacks(job, error)
                 continue
             stack.callback(finish, host, job)
-        bed.weigh(competitor.weight("none" if idle_units is None else parameters["soaker"]))
+        bed.weigh(competitor.weight("none" if idle_units is None else parameters["cpu_hog"]))
         try:
             yield found
         finally:
@@ -268,11 +268,11 @@ def watching(
         values["cpu_available"] = 100 * units_per_second(stopped["soak"], begin, end) / idle_units
     if "ping" in stopped:
         pinged: Pinged = stopped["ping"]["yields"][0]
-        asked = pinged["round_trip_ns"]
-        answered = [t for t in asked if t is not None]
+        round_trips = pinged["round_trip_ns"]
+        answered = [t for t in round_trips if t is not None]
         values["ping_round_trip"] = _mean(t / 1e3 for t in answered)
         if not answered:
-            found.lacks("ping", f"none of {len(asked)} echo requests was answered")
+            found.lacks("ping", f"none of {len(round_trips)} echo requests was answered")
     found.values = {name: value for name, value in values.items() if value is not None}
 
 

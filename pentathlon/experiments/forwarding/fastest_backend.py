@@ -1,4 +1,4 @@
-"""`rung = "best"`: the fastest way of sending that the generator's system has, tried out."""
+"""`transmit_backend = "best"`: the fastest that the generator's system has, tried out."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pentathlon.testbed.trial import Task
 
 PROBE_S = 0.2
 PROBE_RATE = 1000.0
-"""Packets/s that every rung can send; the question is whether they leave and come back at all."""
+"""Packets/s that every transmit backend can send; the question is whether they come back at all."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The rung that is taken.
+    """The transmit backend that is taken.
 
     Attributes:
-        rung: its name.
-        refused: faster rungs, and why they were not taken.
+        transmit_backend: its name.
+        refused: faster transmit backends, and why they were not taken.
     """
 
-    rung: str
+    transmit_backend: str
     refused: dict[str, str]
 
 
@@ -40,23 +40,25 @@ def altered(task: Task, **parameters: Any) -> Task:
 
 
 def choose(task: Task, bed: Testbed, setting: Setting) -> Choice:
-    """Try the rungs one after the other, the fastest first, by a short flow of few packets.
+    """Try the transmit backends in turn, the fastest first, by a short flow of few packets.
 
     Raises:
         Unsupported: none works, or the forwarder cannot have the setting.
     """
     refused: dict[str, str] = {}
-    for rung in FASTEST_FIRST:
-        probe = altered(task, rung=rung, duration_s=PROBE_S, ramp_s=0.0)
+    for backend in FASTEST_FIRST:
+        probe = altered(task, transmit_backend=backend, duration_s=PROBE_S, ramp_s=0.0)
         reason = _refused(probe, bed, setting)
         if reason is None:
-            return Choice(rung, refused)
-        refused[rung] = reason
-    raise Unsupported("; ".join(f'rung "{rung}": {reason}' for rung, reason in refused.items()))
+            return Choice(backend, refused)
+        refused[backend] = reason
+    raise Unsupported(
+        "; ".join(f'transmit backend "{backend}": {reason}' for backend, reason in refused.items())
+    )
 
 
 def _refused(probe: Task, bed: Testbed, setting: Setting) -> str | None:
-    """Why a rung cannot be used; None: it can."""
+    """Why a transmit backend cannot be used; None: it can."""
     last = ""
     for _ in range(TRIES):
         try:
@@ -81,31 +83,36 @@ def _refused(probe: Task, bed: Testbed, setting: Setting) -> str | None:
 
 
 class FastestBackend:
-    """The rung of a task: the study's, or the one that is chosen before its first case.
+    """The transmit backend of a task: the study's, or the one that is chosen before its first case.
 
     Attributes:
-        task: the task, with the rung that is used.
+        task: the task, with the transmit backend that is used.
     """
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self._left_open = task.parameters["rung"] == BEST
+        self._left_open = task.parameters["transmit_backend"] == BEST
 
     def settle(self, bed: Testbed, setting: Setting) -> Iterator[Message]:
-        """Choose, if that is left open yet: an `error` for each faster rung that is refused.
+        """Choose, if that is left open yet: an `error` for each faster one that is refused.
 
         Raises:
             Unsupported, CommandError: see `choose`.
         """
-        if self.task.parameters["rung"] != BEST:
+        if self.task.parameters["transmit_backend"] != BEST:
             return
         choice = choose(self.task, bed, setting)
-        self.task = altered(self.task, rung=choice.rung)
-        for rung, reason in choice.refused.items():
-            yield self.task.error("unsupported", reason, {**setting.case, "rung": rung})
+        self.task = altered(self.task, transmit_backend=choice.transmit_backend)
+        for backend, reason in choice.refused.items():
+            yield self.task.error(
+                "unsupported", reason, {**setting.case, "transmit_backend": backend}
+            )
 
     def named(self, setting: Setting) -> Setting:
-        """The setting, which names the rung where the study does not."""
+        """The setting, which names the transmit backend where the study does not."""
         if not self._left_open:
             return setting
-        return replace(setting, case={**setting.case, "rung": self.task.parameters["rung"]})
+        return replace(
+            setting,
+            case={**setting.case, "transmit_backend": self.task.parameters["transmit_backend"]},
+        )

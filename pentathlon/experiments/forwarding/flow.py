@@ -36,7 +36,7 @@ ROUND_TRIPS = {
 """Metric -> quantile of `flow_metrics.Delay`."""
 
 READERS = {"send": "recv", "live": "xdp"}
-"""Rung -> how what comes back is taken; all others by recvmmsg(2)."""
+"""Transmit backend -> how what comes back is taken; all others by recvmmsg(2)."""
 
 
 def overhead(version: int) -> int:
@@ -134,10 +134,11 @@ def run_flow(
     length_s = ramp_s + task.parameters["duration_s"]
     generator = bed.generator
     session = task.session[:16]
-    rung = task.parameters["rung"]
+    backend = task.parameters["transmit_backend"]
     received = ReceiveFlow(
-        flow=0, protocol="udp", address=BACK[version], buffer_bytes=BUFFER_BYTES, rung=rung,
-        reader=READERS.get(rung, "recvmmsg"),
+        flow=0, protocol="udp", address=BACK[version], buffer_bytes=BUFFER_BYTES,
+        transmit_backend=backend,
+        reader=READERS.get(backend, "recvmmsg"),
     )  # fmt: skip
     generator.start(f"watch-{name}", Watch(period_ms=60_000))
     try:
@@ -152,7 +153,7 @@ def run_flow(
             size={"model": "constant", "value": frame_bytes - overhead(version)},
             gap={"of": distributions.parse(f"constant {packet_rate:g}"), "rate": True},
             duration_s=length_s,
-            rung=rung,
+            transmit_backend=backend,
         )
         exchange = Exchange(address="127.0.0.1", port=ready["exchange_port"])
         order = Send(
@@ -170,13 +171,13 @@ def run_flow(
             raise RecordsError(f'the generator left no records of the kind "{end}"')
     lost_here = counters.receiver_losses(watched["yields"][0]["whole"], bed.generator_cpus)
     began = generator.zero_s + answer["start_ns"] * 1e-9
-    judged = judge(
+    judgement = judge(
         join.join(records.Records(files["sent"]), records.Records(files["received"])),
         lost_here, packet_rate, task.parameters["duration_s"],
         task.parameters["lateness_limit_ms"], ramp_s=ramp_s,
-        timed=rung not in transmit_backends.MUTE,
+        timed=backend not in transmit_backends.MUTE,
     )  # fmt: skip
-    return replace(judged, times=(began + ramp_s, began + length_s))
+    return replace(judgement, times=(began + ramp_s, began + length_s))
 
 
 def judge(

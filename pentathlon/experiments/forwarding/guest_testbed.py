@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pentathlon.experiments.forwarding.testbed import Testbed, TestbedMaker, places, start_generator
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol.requests.commands import Forward
-from pentathlon.targets.capabilities import Card, CardTarget, FarTarget
+from pentathlon.targets.capabilities import Card, CardTarget, RemoteTarget
 from pentathlon.targets.contract import Target
 from pentathlon.targets.session import ProcessSession
 from pentathlon.testbed import hosts
@@ -33,7 +33,7 @@ from pentathlon.testbed.endpoint import Endpoint
 from pentathlon.testbed.ends import end_of
 
 
-def guest_bed(target: CardTarget, peer: Sequence[int] | None) -> TestbedMaker:
+def guest_testbed(target: CardTarget, peer: Sequence[int] | None) -> TestbedMaker:
     """The forwarder is a guest, whose network cards lead to the generator.
 
     What joins them is what its kind takes: packet sockets at the far ends of veth pairs of the
@@ -68,8 +68,8 @@ def guest_bed(target: CardTarget, peer: Sequence[int] | None) -> TestbedMaker:
     return make
 
 
-def machine_bed(
-    target: FarTarget,
+def machine_testbed(
+    target: RemoteTarget,
     peer: Sequence[int] | None,
     own: tuple[str, str],
     theirs: tuple[str, str],

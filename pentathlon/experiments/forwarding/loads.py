@@ -73,19 +73,19 @@ def find(lost: Callable[[float], float], highest: float) -> Knee:
         else:
             top, step = step, step / COARSE
     share = f"{100 * ALLOWED:g} %"
-    said = f"100 % are {found.passed:.6g} packets/s"
+    text = f"100 % are {found.passed:.6g} packets/s"
     if found.failed is not None:
         return Knee(
             found.passed, None,
-            f"{said}, the highest load of which no more than {share} was lost; "
+            f"{text}, the highest load of which no more than {share} was lost; "
             f"at {found.failed:.6g} more was",
         )  # fmt: skip
     if found.passed >= highest:
         return Knee(
             found.passed, None,
-            f"{said}, where the search began: no more than {share} was lost, the limit is above",
+            f"{text}, where the search began: no more than {share} was lost, the limit is above",
         )  # fmt: skip
     return Knee(
         found.passed, found.reason,
-        f"{said}, the highest load that the generator could offer; no more than {share} was lost",
+        f"{text}, the highest load that the generator could offer; no more than {share} was lost",
     )  # fmt: skip

@@ -27,13 +27,13 @@ LOADS = (50, 90, 100)
 
 def run_ndr(task: Task, bed: Testbed) -> Iterator[Message]:
     """Every case of the task: `sample` events for each repetition of the search, or an `error`."""
-    rung = FastestBackend(task)
-    for asked in settings(task.parameters):
-        case = asked.case
+    backend = FastestBackend(task)
+    for requested in settings(task.parameters):
+        case = requested.case
         yield task.progress("case", case)
         try:
-            yield from rung.settle(bed, asked)
-            task, setting = rung.task, rung.named(asked)
+            yield from backend.settle(bed, requested)
+            task, setting = backend.task, backend.named(requested)
             case = setting.case
             set_up(bed, task.parameters, setting)
             with background_load.competing(bed, setting.competitor, LEAD_S):

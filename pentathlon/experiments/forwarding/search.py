@@ -69,7 +69,7 @@ def highest_rate(
         try:
             passes = _passes(trial, rate, allowed, trials, found.tried)
         except CannotOffer as error:
-            # What cannot be offered says nothing of the device: the search goes on below it.
+            # What cannot be offered states nothing of the device: the search goes on below it.
             found.reason = str(error)
             upper = rate
         else:
@@ -114,8 +114,8 @@ def contradiction(trial: Trial, found: Found, *, allowed: float = 0.0) -> str | 
             return (
                 f"the search took {rate:.6g} packets/s for a rate that "
                 f"{'passes' if passed else 'fails'}, and {max(good, bad)} of {len(losses)} trials "
-                "of it say the opposite: something else on the machine decided; set trials = 3 or "
-                "more, or keep the machine free of other work"
+                "of it have the opposite result: something else on the machine decided; set trials "
+                "= 3 or more, or keep the machine free of other work"
             )
     return None
 

@@ -103,7 +103,7 @@ def set_up(bed: Testbed, parameters: JsonObject, setting: Setting) -> None:
     bed.tune(
         Tuning(values["budget"], values["routes"], values["firewall_rules"], setting.version)
     )  # fmt: skip
-    bed.steer(values["steering"], live=parameters["rung"] == "live")
+    bed.steer(values["steering"], live=parameters["transmit_backend"] == "live")
 
 
 FAILURES = (Unsupported, CommandError, InvalidTrial, RecordsError)

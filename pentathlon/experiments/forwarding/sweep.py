@@ -32,20 +32,20 @@ class Yield:
 def run_sweep(task: Task, bed: Testbed) -> Iterator[Message]:
     """Every case of the task: `sample` events for what each trial yields, or an `error`."""
     parameters = task.parameters
-    policy = parameters["soaker"]
-    idle_units, no_soaker = None, list[str]()
-    rung = FastestBackend(task)
+    policy = parameters["cpu_hog"]
+    idle_units, no_cpu_hog = None, list[str]()
+    backend = FastestBackend(task)
     knees: dict[str, loads.Knee] = {}
-    for asked in settings(parameters):
+    for requested in settings(parameters):
         try:
-            yield from rung.settle(bed, asked)
-            task, setting = rung.task, rung.named(asked)
+            yield from backend.settle(bed, requested)
+            task, setting = backend.task, backend.named(requested)
             parameters = task.parameters
             if parameters["loads"] == "automatic":
                 yield from _search(task, bed, setting, knees)
             chosen = _loads(parameters, setting, knees)
         except FAILURES as error:
-            yield failure(task, error, asked.case)
+            yield failure(task, error, requested.case)
             continue
         for load, rate in chosen:
             case = {**load, **setting.case}
@@ -55,12 +55,12 @@ def run_sweep(task: Task, bed: Testbed) -> Iterator[Message]:
                 continue
             try:
                 set_up(bed, parameters, setting)
-                if policy != "none" and idle_units is None and not no_soaker:
+                if policy != "none" and idle_units is None and not no_cpu_hog:
                     try:
                         idle_units = background_load.calibrate(bed, policy)
                     except CommandError as error:
-                        no_soaker = [background_load.lacking("soak", error)]
-                refused = dict.fromkeys(no_soaker)  # In their order, each reason once a case.
+                        no_cpu_hog = [background_load.lacking("soak", error)]
+                refused = dict.fromkeys(no_cpu_hog)  # In their order, each reason once a case.
                 for phase, iteration in task.phases():
                     found = _measured(task, bed, rate, setting, idle_units)
                     refused |= dict.fromkeys(found.refused)
@@ -147,7 +147,7 @@ def _beyond(load: dict[str, int], setting: Setting, knees: dict[str, loads.Knee]
 def _measured(
     task: Task, bed: Testbed, rate: float, setting: Setting, idle_units: float | None
 ) -> Yield:
-    """What a flow yields, and a second one with the soaker beside it, where the study has it.
+    """What a flow yields, and a second one with the CPU hog beside it, where the study has it.
 
     Each is made again where it was invalid. What the second one lacks costs the first one nothing.
     """
@@ -156,13 +156,13 @@ def _measured(
         return first
     if not idle_units:
         reason = background_load.lacking(
-            "soak", "with nothing beside it the soaker got no time to compare"
+            "soak", "with nothing beside it the CPU hog got no time to compare"
         )
         return Yield(first.values, [*first.refused, reason])
     try:
         second = valid(lambda: _trial(task, bed, rate, setting, idle_units))
     except InvalidTrial as error:
-        reason = background_load.lacking("soak", f"the flow with the soaker was invalid: {error}")
+        reason = background_load.lacking("soak", f"the flow with the CPU hog was invalid: {error}")
         return Yield(first.values, [*first.refused, reason])
     own = {
         name: value

@@ -102,7 +102,7 @@ class Testbed:
             raise Unsupported(f"IP version {version}: {self.refused[version]}")
 
     def steer(self, how: str, *, live: bool = False) -> None:
-        """Let the forwarder's received packets be handled as `how` says (catalog, `steering`).
+        """Let the forwarder's received packets be handled as `how` states (catalog, `steering`).
 
         Args:
             live: the generator's frames are made in the kernel, and need an interface that polls.
@@ -112,7 +112,7 @@ class Testbed:
         """
         threaded = f"/sys/class/net/{FORWARDER[0]}/threaded"
         if self.steerable and self.steering == "threaded" != how:
-            # An interface that no longer polls cannot be told who should.
+            # An interface that no longer polls cannot be assigned to who should.
             self._set(threaded, "0")
         self._gather(live or (self.steerable and how == "threaded"))
         if how == self.steering:
@@ -207,7 +207,7 @@ class TestbedMaker(Protocol):
 def places(
     own: Sequence[int] | None, peer: Sequence[int] | None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """CPUs of forwarder and generator: apart, where there are several and the study says nothing.
+    """CPUs of forwarder and generator: apart, where there are several and the study states nothing.
 
     The forwarder gets the last CPU, the generator all others.
     """
@@ -233,7 +233,7 @@ def remarks(forwarder: Sequence[int], generator: Sequence[int]) -> list[str]:
     return found
 
 
-def netns_bed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMaker:
+def netns_testbed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMaker:
     """Both hosts are network namespaces; two veth(4) pairs join them."""
 
     def make(timeout_s: float) -> Testbed:

@@ -20,7 +20,7 @@ def valid(
     """What a trial yields; one that is invalid is made again, up to `TRIES` times in all.
 
     Args:
-        again: is told why a trial that is made again was invalid.
+        again: receives why a trial that is made again was invalid.
 
     Raises:
         InvalidTrial: the last one was invalid too.
@@ -36,8 +36,8 @@ def valid(
 class Offers:
     """The trials of a search (`search.Trial`), of which one that is invalid is made again.
 
-    One invalid trial is the machine's; that the generator cannot offer a load is said by `TRIES` of
-    them, and then it is not asked for that load again.
+    One invalid trial is the machine's; that the generator cannot offer a load is shown by `TRIES`
+    of them, and then that load is not tried again.
     """
 
     def __init__(self, flow: Callable[[float], Flow]) -> None:

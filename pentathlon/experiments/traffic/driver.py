@@ -13,7 +13,7 @@ from pentathlon.protocol.events import Case, Error, JsonObject, Message, Sample
 from pentathlon.study import flows
 from pentathlon.study.distributions import ModelError
 from pentathlon.testbed import availability
-from pentathlon.testbed.availability import Soaked
+from pentathlon.testbed.availability import CpuHogs
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.trial import Task, When
 
@@ -54,18 +54,18 @@ def run_traffic(task: Task, first: Endpoint, second: Endpoint) -> Iterator[Messa
 def _trials(task: Task, case: Case, first: Endpoint, second: Endpoint) -> Iterator[Message]:
     parameters = task.parameters
     try:
-        asked = flows.flows(parameters, case)
+        requested = flows.flows(parameters, case)
         refused: dict[str, None] = {}  # In their order, each reason once.
         for phase, iteration in task.phases():
-            with availability.soaking(parameters["soaker"], (first, second)) as soaked:
-                trial = run_trial(task, case, asked, first, second)
+            with availability.cpu_hogs_on(parameters["cpu_hog"], (first, second)) as cpu_hogs:
+                trial = run_trial(task, case, requested, first, second)
             results = judge(trial)
             yield from _kept(task, case, (phase, iteration), trial, results)
             _check(results, parameters)
             yield from _samples(task, case, (phase, iteration), trial, results)
-            yield from _available(task, case, (phase, iteration), trial, soaked)
+            yield from _available(task, case, (phase, iteration), trial, cpu_hogs)
             refused |= dict.fromkeys(one.merges for one in results if one.merges)
-            refused |= dict.fromkeys(_unread(trial, soaked))
+            refused |= dict.fromkeys(_unread(trial, cpu_hogs))
         for reason in refused:
             yield task.error("unsupported", reason, case)
     except ModelError as error:
@@ -92,44 +92,44 @@ def _samples(
         if result.flow.protocol == "tcp":
             host = trial.hosts[int(result.flow.back)]
             found |= values.of_tcp(trial.sent[result.number], host, result.trips)
-        rung = str(case.get("rung", "send"))
+        backend = str(case.get("transmit_backend", "send"))
         for name, value in found.items():
             merged = result.merges and name in transmit_backends.MERGED
-            if merged or transmit_backends.is_meaningless(name, rung):
+            if merged or transmit_backends.is_meaningless(name, backend):
                 continue
             yield _sample(task, own, when, (name, value, result.found.sent, trial.seconds))
     packets = _packets(results)
     for end, host in zip(_ends(trial), trial.hosts, strict=True):
-        soaked = values.spoilt_by_soaker(end) if task.parameters["soaker"] != "none" else ()
+        spoilt = values.spoilt_by_cpu_hog(end) if task.parameters["cpu_hog"] != "none" else ()
         found = values.of_host(host, end, packets)
         if trial.one_kernel:
             # Its CPU time is that of both hosts: the sender's window tells it once.
             busy = found.pop(f"packet_busy_{end}", None)
-            if busy is not None and end == "sender" and not soaked:
+            if busy is not None and end == "sender" and not spoilt:
                 found["packet_busy_both"] = busy
         for name, value in found.items():
-            if name in soaked:
+            if name in spoilt:
                 continue
             yield _sample(task, case, when, (name, value, packets, values.window_s(host)))
 
 
 def _available(
-    task: Task, case: Case, when: When, trial: Trial, soaked: Soaked
+    task: Task, case: Case, when: When, trial: Trial, cpu_hogs: CpuHogs
 ) -> Iterator[Message]:
-    """What the soakers of both hosts got of what they get with nothing beside them."""
+    """What the CPU hogs of both hosts got of what they get with nothing beside them."""
     for end, percent, host in zip(
-        _ends(trial), soaked.percent(trial.hosts), trial.hosts, strict=False
+        _ends(trial), cpu_hogs.percent(trial.hosts), trial.hosts, strict=False
     ):
         if not isinstance(percent, str):
             measured = (f"cpu_available_{end}", percent, 1, values.window_s(host))
             yield _sample(task, case, when, measured)
 
 
-def _unread(trial: Trial, soaked: Soaked) -> list[str]:
-    """What the soakers could not measure, and why; a sentence each."""
+def _unread(trial: Trial, cpu_hogs: CpuHogs) -> list[str]:
+    """What the CPU hogs could not measure, and why; a sentence each."""
     return [
         f"cpu_available_{end}: {why}"
-        for end, why in zip(_ends(trial), soaked.percent(trial.hosts), strict=False)
+        for end, why in zip(_ends(trial), cpu_hogs.percent(trial.hosts), strict=False)
         if isinstance(why, str)
     ]
 
@@ -154,7 +154,7 @@ def _sample(task: Task, case: Case, when: When, measured: tuple[str, float, int,
 
 
 def lateness_limit(result: FlowResult, parameters: JsonObject) -> float:
-    """How late 1 % of a flow's packets may be, in seconds: what the study says, else by the flow.
+    """How late 1 % of a flow's packets may be, in seconds: what the study states, else by the flow.
 
     A generator that is put aside by other programs for a while catches up: its packets are late by
     no more than a scheduler lets programs wait. One that cannot keep up is late by more and more,
@@ -169,7 +169,7 @@ def lateness_limit(result: FlowResult, parameters: JsonObject) -> float:
 
 
 def short_of_load(result: FlowResult, least_percent: float) -> str | None:
-    """Why what was sent is not the load that was asked for; None: it is.
+    """Why what was sent is not the load that was requested; None: it is.
 
     Args:
         least_percent: least share of the packets that were due. A flow without a schedule, and one
@@ -182,7 +182,7 @@ def short_of_load(result: FlowResult, least_percent: float) -> str | None:
     if due:
         words += f" of {due:,} that were due"
     if sent and due:
-        words += f" ({100 * sent / due:.2g} %), and at least {least_percent:g} % are asked for"
+        words += f" ({100 * sent / due:.2g} %), and at least {least_percent:g} % are requested"
     if result.refused:
         words += f"; its system refused {result.refused:,}"
     return words
@@ -215,7 +215,7 @@ def _check(results: list[FlowResult], parameters: JsonObject) -> None:
             )
         if far is not None and far > parameters["fit_limit"]:
             raise InvalidTrial(
-                f"{name}the times between packets are not those that were asked for: their "
+                f"{name}the times between packets are not those that were requested: their "
                 f"distribution is {far:.3g} away from the model's (Kolmogorov's distance), and "
                 f"{parameters['fit_limit']:g} is allowed"
             )

@@ -57,9 +57,9 @@ class FlowResult:
             not.
         port: of its receiver.
         stopped: why its sender ended before its time.
-        due: packets that were due before its end; None: it has no schedule, or nobody says.
+        due: packets that were due before its end; None: it has no schedule, or nobody states.
         refused: packets that the sender's system refused to take.
-        stamps: the kernels' times, where they were asked for.
+        stamps: the kernels' times, where they were requested.
         further: metrics beside those of `found` and `trips`.
         jitter: its series (`traffic.jitter`); empty where it is unknown.
     """
@@ -97,7 +97,9 @@ def judge(trial: Trial) -> list[FlowResult]:
         RecordsError: a file of records is torn or damaged.
     """
     lines: dict[int, clocks.ClockDifference | None] = {}
-    for sender in (0, 1) if not transmit_backends.is_meaningless("delay", trial.rung) else ():
+    for sender in (
+        (0, 1) if not transmit_backends.is_meaningless("delay", trial.transmit_backend) else ()
+    ):
         if data := trial.files.get((sender, "exchange", 0)):
             timers = (trial.timers[sender], trial.timers[1 - sender])
             lines[sender] = clocks.between(records.exchanges(data), *timers)
@@ -121,7 +123,7 @@ def _flow(
     counts: list[Mapping[str, Any]]
     counts = [each.get(place, {}) for each, place in
               ((trial.sent, source), (trial.received, number), (trial.echoed, number))]  # fmt: skip
-    # An end that lost records last says so in its counts only.
+    # An end that lost records last reports it in its counts only.
     losses = [max(one.lost_records if one is not None else 0, count.get("lost_records", 0))
               for one, count in zip((sent, got, echoes), counts, strict=True)]  # fmt: skip
     both = join.join(sent, got) if got is not None and not losses[0] + losses[1] else None
@@ -169,7 +171,7 @@ def _flow(
         refused=int(counts[0].get("refused", 0)),
         stamps=kernel,
         further=further,
-        jitter=[] if counts[1].get("merges") else _jitter(both, line, trial.rung),
+        jitter=[] if counts[1].get("merges") else _jitter(both, line, trial.transmit_backend),
     )
 
 
@@ -186,9 +188,9 @@ def _metrics(
 
 
 def _jitter(
-    both: join.Joined | None, line: clocks.ClockDifference | None, rung: str
+    both: join.Joined | None, line: clocks.ClockDifference | None, backend: str
 ) -> list[tuple[float, float, float]]:
-    if both is None or transmit_backends.is_meaningless("jitter", rung):
+    if both is None or transmit_backends.is_meaningless("jitter", backend):
         return []
     return jitter.series(both, series.arrivals(both, line))
 
@@ -228,7 +230,7 @@ def _trips(back: join.Joined | None) -> flow_metrics.Delay | None:
 
 
 def event_of(result: FlowResult) -> dict[str, Any]:
-    """What the `packets` event says of a flow (docs/results.md)."""
+    """What the `packets` event states of a flow (docs/results.md)."""
     found, line = result.found, result.clocks
     return {
         "flow": result.number,

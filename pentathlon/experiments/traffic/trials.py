@@ -41,7 +41,7 @@ class Trial:
         files: records by host (0, 1), kind and flow.
         hosts: counters of both hosts over the flows; empty where they are unknown.
         announced: the hosts that send and have told the other one when.
-        rung: how the packets are handed over.
+        transmit_backend: how the packets are handed over.
         timers: of both hosts.
         one_kernel: both hosts are one to what their counters count.
     """
@@ -56,7 +56,7 @@ class Trial:
     files: dict[tuple[int, str, int], bytes] = field(default_factory=dict)
     hosts: list[HostCounters] = field(default_factory=lambda: [{}, {}])
     announced: set[int] = field(default_factory=set)
-    rung: str = "send"
+    transmit_backend: str = "send"
     timers: tuple[Counter | None, Counter | None] = (None, None)
     one_kernel: bool = False
 
@@ -66,7 +66,7 @@ class Trial:
 
 
 def run_trial(
-    task: Task, case: JsonObject, asked: list[Flow], first: Endpoint, second: Endpoint
+    task: Task, case: JsonObject, requests: list[Flow], first: Endpoint, second: Endpoint
 ) -> Trial:
     """Run the flows of a case together.
 
@@ -78,14 +78,14 @@ def run_trial(
     name = secrets.token_hex(4)
     version = case["ip_version"]
     addresses = (first.addresses[version], second.addresses[version])
-    trial = Trial(asked, max(flow.end_s for flow in asked), addresses)
+    trial = Trial(requests, max(flow.end_s for flow in requests), addresses)
     session = task.session[:16]
     trial.timers = (first.timer, second.timer)
-    # Hosts whose systems do not tell (Wine) are programs of this machine.
+    # Hosts whose systems do not report (Wine) are programs of this machine.
     trial.one_kernel = first.kernel == second.kernel
-    rung = trial.rung = case.get("rung", "send")
-    receiving = transmit_backends.receiving(rung, task.parameters["receiver"])
-    if not task.parameters["echo"] or rung in transmit_backends.MUTE:
+    backend = trial.transmit_backend = case.get("transmit_backend", "send")
+    receiving = transmit_backends.receiving(backend, task.parameters["receiver"])
+    if not task.parameters["echo"] or backend in transmit_backends.MUTE:
         receiving["role"] = "receive"
     if task.parameters["kernel_times"]:
         receiving |= {"stamps": True, "reader": "recv"}
@@ -95,7 +95,7 @@ def run_trial(
         for sender in (0, 1):
             if not trial.sends(sender):
                 continue
-            own = {n: flow for n, flow in enumerate(asked) if flow.back == bool(sender)}
+            own = {n: flow for n, flow in enumerate(requests) if flow.back == bool(sender)}
             ready = ends[1 - sender].listen(
                 Listen(
                     trial=name,
@@ -151,28 +151,28 @@ def run_trial(
 def _received(
     number: int, flow: Flow, trial: Trial, version: int, receiving: Receiving
 ) -> ReceiveFlow:
-    """What the receiver of a flow is told."""
-    told = receiving.copy()
+    """The command to the receiver of a flow."""
+    command = receiving.copy()
     if flow.protocol != "udp":
-        told.pop("stamps", None)
+        command.pop("stamps", None)
         # What only datagrams can be read by is refused by the endpoint, in its words.
-        if told.get("reader") == "recvmmsg":
-            told.pop("reader")
+        if command.get("reader") == "recvmmsg":
+            command.pop("reader")
     to_group = flow.group is not None
     if to_group:
-        told["role"] = "receive"
+        command["role"] = "receive"
     return ReceiveFlow(
         flow=number,
         protocol=flow.protocol,
         address=trial.addresses[1 - int(flow.back)],
         group=flow.address[version] if to_group else None,
         hears=flow.hears if to_group else None,
-        **told,
+        **command,
     )
 
 
 def _sent(number: int, flow: Flow, trial: Trial, version: int, receiving: Receiving) -> SendFlow:
-    """What the sender of a flow is told."""
+    """The command to the sender of a flow."""
     own, peer = trial.addresses[int(flow.back)], trial.addresses[1 - int(flow.back)]
     to_group = flow.group is not None
     return SendFlow(
@@ -185,7 +185,7 @@ def _sent(number: int, flow: Flow, trial: Trial, version: int, receiving: Receiv
         start_s=flow.start_s,
         duration_s=flow.duration_s,
         echo=receiving["role"] == "echo" and not to_group,
-        rung=receiving["rung"],
+        transmit_backend=receiving["transmit_backend"],
         source=own if to_group else None,
         stamps=receiving.get("stamps", False) and flow.protocol == "udp",
     )

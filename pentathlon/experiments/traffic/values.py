@@ -85,8 +85,8 @@ def of_host(host: Mapping[str, Any], end: str, packets: int) -> dict[str, float]
     return {name: float(value) for name, value in values.items() if value is not None}
 
 
-def spoilt_by_soaker(end: str) -> tuple[str, ...]:
-    """Metrics that a soaker, which takes all the time that is left, says nothing of."""
+def spoilt_by_cpu_hog(end: str) -> tuple[str, ...]:
+    """Metrics that a CPU hog, which takes all the time that is left, states nothing of."""
     return (f"cpu_{end}", f"packet_cpu_{end}", f"packet_busy_{end}")
 
 

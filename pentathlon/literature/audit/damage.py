@@ -8,7 +8,7 @@ from dataclasses import replace
 from pentathlon.literature.audit.findings import DIGITS
 from pentathlon.literature.audit.judge import Outcome
 from pentathlon.literature.audit.misread import readings
-from pentathlon.literature.audit.weigh import SAID, Weighed, derived_claim, weigh
+from pentathlon.literature.audit.weigh import TEXT, Weighed, derived_claim, weigh
 from pentathlon.literature.claims import Claim
 from pentathlon.literature.lookup import Term, terms
 from pentathlon.literature.model import Study
@@ -41,7 +41,7 @@ def _misread(
     study: Study, claim: Claim, numbers: Mapping[str, Printed], found: Mapping[str, Term]
 ) -> tuple[str, str] | None:
     for name, number in numbers.items():
-        if number.exact and name != SAID:
+        if number.exact and name != TEXT:
             continue
         # Exponents are left alone: a misread one would be off by powers of ten.
         plain, mark, exponent = number.text.partition("e")

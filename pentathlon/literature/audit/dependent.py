@@ -12,7 +12,7 @@ from pentathlon.literature.printed import Printed, is_number, parse
 from pentathlon.literature.tables import Column, Row, Table
 
 LEAST_ROWS = 3
-CHANCE = Fraction(1, 10**6)
+LEAST_PROBABILITY = Fraction(1, 10**6)
 """Chance of a coincidence over all rows below which a column is called dependent."""
 
 
@@ -63,13 +63,13 @@ def _is_mean(row: Row, own: Column, others: list[Column]) -> bool:
 
 
 def _telling(rows: list[Row], own: Column, others: list[Column]) -> bool:
-    chance = Fraction(1)
+    probability = Fraction(1)
     for row in rows:
         numbers = [_number(row, one) for one in others]
         spread = max(one.value for one in numbers) - min(one.value for one in numbers)
         width = _number(row, own).place + max(one.place for one in numbers)
-        chance *= min(Fraction(1), width / spread) if spread else 1
-    return chance < CHANCE
+        probability *= min(Fraction(1), width / spread) if spread else 1
+    return probability < LEAST_PROBABILITY
 
 
 def _finding(table: Table, own: Column, others: list[Column]) -> Finding:

@@ -44,10 +44,10 @@ SEVERITIES: dict[Severity, str] = {
 
 
 DIGITS = "unlikely: no single misread digit explains it"
-"""What an audit says of the scan where one digit is not enough."""
+"""What an audit states of the scan where one digit is not enough."""
 
 UNLIKELY = "unlikely: it is not a matter of one digit"
-"""What an audit says of the scan where words or many numbers would have to be misread."""
+"""What an audit states of the scan where words or many numbers would have to be misread."""
 
 
 class Finding(Part):

@@ -146,19 +146,19 @@ def _cache_faults(chip: Processor, label: str, text: str, *, named: bool) -> Ite
     if any(kb in _sizes(chip, one) for one in own):
         return
     other = [key.upper() for key, one in chip.level.items() if kb in _sizes(chip, one)]
-    has = ", ".join(_told(key, one) for key, one in chip.level.items() if not own or one in own)
+    has = ", ".join(_words(key, one) for key, one in chip.level.items() if not own or one in own)
     lacks = f"it has no {name.upper()}; " if name is not None and not own else ""
     shifted = f"; that is the size of its {other[0]}" if other else ""
     yield "error", f"{lacks}it has {has}{shifted}"
 
 
 def _sizes(chip: Processor, one: Cache) -> set[int]:
-    """Every size in KiB that a level can be said to have: a part or all, of a core or the chip."""
+    """Every size in KiB that may be given for a level: a part or all, of a core or the chip."""
     sizes = {*one.kb, sum(one.kb)}
     return sizes | {size * chip.cores for size in sizes} if one.per_core else sizes
 
 
-def _told(key: str, one: Cache) -> str:
+def _words(key: str, one: Cache) -> str:
     sizes = " + ".join(f"{kb} KB" for kb in one.kb)
     return f"{key.upper()} {sizes}" + (" per core" if one.per_core else "")
 

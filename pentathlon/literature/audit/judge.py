@@ -31,7 +31,7 @@ def judge(
 
     Args:
         left: range of what is computed.
-        relation: what is said of it.
+        relation: what is stated of it.
         right: range of what it is compared with.
         printed: the right side, if it is a single printed number: it may have been cut off.
         tolerance_percent: for "about".

@@ -62,11 +62,11 @@ class StatementCheck:
                 )
                 continue
             self.checks[kind] += 1
-            finding = self._judged(claim, kind, row, found)
+            finding = self._finding(claim, kind, row, found)
             if finding is not None:
                 yield finding
 
-    def _judged(
+    def _finding(
         self, claim: Claim, kind: Kind, row: Row | None, found: Mapping[str, Term]
     ) -> Finding | None:
         numbers = numbers_of(claim, found)

@@ -40,11 +40,11 @@ def other_units(study: Study) -> Iterator[Finding]:
                 continue
             ratio = _ratio(first, one, other)
             severity: Severity = "note"
-            told = "the units differ"
+            text = "the units differ"
             if ratio is not None:
                 severity = "warning" if max(ratio, 1 / ratio) > FAR else "note"
                 system, times = first.systems[0].title, significant(float(ratio))
-                told = f"as printed, {system} is {times} times that of {second.printed_as}"
+                text = f"as printed, {system} is {times} times that of {second.printed_as}"
             yield Finding(
                 study=study.id,
                 table=f"{first.printed_as}; {second.printed_as}",
@@ -54,7 +54,7 @@ def other_units(study: Study) -> Iterator[Finding]:
                 severity=severity,
                 says="One measurement has one unit, or values that differ by its factor.",
                 printed=f"{_first(first, one)} {one.unit} | {_first(second, other)} {other.unit}",
-                allowed=told,
+                allowed=text,
                 check="other-units",
                 ocr="possible: a prefix is lost or misread",
             )
@@ -88,7 +88,7 @@ def _first(table: Table, row: Row) -> str:
 
 
 def other_digits(study: Study) -> Iterator[Finding]:
-    """Results with another number of significant digits than the paper says it reports."""
+    """Results with another number of significant digits than the paper states it reports."""
     wanted = study.facts.significant_digits
     if wanted is None:
         return

@@ -13,7 +13,7 @@ from pentathlon.literature.lookup import Term
 from pentathlon.literature.printed import Printed, parse
 from pentathlon.literature.tables import Table
 
-SAID = "the text"
+TEXT = "the text"
 """Name of the number that a sentence gives, beside the names of cells."""
 
 LONG = 80
@@ -48,8 +48,8 @@ class Weighed:
         if self.outcome in (Outcome.CUT_OFF, Outcome.ROUND):
             return f"{computed}; {self.outcome.value}"
         words = _WORDS.get(self.claim.relation) or _about(self.claim.tolerance_percent or 0)
-        told = f"{computed}, {words} {self.right.text()}{unit}"
-        return f"{told}; {self.outcome.value}" if self.outcome is Outcome.NOT_SHOWN else told
+        phrase = f"{computed}, {words} {self.right.text()}{unit}"
+        return f"{phrase}; {self.outcome.value}" if self.outcome is Outcome.NOT_SHOWN else phrase
 
 
 def _about(tolerance_percent: float) -> str:
@@ -59,7 +59,7 @@ def _about(tolerance_percent: float) -> str:
 
 
 def weigh(claim: Claim, numbers: Mapping[str, Printed]) -> Weighed:
-    """Compare the two sides of a claim; `numbers` holds every name, and SAID.
+    """Compare the two sides of a claim; `numbers` holds every name, and TEXT.
 
     Raises:
         PublishedError: a division has no bounds.
@@ -70,7 +70,7 @@ def weigh(claim: Claim, numbers: Mapping[str, Printed]) -> Weighed:
         right = formula(claim.than)(values)
         single = numbers.get(claim.than)
     elif claim.printed is not None:
-        single = numbers[SAID]
+        single = numbers[TEXT]
         right = single.interval
     else:
         right = Interval.exact(parse(claim.value or "0").value)
@@ -83,7 +83,7 @@ def numbers_of(claim: Claim, found: Mapping[str, Term]) -> dict[str, Printed]:
     """Every number of a claim by name."""
     numbers = {name: term.printed for name, term in found.items() if term.printed is not None}
     if claim.printed is not None:
-        numbers[SAID] = parse(claim.printed)
+        numbers[TEXT] = parse(claim.printed)
     return numbers
 
 

@@ -17,27 +17,27 @@ WRITES = ("w", "a", "r+", "w+", "a+")
 
 
 def contradictions(study: Study) -> Iterator[Finding]:
-    """Subjects of which the text says different things in different places."""
+    """Subjects of which the text states different things in different places."""
     subjects: dict[str, list[Statement]] = defaultdict(list)
     for one in study.statements:
         subjects[one.subject].append(one)
-    for subject, said in subjects.items():
-        if len({one.says for one in said}) < 2:
+    for subject, parts in subjects.items():
+        if len({one.says for one in parts}) < 2:
             continue
-        first, *others = said
+        first, *others = parts
         other = next(one for one in others if one.says != first.says)
         yield Finding(
             study=study.id,
             table="text",
             row=subject,
-            section=", ".join(dict.fromkeys(one.section for one in said)),
+            section=", ".join(dict.fromkeys(one.section for one in parts)),
             kind="text",
             severity="warning",
-            says="The text says one thing of one subject.",
+            says="The text makes one statement about one subject.",
             printed=f"{first.says} (section {first.section})",
             allowed="; ".join(
                 dict.fromkeys(
-                    f"{one.says} (section {one.section})" for one in said if one.says != first.says
+                    f"{one.says} (section {one.section})" for one in parts if one.says != first.says
                 )
             ),
             check="contradictions",

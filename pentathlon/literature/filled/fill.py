@@ -42,8 +42,8 @@ def fill(evaluation: Evaluation, *, named: Collection[tuple[str, str]] = ()) -> 
         own = [(group, _table(group, evaluation)) for group in paper.together()]
         results = any(table.measured and not group[0].inventory for group, table in own)
         for table in (table for _, table in own if table.measured):
-            asked = any((table.study, name) in named for name in table.ids)
-            if results or asked:
+            requested = any((table.study, name) in named for name in table.ids)
+            if results or requested:
                 found.append(table)
     return tuple(found)
 

@@ -48,7 +48,7 @@ class Declared:
     like: str | None = None
     """Id of the table of the same measurements."""
     size: str | None = None
-    """Factor of ours that says how large the file is that the title names."""
+    """Factor of ours that states how large the file is that the title names."""
 
     @property
     def inventory(self) -> bool:
@@ -169,7 +169,7 @@ def _label(row: published.Row) -> str:
 
 
 def _column(table: published.Table, name: str) -> published.Column:
-    table.row[0].cell(name)  # says what is wrong if there is none
+    table.row[0].cell(name)  # states what is wrong if there is none
     return next(one for one in table.column if one.id == name)
 
 

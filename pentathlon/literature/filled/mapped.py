@@ -75,7 +75,7 @@ def _printed(table: published.Table, entry: Entry) -> Iterator[Printed]:
     if row.row is not None and row.column is None:
         for name in row.rows or (row.row,):
             found = table.find_row(name)
-            # Of several rows, what stands last in their labels tells them apart.
+            # Of several rows, what stands last in their labels separate them.
             which = f" ({found.label.rpartition(', ')[2]})" if row.rows else ""
             for column in table.systems or table.column[:1]:
                 title = f"{column.group}, {column.title}" if column.group else column.title
@@ -103,7 +103,7 @@ def _field(row: published.Row, name: str) -> str | None:
 
 
 def _system(row: published.Row, where: dict[str, str]) -> str:
-    """The system that a row is of: it says so, or what `where` leaves open of its words does."""
+    """The system that a row is of: named in the row, or by the words that `where` leaves open."""
     if row.system is not None:
         return row.system
     known = [("part", row.part), ("group", row.group), ("label", row.label)]

@@ -20,7 +20,7 @@ class Row(Part):
     column: Name | None = None
     """Column that does, where the paper has the systems in the rows."""
     label: str | None = None
-    """A label of our own, where no row or column says it."""
+    """A label of our own, where no row or column states it."""
     metric: str | None = None
     """workload.metric, such as "memory.levels.read"."""
     derived: str | None = None
@@ -86,7 +86,7 @@ class Table(Part):
     """A table of the same measurements; rows named here again replace those."""
     notes: tuple[str, ...] = ()
     size: str | None = None
-    """Factor of ours that says how large the file is that the title names."""
+    """Factor of ours that states how large the file is that the title names."""
     row: tuple[Row, ...] = ()
     sweep: tuple[Sweep, ...] = ()
 

@@ -26,7 +26,7 @@ class Cell:
     flagged: bool = False
     """A repetition lies further than 1 % from the mean (martinovic2012, section 6.1)."""
     missing: bool = False
-    """`text` says why there is no value."""
+    """`text` states why there is no value."""
     detail: str = ""
     interval: str = ""
     """Of a derived figure."""

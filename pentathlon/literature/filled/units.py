@@ -23,7 +23,7 @@ def convert(text: str, value: float) -> float:
 def factor(printed: str, shown: str) -> float:
     """What a printed value is multiplied by to be in the unit shown.
 
-    1 where the units differ in more than a decimal prefix: then the table's file says what the
+    1 where the units differ in more than a decimal prefix: then the table's file states what the
     paper's unit means, such as MiB/s for the MB/s of venkata2003.
     """
     if printed == shown:

@@ -26,7 +26,7 @@ JsonObject: TypeAlias = dict[str, Any]
 CaseValue: TypeAlias = str | int | float | bool
 """A value of one factor."""
 Case: TypeAlias = dict[str, CaseValue]
-"""The factors that tell cases apart, and their values."""
+"""The factors that separate cases, and their values."""
 
 Phase: TypeAlias = Literal["warmup", "measure"]
 Better: TypeAlias = Literal["lower", "higher"]

@@ -24,7 +24,7 @@ class Inventory(Event):
         session: id of the request; None where it was read of the hosts of a pair.
         agent: version and build; None likewise.
         clock: calibration of the clock.
-        system: the full inventory, if it was asked for.
+        system: the full inventory, if it was requested.
         placement: CPUs, policy and nice value in force.
         telemetry: the counters that can be read.
     """

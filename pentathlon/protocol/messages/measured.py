@@ -28,7 +28,7 @@ class Measured(OfStep):
         direction: which values are the better ones.
         elapsed_ns: time of the batch, or of the round, ns.
         checksum: what the workload computed; the same on every system.
-        counters: readings of the system beside the batch; None: it does not tell.
+        counters: readings of the system beside the batch; None: it does not report.
     """
 
     metric: str

@@ -20,7 +20,7 @@ from pentathlon.protocol.messages.base import (
 )
 
 SERVED: Final = "disk.served"
-"""The reading that says who answered the reads of a case (docs/disk.md)."""
+"""The reading that states which source answered the reads of a case (docs/disk.md)."""
 
 ErrorKind: TypeAlias = Literal["unsupported", "failed", "timeout", "invalid", "request"]
 """`unsupported` is an answer: the system cannot do it."""
@@ -49,7 +49,7 @@ class Log(MaybeOfStep):
 
 
 class Counter(Event):
-    """A reading that belongs to the whole session; its name says what the value is."""
+    """A reading that belongs to the whole session; its name states what the value is."""
 
     event: Literal["counter"]
     name: Annotated[str, Field(max_length=NAME)]
@@ -57,7 +57,7 @@ class Counter(Event):
 
 
 class Read(Part):
-    """Who answered the read of one round."""
+    """Which source answered the read of one round."""
 
     metric: str
     served: Word

@@ -142,7 +142,7 @@ class Packets(OfTrial):
 
 
 class Files(OfTrial):
-    """What no metric says of a task with files.
+    """What no metric states of a task with files.
 
     Attributes:
         server: the program that served.

@@ -23,7 +23,7 @@ class ReceiveFlow(Asked):
         port: 0: the system chooses.
         spinning: ask again and again instead of sleeping.
         reader: how packets are taken.
-        rung: how they are sent.
+        transmit_backend: how they are sent.
         buffer_bytes: SO_RCVBUF.
         group: multicast group to join.
         hears: the flow whose packets it hears, if not its own.
@@ -37,7 +37,7 @@ class ReceiveFlow(Asked):
     role: Role = "receive"
     spinning: bool = False
     reader: str = "recv"
-    rung: str = "send"
+    transmit_backend: str = "send"
     buffer_bytes: int | None = None
     group: str | None = None
     hears: int | None = None
@@ -53,7 +53,7 @@ class SendFlow(Asked):
         size: payload of a packet, bytes.
         packets: the flow ends after so many, if that comes first.
         start_s: from the beginning of the trial.
-        rung: how packets are sent.
+        transmit_backend: how packets are sent.
         echo: the receiver sends them back.
         buffer_bytes: SO_SNDBUF.
         source: this host's own address, for a peer that is a group.
@@ -69,7 +69,7 @@ class SendFlow(Asked):
     duration_s: float
     packets: int | None = None
     start_s: float = 0.0
-    rung: str = "send"
+    transmit_backend: str = "send"
     echo: bool = False
     buffer_bytes: int | None = None
     source: str | None = None

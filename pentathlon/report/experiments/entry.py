@@ -21,7 +21,7 @@ Paragraph: TypeAlias = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Pictures:
-    """The pictures of one workload and the words beneath them.
+    """The pictures of one workload and the sentences below them.
 
     Attributes:
         sweep: its picture over a numeric factor, which comes first.
@@ -37,6 +37,23 @@ class Pictures:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A section of the page that one experiment fills.
+
+    Attributes:
+        anchor: its id in the page.
+        title: its heading, also in the page's navigation.
+        template: its file in `html/assets`.
+        values: what the template takes besides the title.
+    """
+
+    anchor: str
+    title: str
+    template: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Shown:
     """What the report shows of one experiment.
 
@@ -44,7 +61,8 @@ class Shown:
         experiment: its name, as in the registry of experiments.
         pictures: by workload; those without have the same pictures as any other.
         data: name in the page's data -> what makes it.
-        paragraphs: for the terminal: a title and what stands beneath it.
+        paragraphs: for the terminal: a title and what stands below it.
+        section: its own section of the page; None where the result has nothing for it.
     """
 
     experiment: str
@@ -53,3 +71,4 @@ class Shown:
     paragraphs: Mapping[str, Callable[[Evaluation], Iterator[Paragraph]]] = field(
         default_factory=dict
     )
+    section: Callable[[Evaluation], Section | None] = lambda _: None

@@ -8,7 +8,8 @@ from typing import Final
 
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import file_services
-from pentathlon.report.experiments.entry import Paragraph, Shown
+from pentathlon.report import links as emulated_links
+from pentathlon.report.experiments.entry import Paragraph, Section, Shown
 
 
 def _paragraphs(evaluation: Evaluation) -> Iterator[Paragraph]:
@@ -17,12 +18,26 @@ def _paragraphs(evaluation: Evaluation) -> Iterator[Paragraph]:
         yield task, tuple(f"{system}: {words}" for _, system, words in gains)
 
 
+def _section(evaluation: Evaluation) -> Section | None:
+    """Tasks and emulated links; traffic uses links without a task."""
+    found, links = file_services.sheets(evaluation), emulated_links.lines(evaluation)
+    if not found and not links:
+        return None
+    values = {
+        "sheets": found, "caption": file_services.CAPTION, "links": links,
+        "emulated_links": emulated_links,
+    }  # fmt: skip
+    title = file_services.title(evaluation)
+    return Section("file-services", title, "file_services.html.j2", values)
+
+
 FILE_SERVICES: Final = Shown(
     "file_services",
     data={
-        "offices": lambda evaluation, _result, short, _drawn: file_services.payload(
+        "file_services": lambda evaluation, _result, short, _rounded: file_services.payload(
             evaluation, short
         )
     },
     paragraphs={file_services.TITLE: _paragraphs},
+    section=_section,
 )

@@ -30,7 +30,7 @@ FORWARDING: Final = Shown(
             words=overlays.limit_words, words_title="What the searches found"
         ),
     },
-    {"overlays": lambda evaluation, _result, short, _drawn: overlays.payload(evaluation, short)},
+    {"overlays": lambda evaluation, _result, short, _rounded: overlays.payload(evaluation, short)},
     {
         "Forwarding beside a competitor for the CPU": _paragraphs(overlays.words),
         "Highest rates that are forwarded (RFC 2544)": _paragraphs(overlays.limit_words),

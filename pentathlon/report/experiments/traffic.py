@@ -37,8 +37,8 @@ TRAFFIC: Final = Shown(
     "traffic",
     {jitters.PICTURED: Pictures(SWEEP, (("jitter", jitters.CAPTION),))},
     {
-        "jitters": lambda evaluation, result, _short, drawn: jitters.payload(
-            evaluation, result, drawn
+        "jitters": lambda evaluation, result, _short, rounded: jitters.payload(
+            evaluation, result, rounded
         )
     },
 )

@@ -62,5 +62,5 @@ def _judgement(one: Comparison | None) -> list[str]:
         if low is not None and high is not None:
             speed = f"{speed} {interval_text(low, high)}"
     raw = "–" if one.difference_percent is None else signed_percent(one.difference_percent)
-    said = "; ".join(text for text in (one.words, one.reason, *one.cautions) if text)
-    return [raw, speed, said]
+    sentence = "; ".join(text for text in (one.words, one.reason, *one.cautions) if text)
+    return [raw, speed, sentence]

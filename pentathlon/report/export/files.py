@@ -25,8 +25,8 @@ MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
 }
 """Each format's file and its writer."""
 
-FORMATS = tuple(MAKERS)
-"""What `write` can make, besides the HTML report."""
+FORMATS = ("html", *MAKERS)
+"""What `write` can make; "html" is the report as a page."""
 
 
 class ExportError(Exception):
@@ -39,7 +39,7 @@ def write(
     """Write an evaluation in some formats into a directory, which is made if it is missing.
 
     Args:
-        formats: names from `FORMATS`, or "html" for the report.
+        formats: names from `FORMATS`.
 
     Returns:
         The files, in the order of the formats.
@@ -50,8 +50,8 @@ def write(
     """
     wanted = list(dict.fromkeys(formats))
     for name in wanted:
-        if name not in MAKERS and name != "html":
-            known = ", ".join((*FORMATS, "html"))
+        if name not in FORMATS:
+            known = ", ".join(FORMATS)
             raise ExportError(f'"{name}" is no format of the report; use one of {known}')
     directory.mkdir(parents=True, exist_ok=True)
     files = []

@@ -23,7 +23,7 @@ def to_latex(evaluation: Evaluation) -> str:
     marked = f" ({posthoc.MARK}: {short})" if short else ""
     unfinished = f" ({study.unfinished})" if study.unfinished else ""
     first = [sentence(study.unfinished)] if study.unfinished else []
-    said = [
+    sentences = [
         rf"\noindent\textbf{{{escaping.latex(text)}}}\par"
         for text in (*first, *warnings(evaluation))
     ]
@@ -43,4 +43,4 @@ def to_latex(evaluation: Evaluation) -> str:
         made = emulated_links.table(evaluation, f"{emulated_links.TITLE}{marked}")
         tables.append(to_longtable(replace(made, notes=(emulated_links.CAPTION,)), "tab:links"))
     head = f"{evaluation.study.plan_hash}{marked}"
-    return document_part(head, [*said, *tables])
+    return document_part(head, [*sentences, *tables])

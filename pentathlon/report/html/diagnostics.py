@@ -1,9 +1,9 @@
-"""What lies beneath the means, as tables for the HTML page. Nothing is computed here."""
+"""Diagnostics as tables for the HTML page. Nothing is computed here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from pentathlon.evaluate.diagnostics.modes import unseen_bound
 from pentathlon.evaluate.diagnostics.qualify import mode_words
@@ -20,28 +20,42 @@ from pentathlon.evaluate.model import Evaluation, Row
 from pentathlon.evaluate.model_latency import Latency
 from pentathlon.evaluate.model_series import Cold
 from pentathlon.study.counting import count_text
+from pentathlon.tables.grid import Grid, plain
 
 MOST_WHY = 12
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """One table.
+    """A table of the page.
 
     Attributes:
-        numeric: places of the columns that are numbers.
-        notes: sentences beneath it.
+        anchor: its id in the page.
+        lede: what it holds.
+        table: title, headings, rows, and sentences below it.
         unfolded: it is open from the start.
     """
 
     anchor: str
-    title: str
     lede: str
-    head: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    numeric: frozenset[int]
-    notes: tuple[str, ...] = ()
+    table: Grid
     unfolded: bool = False
+
+
+def _sheet(
+    anchor: str,
+    title: str,
+    lede: str,
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    *,
+    numeric: Collection[int] = (),
+    notes: tuple[str, ...] = (),
+    unfolded: bool = False,
+) -> Sheet:
+    """A sheet; `numeric` are the places of the columns that hold numbers."""
+    numbers = [place in numeric for place in range(len(headings))]
+    return Sheet(anchor, lede, plain(title, headings, numbers, rows, notes), unfolded)
 
 
 def row_name(row: Row) -> str:
@@ -76,7 +90,7 @@ def why(evaluation: Evaluation) -> Sheet | None:
     if not lines:
         return None
     lines.sort(key=lambda line: line[0])
-    return Sheet(
+    return _sheet(
         "why",
         "What differs beside the differences",
         "Counters that the system keeps beside each sample, where they differ with the speed. "
@@ -94,7 +108,7 @@ def why(evaluation: Evaluation) -> Sheet | None:
             "p, sign test",
         ),
         tuple(line for _, line in lines),
-        frozenset((2, 4, 5, 6, 7)),
+        numeric=(2, 4, 5, 6, 7),
         unfolded=len(lines) <= MOST_WHY,
     )
 
@@ -108,17 +122,17 @@ def left_out(evaluation: Evaluation) -> Sheet | None:
             percent_text(one.weight * 100),
             one.reason,
         )
-        for whole in evaluation.wholes
+        for whole in evaluation.aggregates
         for one in whole.left_out
     ]
     return _shown(
-        Sheet(
+        _sheet(
             "left-out",
             "In no mean",
             "Rows that have a weight and were not measured on both sides, or cannot be compared.",
             ("Metric", "System", "Weight", "Reason"),
             tuple(lines),
-            frozenset({2}),
+            numeric={2},
         )
     )
 
@@ -137,15 +151,15 @@ def excluded(evaluation: Evaluation) -> Sheet | None:
         for one in evaluation.excluded
     ]
     return _shown(
-        Sheet(
+        _sheet(
             "excluded",
             "Samples left out by declared rules",
             "The rules look at counters beside a sample, never at its value or its system, and "
             "were part of the plan. Where the systems lose different shares (Fisher's exact "
             "test), the comparison states it.",
-            ("Rule", "System", "Left out", "Of", "Not told", "p, same share"),
+            ("Rule", "System", "Left out", "Of", "Not known", "p, same share"),
             tuple(lines),
-            frozenset((2, 3, 4, 5)),
+            numeric=(2, 3, 4, 5),
         )
     )
 
@@ -170,20 +184,20 @@ def modes(evaluation: Evaluation) -> Sheet | None:
         if system.boots
     )
     found = _shown(
-        Sheet(
+        _sheet(
             "modes",
             "Slow boots",
             "Boots that are slower than the others by a clear step, with the exact interval of "
             "their share (Clopper-Pearson).",
             ("Metric", "System", "What", "Share of such boots"),
             tuple(lines),
-            frozenset({3}),
+            numeric={3},
         )
     )
     if found is None:
-        found = Sheet("modes", "Slow boots", "No metric has boots that are slow by a clear "
-                      "step.", (), (), frozenset())  # fmt: skip
-    return Sheet(**{**vars(found), "notes": notes, "unfolded": False})
+        found = _sheet("modes", "Slow boots", "No metric has boots that are slow by a clear "
+                      "step.", (), ())  # fmt: skip
+    return replace(found, table=replace(found.table, notes=tuple(notes)), unfolded=False)
 
 
 def warm_up(evaluation: Evaluation) -> Sheet | None:
@@ -198,9 +212,7 @@ def warm_up(evaluation: Evaluation) -> Sheet | None:
     )
     if not assessed:
         first = evaluation.steady[0]
-        return Sheet(
-            "warm-up", "Warm-up", f"{lede} No row was assessed: {first.words}.", (), (), frozenset()
-        )
+        return _sheet("warm-up", "Warm-up", f"{lede} No row was assessed: {first.words}.", (), ())
     lines = tuple(
         (
             row_name(evaluation.row(one.key)),
@@ -213,7 +225,7 @@ def warm_up(evaluation: Evaluation) -> Sheet | None:
         for one in evaluation.steady
     )
     head = ("Metric", "System", "Course", "Processes", "Iterations", "Steady after")
-    return Sheet("warm-up", "Warm-up", lede, head, lines, frozenset((3, 4, 5)))
+    return _sheet("warm-up", "Warm-up", lede, head, lines, numeric=(3, 4, 5))
 
 
 def cold(evaluation: Evaluation) -> Sheet | None:
@@ -234,7 +246,7 @@ def cold(evaluation: Evaluation) -> Sheet | None:
             cells += _cold_cells(own.get(name), divisor, unit, compared=place > 0)
         lines.append(tuple(cells))
     return _shown(
-        Sheet(
+        _sheet(
             "cold",
             "Cold performance",
             "The first sample of every process: what a program pays that does the work once. "
@@ -244,7 +256,7 @@ def cold(evaluation: Evaluation) -> Sheet | None:
             "rows shows it.",
             tuple(head),
             tuple(lines),
-            frozenset(range(1, len(head))),
+            numeric=range(1, len(head)),
         )
     )
 
@@ -278,7 +290,7 @@ def rates(evaluation: Evaluation) -> Sheet | None:
         for one in evaluation.absolutes
     ]
     return _shown(
-        Sheet(
+        _sheet(
             "rates",
             "Weighted geometric means of the rates",
             "W_G of martinovic2012, formula (2), over the cases of one metric with equal "
@@ -286,28 +298,28 @@ def rates(evaluation: Evaluation) -> Sheet | None:
             "reference; the numbers are no rates of any work.",
             ("Metric", "Workload", "Cases", "Unit", *names),
             tuple(lines),
-            frozenset((2, *range(4, 4 + len(names)))),
+            numeric=(2, *range(4, 4 + len(names))),
         )
     )
 
 
 def reads(evaluation: Evaluation) -> Sheet | None:
-    """Who answered the reads of disk workloads."""
+    """Which source answered the reads of disk workloads."""
     lines = [
         (row_name(evaluation.row(one.key)), one.system, WORDS[answer], f"{count:,}")
-        for one in evaluation.answered
+        for one in evaluation.read_sources
         if any(row.key == one.key for row in evaluation.rows)
         for answer, count in one.reads.items()
     ]
     return _shown(
-        Sheet(
+        _sheet(
             "reads",
             "Who answered the reads",
             "Judged from the pages that the cache held before each timed read and from the bytes "
             "that the block layer read meanwhile. A rate of the cache is no rate of the disk.",
             ("Metric", "System", "Answered by", "Reads"),
             tuple(lines),
-            frozenset({3}),
+            numeric={3},
         )
     )
 
@@ -317,7 +329,7 @@ def latencies(evaluation: Evaluation) -> Sheet | None:
     lines = [line for one in evaluation.latencies for line in _latency(one)]
     notes = tuple(dict.fromkeys(f"{one.title}: {one.words}." for one in evaluation.latencies))
     found = _shown(
-        Sheet(
+        _sheet(
         "latencies",
         "Distributions",
         "Histograms of all rounds and boots, merged and never averaged. “One boot” is the "
@@ -326,10 +338,10 @@ def latencies(evaluation: Evaluation) -> Sheet | None:
         ("Distribution", "System", "Values", "Percentile", "All merged", "One boot", "Interval",
          "Speed %", "Interval"),
         tuple(lines),
-        frozenset((2, 3, 4, 5, 6, 7, 8)),
+        numeric=(2, 3, 4, 5, 6, 7, 8),
         )
     )  # fmt: skip
-    return None if found is None else Sheet(**{**vars(found), "notes": notes})
+    return None if found is None else replace(found, table=replace(found.table, notes=notes))
 
 
 def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
@@ -360,26 +372,25 @@ def _latency(one: Latency) -> Iterator[tuple[str, ...]]:
 
 
 def _shown(one: Sheet) -> Sheet | None:
-    return one if one.lines else None
+    return one if one.table.rows else None
 
 
 def guarded(evaluation: Evaluation) -> Sheet | None:
     """What was looked at before two systems were compared."""
     lines = [
         (one.what, whole.system, one.outcome, one.words)
-        for whole in evaluation.wholes
+        for whole in evaluation.aggregates
         for one in whole.guards
     ]
-    odd = sum(line[2] not in {"same", "not told"} for line in lines)
+    odd = sum(line[2] not in {"same", "not known"} for line in lines)
     return _shown(
-        Sheet(
+        _sheet(
             "guards",
             "Comparability",
             "What each system must share with the reference. “Qualified” leaves the rows in and "
             "states it beside them, “refused” rules them out.",
             ("What", "System", "Outcome", "Words"),
             tuple(lines),
-            frozenset(),
             unfolded=odd > 0,
         )
     )
@@ -391,7 +402,7 @@ def incomparable(evaluation: Evaluation) -> tuple[Sheet, ...]:
     return tuple(one for one in made if one is not None)
 
 
-def beneath(evaluation: Evaluation) -> tuple[Sheet, ...]:
+def tables(evaluation: Evaluation) -> tuple[Sheet, ...]:
     """The tables after those of the areas."""
     made = (reads, latencies, modes, warm_up, cold, rates)
     return tuple(one for make in made if (one := make(evaluation)) is not None)

@@ -39,8 +39,8 @@ def _places(failure: Failure, factor: str, rows: list[Row]) -> Iterator[float]:
         place = float(parts.pop(factor, ""))
     except ValueError:
         return
-    said = dict(part.partition("=")[::2] for part in canonical(rows[0].case, []).split(","))
-    if parts.items() <= said.items():
+    factors = dict(part.partition("=")[::2] for part in canonical(rows[0].case, []).split(","))
+    if parts.items() <= factors.items():
         yield place
 
 

@@ -64,7 +64,7 @@ PANELS: dict[str, tuple[str, bool]] = {
 """Metric -> the paper's figures of it, and whether its axis is logarithmic."""
 
 OFFERED = frozenset({"throughput", "offered_load"})
-"""Metrics beside which a line of what was asked for says something."""
+"""Metrics beside which a line of what was requested states something."""
 
 SHARES = frozenset({"lost"})
 """What is counted as a share of a whole, in percent, so that it is never more than 100."""

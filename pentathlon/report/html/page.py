@@ -28,10 +28,10 @@ from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.literature.filled.section import sections
-from pentathlon.report import file_services, posthoc
-from pentathlon.report import links as emulated_links
+from pentathlon.report import posthoc
 from pentathlon.report.answer import answers, sentence
 from pentathlon.report.decision import best_words, decisions, weights_words
+from pentathlon.report.experiments import registry
 from pentathlon.report.failures import grouped
 from pentathlon.report.html import diagnostics, screenshots, view
 from pentathlon.report.html.payload import payload, plain, tips
@@ -39,7 +39,7 @@ from pentathlon.store.counted import counted_boots
 from pentathlon.store.files import write_whole
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "offices.js", "report.js")
+SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "file_services.js", "report.js")
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
@@ -70,12 +70,11 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             weights=weights_words(evaluation),
             areas=areas,
             papers=_papers(evaluation, areas),
-            screenshots=_drawn(evaluation, result),
-            file_services=_file_services(evaluation),
-            offices_title=file_services.title(evaluation),
+            screenshots=_screenshots(evaluation, result),
+            sections=_sections(evaluation),
             why=diagnostics.why(evaluation),
             incomparable=diagnostics.incomparable(evaluation),
-            diagnostics=diagnostics.beneath(evaluation) if evaluation.rows else (),
+            diagnostics=diagnostics.tables(evaluation) if evaluation.rows else (),
             overall=view.tallies(evaluation, evaluation.rows),
             explained=_explained(evaluation),
             notes=_notes(result),
@@ -85,7 +84,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             orders=_orders(result),
             inventory=_inventory(evaluation, result),
             glyphs=view.GLYPHS,
-            style=asset("report.css") + asset("papers.css") + asset("drawn.css"),
+            style=asset("report.css") + asset("papers.css") + asset("screenshots.css"),
             unpack=asset("unpack.js"),
             code=_code(),
             data=packed(plain(payload(evaluation, result) | {"tips": tips(areas)})),
@@ -112,22 +111,27 @@ def _code() -> str:
     return packed("".join(f"{asset(name)}\n;\n" for name in (*VENDORED, *SCRIPTS)))
 
 
-def _drawn(evaluation: Evaluation, result: ResultLike) -> str:
-    """The section with what was drawn; "" if nothing was."""
+def _screenshots(evaluation: Evaluation, result: ResultLike) -> str:
+    """The section with the screenshots; "" if there are none."""
     found = screenshots.sheets(evaluation, result)
-    return _environment().from_string(asset("drawn.html.j2")).render(sheets=found) if found else ""
+    template = _environment().from_string(asset("screenshots.html.j2"))
+    return template.render(sheets=found) if found else ""
 
 
-def _file_services(evaluation: Evaluation) -> str:
-    """The section with the file services and emulated links; "" if neither was used."""
-    found, links = file_services.sheets(evaluation), emulated_links.lines(evaluation)
-    if not found and not links:
-        return ""
-    template = _environment().from_string(asset("offices.html.j2"))
-    return template.render(
-        title=file_services.title(evaluation), sheets=found, caption=file_services.CAPTION,
-        links=links, emulated_links=emulated_links,
-    )  # fmt: skip
+def _sections(evaluation: Evaluation) -> list[dict[str, str]]:
+    """The sections of the experiments between two hosts: anchor, title and content."""
+    made = (entry.section(evaluation) for entry in registry.SHOWN)
+    return [
+        {
+            "anchor": one.anchor,
+            "title": one.title,
+            "html": _environment()
+            .from_string(asset(one.template))
+            .render(anchor=one.anchor, title=one.title, **one.values),
+        }
+        for one in made
+        if one is not None
+    ]
 
 
 @cache

@@ -23,13 +23,13 @@ from pentathlon.report.experiments import registry
 from pentathlon.report.html import gaps, sweeps
 from pentathlon.report.html.view import Area
 
-DIGITS, DRAWN_DIGITS = 7, 5
+DIGITS, SCREEN_DIGITS = 7, 5
 
 
 def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
     """Everything that the pictures draw, with short names (assets/report.js reads them)."""
     names = [system.name for system in evaluation.systems]
-    told = inventories(result.inventory(), result.samples())
+    inventories_of = inventories(result.inventory(), result.samples())
     verdicts = list(Verdict)
     return {
         "delta": evaluation.study.delta_percent,
@@ -52,7 +52,10 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
             for workload, case, system, size in gaps.of_sizes(evaluation)
         ],
         "caches": [
-            [[cache.name, cache.size] for cache in claimed_caches(told.get(name, Inventory()))]
+            [
+                [cache.name, cache.size]
+                for cache in claimed_caches(inventories_of.get(name, Inventory()))
+            ]
             for name in names
         ],
         "scalings": [
@@ -70,7 +73,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
         ],
         "sweeps": sweeps.payload(evaluation, short),
         **{
-            name: make(evaluation, result, short, drawn)
+            name: make(evaluation, result, short, rounded)
             for entry in registry.SHOWN
             for name, make in entry.data.items()
         },
@@ -79,7 +82,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
 
 
 def tips(areas: Sequence[Area]) -> list[list[Any]]:
-    """What the cells of each row tell when the mouse rests on them: [means, unit, judgements]."""
+    """The tooltips of the cells of each row: [means, unit, judgements]."""
     found = {
         line.anchor: [
             [mean.detail for mean in line.means],
@@ -102,13 +105,13 @@ def short(value: float | None, digits: int = DIGITS) -> float | int | None:
     """The number with so many significant digits; None where there is none."""
     if value is None or not math.isfinite(value):
         return None
-    rounded = float(f"{value:.{digits}g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
+    shortened = float(f"{value:.{digits}g}")
+    return int(shortened) if shortened.is_integer() and abs(shortened) < 1e15 else shortened
 
 
-def drawn(value: float | None) -> float | int | None:
-    """A number that is drawn, or told with three digits."""
-    return short(value, DRAWN_DIGITS)
+def rounded(value: float | None) -> float | int | None:
+    """A number with the digits that a screen can show."""
+    return short(value, SCREEN_DIGITS)
 
 
 def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
@@ -126,7 +129,7 @@ def _row(row: Row, names: list[str], verdicts: list[Verdict]) -> dict[str, Any]:
         "h": int(row.direction == "higher"),
         "o": int(not row.score),
         "x": None if size is None else int(size),
-        "m": [None if one is None else drawn(one.mean) for one in summaries],
+        "m": [None if one is None else rounded(one.mean) for one in summaries],
         "e": [_comparison(row.comparison(name), verdicts) for name in names],
     }
 
@@ -138,7 +141,7 @@ def _comparison(one: Comparison | None, verdicts: list[Verdict]) -> list[Any] | 
     ratios: list[Any] = [None] * 5
     if one.effect is not None:
         ratios = [
-            None if percent is None else drawn(min(max(1 + percent / 100, 1 / KNOWN), KNOWN))
+            None if percent is None else rounded(min(max(1 + percent / 100, 1 / KNOWN), KNOWN))
             for percent in (
                 one.effect.percent,
                 one.effect.low_percent,
@@ -172,7 +175,7 @@ def _samples(evaluation: Evaluation, table: pl.DataFrame, names: list[str]) -> l
                     order,
                     warm,
                     int(bool(counted)),
-                    *(drawn(value) for value in values),
+                    *(rounded(value) for value in values),
                 ]
             )
     return found

@@ -39,12 +39,12 @@ class Sheet:
 
 def sheets(evaluation: Evaluation, result: ResultLike) -> tuple[Sheet, ...]:
     """Every picture of a result, by workload and case in the order of the plan's first system."""
-    told = getattr(result, "pictures", None)
-    if not callable(told):
+    reported = getattr(result, "pictures", None)
+    if not callable(reported):
         return ()
     names = [system.name for system in evaluation.systems]
     found: dict[str, dict[str, dict[str, Picture]]] = {}
-    for row in told().iter_rows(named=True):
+    for row in reported().iter_rows(named=True):
         address = f"data:image/jpeg;base64,{row['jpeg']}"
         picture = Picture(row["system"], address, row["width"], row["height"])
         found.setdefault(row["workload"], {}).setdefault(row["case"], {})[row["system"]] = picture

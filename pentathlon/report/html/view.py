@@ -266,11 +266,11 @@ def _part(
     curves = [one for one in evaluation.curves if one.workload == workload and sweep is None]
     alike = bool(title) and len({row.title for row in rows}) == 1
     pictures = registry.pictures(workload)
-    said: Words | None = None
+    found_words: Words | None = None
     if sweep is not None:
-        said = sweep.words(evaluation)
+        found_words = sweep.words(evaluation)
     elif pictures.words is not None:
-        said = pictures.words(evaluation)
+        found_words = pictures.words(evaluation)
     shared = _shared(evaluation, rows)
     return Part(
         anchor=anchor,
@@ -282,9 +282,11 @@ def _part(
         figures=tuple(
             one for one in figures if len(evaluation.systems) > 1 or one.kind != "forest"
         ),
-        levels_title="Cache levels found in the curves" if said is None else pictures.words_title,
-        levels=tuple(said)
-        if said is not None
+        levels_title="Cache levels found in the curves"
+        if found_words is None
+        else pictures.words_title,
+        levels=tuple(found_words)
+        if found_words is not None
         else tuple(
             (
                 curve.system,
@@ -353,7 +355,7 @@ def _line(
     largest = max((summary.mean for summary in row.summaries), default=0.0)
     reference = row.summary(evaluation.study.reference)
     divisor, unit = scale(row.unit, largest if reference is None else reference.mean)
-    # What qualifies a whole comparison is said once, above.
+    # What qualifies a whole comparison is stated once, above.
     shared = {
         pair.system: tuple(one for one in pair.cautions if not _layered(one))
         for pair in evaluation.pairs
@@ -402,17 +404,17 @@ def _checks(effect: Effect) -> tuple[str, ...]:
     found = effect.checks
     if found is None:
         return ()
-    said = [f"Median {signed_percent(found.median_percent)}"]
+    sentences = [f"Median {signed_percent(found.median_percent)}"]
     if (
         found.median_low_percent is not None
         and found.median_high_percent is not None
         and found.median_confidence is not None
     ):
-        said[0] += (
+        sentences[0] += (
             f" ({interval_text(found.median_low_percent, found.median_high_percent, '{} to {}')}"
             f" at {found.median_confidence * 100:.1f} %)"
         )
-    said.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
+    sentences.append(f"sign flips p = {significant(found.p_sign_flip, 2)}")
     means = f"ratio of means {signed_percent(found.means_percent)}"
     if found.means_unbounded:
         means += ", unbounded"
@@ -420,12 +422,12 @@ def _checks(effect: Effect) -> tuple[str, ...]:
         means += (
             f" ({interval_text(found.means_low_percent, found.means_high_percent, '{} to {}')})"
         )
-    said.append(means)
+    sentences.append(means)
     if found.p_max_t is not None:
-        said.append(f"adjusted for all systems p = {significant(found.p_max_t, 2)}")
+        sentences.append(f"adjusted for all systems p = {significant(found.p_max_t, 2)}")
     share = found.probability_faster * 100
-    said.append(f"a boot is faster than one of the reference in {share:.0f} % of pairs")
-    return ("; ".join(said),)
+    sentences.append(f"a boot is faster than one of the reference in {share:.0f} % of pairs")
+    return ("; ".join(sentences),)
 
 
 def _better(row: Row) -> str:

@@ -40,7 +40,7 @@ MOST_FINDINGS = 8
 WIDE = 118
 """Columns of a terminal that the raw difference and the interval need too."""
 FEWEST_FOLDED = 3
-"""A curve of so many rows is one line of the table, unless all rows are asked for."""
+"""A curve of so many rows is one line of the table, unless all rows are requested."""
 
 STYLES = {1: "bold cyan", -1: "bold yellow", 0: "default"}
 QUIET = {Verdict.INCONCLUSIVE, Verdict.NOT_MEASURED}
@@ -80,7 +80,7 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
         for other in others or [None]:
             narrow = console.width < WIDE and not full
             tables = _Table(evaluation, other, full, narrow)
-            # A row that only a third system measured says nothing about this one.
+            # A row that only a third system measured states nothing about this one.
             own = [row for row in rows if other is None or row.comparison(other) is not None]
             groups = list(_groups(own, full))
             for folded in (False, True):
@@ -223,12 +223,12 @@ class _Table:
 
     def _verdict(self, one: Comparison) -> Text:
         text = Text(one.words, style=_style(one.verdict))
-        told = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
+        shown = self.full or one.verdict in {Verdict.INVALID, Verdict.NOT_MEASURED}
         if any(_of_parameters(caution) for caution in one.cautions):
             text.append(" †", style="default not bold")
         if opposed(one):
             text.append(" ‡", style="default not bold")
-        if told and one.reason:
+        if shown and one.reason:
             text.append(f": {one.reason}", style="default not bold")
         return text
 
@@ -332,15 +332,15 @@ def _style(verdict: Verdict) -> str:
 def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if not evaluation.rows:
         return
-    said = [
+    sentences = [
         "Diff % is the difference of the means shown, in the unit's own direction; speed % is the "
         "mean of the ratios in paired blocks, + where the system is faster"
     ]
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
-        said.append("* a boot deviates by more than 1 % from the mean")
+        sentences.append("* a boot deviates by more than 1 % from the mean")
     if not full and any(len(group) > 1 for group in _groups(evaluation.rows, full)):
-        said.append("rows that share a line are listed apart with --full")
-    console.print(Text(f"\n{'; '.join(said)}.", style="dim"))
+        sentences.append("rows that share a line are listed apart with --full")
+    console.print(Text(f"\n{'; '.join(sentences)}.", style="dim"))
     every = [one for row in evaluation.rows for one in row.comparisons]
     for caution in dict.fromkeys(c for one in every for c in one.cautions if _of_parameters(c)):
         console.print(Text(f"† {caution}.", style="dim"))
@@ -417,10 +417,10 @@ def _links(evaluation: Evaluation, console: Console) -> None:
 
 
 def _reads(evaluation: Evaluation, console: Console) -> None:
-    """Who answered the reads, where there were reads that a cache could have answered."""
+    """Which source answered the reads, where there were reads that a cache could have answered."""
     counts: dict[tuple[str, str, str], int] = {}
     keys = {row.key: row for row in evaluation.rows}
-    for one in evaluation.answered:
+    for one in evaluation.read_sources:
         if (row := keys.get(one.key)) is not None:
             place = (one.system, one.usual, f"{row.workload} {row.metric}")
             counts[place] = counts.get(place, 0) + 1

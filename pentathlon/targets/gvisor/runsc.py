@@ -14,7 +14,7 @@ from pathlib import Path
 from pentathlon.machine.cache import RECORD, cache_dir, is_recorded, locked, sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.packages import ScratchApt, unpack
-from pentathlon.machine.tools import on_path, version_said
+from pentathlon.machine.tools import on_path, version_text
 
 SUITE = "bookworm-backports"
 """Debian suite whose package `runsc` has the systrap platform; it is static and runs anywhere."""
@@ -26,7 +26,7 @@ TRIAL_S = 30.0
 
 @dataclass(frozen=True)
 class Runsc:
-    """One `runsc` file: its version, as it says, and its digest."""
+    """One `runsc` file: its version, as it prints it, and its digest."""
 
     path: Path
     version: str
@@ -61,7 +61,7 @@ def find() -> Runsc:
 
 
 def _version(path: Path) -> str | None:
-    first = (version_said(path) or "").partition("\n")[0]
+    first = (version_text(path) or "").partition("\n")[0]
     return first.removeprefix("runsc version ").strip() or None
 
 
@@ -98,9 +98,9 @@ def trial(program: Runsc) -> None:
                 f"a sandbox of runsc {program.version} did not end within {TRIAL_S:.0f} s"
             ) from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
         raise TargetUnavailable(
-            f"runsc {program.version} does not start a sandbox: {said[-1]}", INSTALL
+            f"runsc {program.version} does not start a sandbox: {lines[-1]}", INSTALL
         )
 
 

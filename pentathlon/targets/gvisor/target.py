@@ -19,7 +19,7 @@ from pentathlon.targets.session import Launch, ProcessSession
 
 NOTES = [
     "system calls are served by gVisor's own kernel (platform systrap); it reports itself as "
-    "Linux 4.4.0, whatever its version",
+    "Linux 4.4.0 in every version",
     "CPU affinity is set from outside on the whole sandbox; inside, gVisor accepts any and "
     "ignores it",
     "a new sandbox with an own root directory in each boot, without network",

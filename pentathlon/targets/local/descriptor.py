@@ -8,7 +8,7 @@ KIND = Kind(
     layers=("host",),
     place="here",
     renews="the agent's process",
-    needs="anybody; most settings need root",
+    needs="any user; most settings need root",
     settings=EVERY,
     end=End(pair="loopback"),
 )

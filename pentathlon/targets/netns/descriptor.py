@@ -8,7 +8,7 @@ KIND = Kind(
     layers=("host",),
     place="here",
     renews="the agent's process and a network namespace",
-    needs="root, or anybody where the kernel allows user namespaces",
+    needs="root, or any user where the kernel allows user namespaces",
     settings=EVERY,
     end=End(pair="veth", link="namespace", forwards=True),
     programs=(Program("unshare", "util-linux"), Program("ip", "iproute2")),

@@ -8,7 +8,7 @@ KIND = Kind(
     layers=("tcg", "kvm"),
     place="guest",
     renews="a virtual machine, its kernel, memory and root",
-    needs="anybody; `kvm`: who may use `/dev/kvm`",
+    needs="any user; `kvm`: a user with access to `/dev/kvm`",
     keys=("kernel", "memory", "accelerator"),
     required={"kernel": 'kernel = "6.1"'},
     forgets=True,

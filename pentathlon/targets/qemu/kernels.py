@@ -52,7 +52,7 @@ class Kernel:
     """One kernel.
 
     Attributes:
-        release: what uname(2) says in the guest, such as "6.1.0-50-cloud-amd64"; the file's name
+        release: what uname(2) states in the guest, such as "6.1.0-50-cloud-amd64"; the file's name
             for a kernel of the user's own.
         path: the file.
         modules: directory of its modules, or None.

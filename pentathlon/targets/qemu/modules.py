@@ -21,7 +21,7 @@ NETWORK = ("virtio_pci", "virtio_net")
 """A network card."""
 
 GENERATOR = ("pktgen",)
-"""The kernel's own generator of packets, a rung of `network.traffic`."""
+"""The kernel's own generator of packets, a transmit backend of `network.traffic`."""
 
 FILES = ("virtio_pci", "virtiofs")
 """Directories of the machine that the guest runs on."""
@@ -83,7 +83,8 @@ def order(wanted: Iterable[str], needs: Mapping[str, Iterable[str]]) -> list[str
 def collect(root: Path, wanted: Iterable[str]) -> dict[str, bytes]:
     """Modules with all that they need, from an unpacked package, in the order of loading.
 
-    A module that the package does not have is built in, or the kernel lacks it; the guest says so.
+    A module that the package does not have is built in, or the kernel lacks it; the guest reports
+    it.
     """
     files = {name: path for path in root.rglob("*.ko*") if (name := name_of(path)) is not None}
     code: dict[str, bytes] = {}

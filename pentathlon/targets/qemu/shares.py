@@ -38,7 +38,7 @@ CAPABILITIES: Final = (
 KEPT: Final = "cache=always"
 """Of a directory that nobody changes the guest may keep what it has read."""
 SHARED: Final = "cache=auto,timeout=0"
-"""Where both sides write, names and attributes are asked for anew each time, and a file's bytes
+"""Where both sides write, names and attributes are requested anew each time, and a file's bytes
 whenever it is opened; what a guest writes is in the machine's file at once."""
 
 READ_ONLY: Final = Path(__file__).with_name("read_only.py")
@@ -52,13 +52,13 @@ class Share:
         tag: how the guest names it.
         connection: QEMU's end of the connection to the server.
         server: its process.
-        said: a file without a name, with what it says of its errors.
+        errors: a file without a name, with what it prints as errors.
     """
 
     tag: str
     connection: socket.socket
     server: subprocess.Popen[bytes]
-    said: IO[bytes]
+    errors: IO[bytes]
 
     def words(self) -> list[str]:
         """QEMU's words for the device."""
@@ -69,14 +69,14 @@ class Share:
 
     def last_words(self) -> str:
         """The last line of its errors, or nothing."""
-        self.said.seek(0)
-        lines = self.said.read().decode(errors="replace").strip().splitlines()
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
     def close(self) -> None:
         """Give up this process's files of it, once QEMU has its own."""
         self.connection.close()
-        self.said.close()
+        self.errors.close()
 
 
 def check() -> None:
@@ -131,16 +131,16 @@ def _serve(
         command = [str(PROGRAM), f"--fd={listening.fileno()}", "-o", options]
         if tag == MACHINE:
             command = [sys.executable, "-I", str(READ_ONLY), *command]
-        said = tempfile.TemporaryFile()  # noqa: SIM115  (`Share.close`)
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  (`Share.close`)
         server = subprocess.Popen(
             launch.wrap(command, cpus=cpus),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
             pass_fds=[listening.fileno()], env=os.environ | {processes.TOKEN: journal.token},
             start_new_session=True,
         )  # fmt: skip
     started = processes.stat(server.pid)
     journal.note(restore.process(server.pid, started.start if started else 0))
-    return Share(tag, connection, server, said)
+    return Share(tag, connection, server, errors)
 
 
 def _connected(listening: socket.socket, own: Path) -> socket.socket:

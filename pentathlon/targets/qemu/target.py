@@ -212,7 +212,7 @@ class QemuTarget(CardTarget):
                         *(card.file for card in cards),
                         *(share.connection.fileno() for share in shared),
                     ],
-                    beside=[share.server for share in shared],
+                    helpers=[share.server for share in shared],
                 ),
                 journal,
             )
@@ -223,9 +223,9 @@ class QemuTarget(CardTarget):
                 session.stop()
             else:
                 journal.undo()
-            said = [words for share in shared if (words := share.last_words())]
-            if said and isinstance(error, TargetError):
-                raise TargetError(f"{error}; a server of its files: {said[0]}") from error
+            sentences = [words for share in shared if (words := share.last_words())]
+            if sentences and isinstance(error, TargetError):
+                raise TargetError(f"{error}; a server of its files: {sentences[0]}") from error
             raise
         finally:
             for share in shared:

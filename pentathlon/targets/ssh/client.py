@@ -110,13 +110,13 @@ class Address:
             )
         except subprocess.TimeoutExpired as error:
             raise TargetUnavailable(f"{self.host} did not answer within {timeout_s:g} s") from error
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
         if done.returncode == BROKEN:
             raise TargetUnavailable(
-                f"{self.host} cannot be reached with ssh: {said[-1].strip()}", self._by_hand()
+                f"{self.host} cannot be reached with ssh: {lines[-1].strip()}", self._by_hand()
             )
         if done.returncode:
-            raise TargetError(f"{self.host}: a command ended with {done.returncode}: {said[-1]}")
+            raise TargetError(f"{self.host}: a command ended with {done.returncode}: {lines[-1]}")
         return done.stdout.decode(errors="replace")
 
     def _by_hand(self) -> str:

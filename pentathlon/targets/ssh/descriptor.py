@@ -8,7 +8,7 @@ KIND = Kind(
     layers=("ssh",),
     place="elsewhere",
     renews="the agent's process; with `reboot` the machine's boot",
-    needs="who may log in there without being asked",
+    needs="a login there without a prompt",
     keys=("ssh",),
     required={"ssh": 'ssh = { host = "NAME" }'},
     # Those that the agent makes for itself, and that need no undoing over there.

@@ -158,7 +158,7 @@ class Guard:
     def copy_graphics(self, program: Path) -> None:
         """Copy the program of the graphics workloads there, and compare its digest.
 
-        Where it does not start, the agent says so when a workload asks for it.
+        Where it does not start, the agent reports it when a workload asks for it.
 
         Raises:
             TargetError: it did not arrive whole.
@@ -168,16 +168,16 @@ class Guard:
 
     def _copy(self, what: str, program: Path, name: str) -> None:
         with program.open("rb") as file:
-            done, said = self._feed(what, file, COPY, self.directory, name)
+            done, output = self._feed(what, file, COPY, self.directory, name)
         host = self._address.host
         got = done.stdout.split()[0].decode(errors="replace") if done.stdout.split() else ""
         if done.returncode in (5, 126, 127) and got:
             raise TargetUnavailable(
-                f"{what} does not start on {host} in {self.directory}: {said}; "
+                f"{what} does not start on {host} in {self.directory}: {output}; "
                 "if that directory is mounted noexec, set TMPDIR there to another one"
             )
         if done.returncode:
-            raise TargetError(f"{what} could not be copied to {host}: {said}")
+            raise TargetError(f"{what} could not be copied to {host}: {output}")
         if got != (want := sha256(program)):
             raise TargetError(
                 f"{what} did not arrive whole on {host}: its SHA-256 is {got} there, {want} here"
@@ -190,9 +190,9 @@ class Guard:
             TargetError: it failed; its last words.
         """
         host = self._address.host
-        done, said = self._feed(f"what goes to {host}", file, script, *words)
+        done, output = self._feed(f"what goes to {host}", file, script, *words)
         if done.returncode:
-            raise TargetError(f"files could not be copied to {host}: {said}")
+            raise TargetError(f"files could not be copied to {host}: {output}")
 
     def _feed(
         self, what: str, file: IO[bytes], script: str, *words: str
@@ -265,7 +265,7 @@ class Guard:
                     return lines[lines.index(marker) :]
                 if not selector.select(max(deadline - time.monotonic(), 0)):
                     raise TargetError(
-                        f"{self._address.host} did not say {marker!r} within the time limit"
+                        f"{self._address.host} did not print {marker!r} within the time limit"
                     )
                 data = os.read(process.stdout.fileno(), 65536)
                 if not data:
@@ -279,7 +279,7 @@ class Guard:
             status = process.wait(5.0)
         except subprocess.TimeoutExpired:
             return f"{host} closed the connection"
-        said = process.stderr.read().decode(errors="replace").strip().splitlines()
+        lines = process.stderr.read().decode(errors="replace").strip().splitlines()
         return (
-            f"{host}: the session's guard ended with {status}: {(said or ['no reason given'])[-1]}"
+            f"{host}: the session's guard ended with {status}: {(lines or ['no reason given'])[-1]}"
         )

@@ -17,7 +17,7 @@ from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.protocol.requests.session import Placement
 from pentathlon.targets import guest, options
-from pentathlon.targets.capabilities import FarSession, FarTarget
+from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
@@ -37,7 +37,7 @@ REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
 POLL_S = 0.5
 
 
-class SshSession(FarSession):
+class SshSession(RemoteSession):
     """A session whose system is another machine: it ends when the guard has cleaned up there."""
 
     def __init__(self, name: str, launch: Launch, journal: UndoJournal, guard: Guard) -> None:
@@ -60,9 +60,9 @@ class SshSession(FarSession):
         self._undo.note(entry)
 
     def _how_it_ended(self) -> str:
-        said = super()._how_it_ended()
+        output = super()._how_it_ended()
         if self._wait(0) != BROKEN:
-            return said
+            return output
         return f'the connection to {self._guard.host} broke before "done"{self._last_words()}'
 
     def stop(self) -> None:
@@ -73,7 +73,7 @@ class SshSession(FarSession):
             super().stop()
 
 
-class SshTarget(FarTarget):
+class SshTarget(RemoteTarget):
     """A Linux machine that this user can log in to without being asked anything."""
 
     kind = KIND.name
@@ -136,7 +136,7 @@ class SshTarget(FarTarget):
 
     def _described(self) -> str:
         if self.reboots:
-            # The machine may run another system's kernel now; a restart says which one is measured.
+            # The machine may run another kernel now; a restart shows which one is measured.
             return "(the one that a restart brings)"
         return self._release or "(not reached)"
 
@@ -239,8 +239,8 @@ class SshTarget(FarTarget):
             pass
         else:
             if done.returncode not in (0, 255):
-                said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
-                raise TargetError(f"{host} does not restart: {said[-1]}")
+                lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
+                raise TargetError(f"{host} does not restart: {lines[-1]}")
         why = f"its boot id is still {before}"
         while time.monotonic() < deadline:
             try:

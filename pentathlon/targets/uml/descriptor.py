@@ -8,7 +8,7 @@ KIND = Kind(
     layers=("uml",),
     place="guest",
     renews="a kernel, its memory and its root directory",
-    needs="anybody",
+    needs="any user",
     keys=("kernel", "memory", "uml_args"),
     required={"kernel": 'kernel = "6.1"'},
     end=End(pair="sockets", link="packets", forwards=True),

@@ -178,5 +178,5 @@ def _set_loader(kernel: Path, libraries: Path) -> None:
     ]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise TargetError(f"patchelf failed on {kernel}: {said}")
+        output = done.stderr.decode(errors="replace").strip()
+        raise TargetError(f"patchelf failed on {kernel}: {output}")

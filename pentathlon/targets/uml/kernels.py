@@ -13,7 +13,7 @@ from typing import Any
 
 from pentathlon.machine.cache import RECORD, cache_dir, is_recorded, sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path, version_said
+from pentathlon.machine.tools import on_path, version_text
 
 SUITES: dict[str, str] = {
     "5.10": "bullseye",
@@ -29,7 +29,7 @@ INSTALLED = "linux.uml"
 INSTALL = "pentathlon doctor --install"
 
 BANNER = re.compile(rb"Linux version (\d[!-~]{0,63}) \(")
-"""What every kernel says of itself when it starts (init/version.c), as it lies in its file."""
+"""What every kernel states of itself when it starts (init/version.c), as it lies in its file."""
 
 LARGEST = 4 << 30
 """No kernel has so many bytes, and a file of a study is read to its end."""
@@ -97,7 +97,8 @@ def available() -> list[Kernel]:
 def resolve(wanted: str) -> Kernel:
     """The kernel that a study means: a version prefix such as "6.1", "newest", or a file.
 
-    A file is only read, and not started: whoever asks may only want to know what a study would do.
+    A file is only read, and not started: the one who asks may only want to know what a study would
+        do.
 
     Raises:
         TargetUnavailable: there is none; the remedy fetches it.
@@ -127,7 +128,7 @@ def resolve(wanted: str) -> Kernel:
 
 def version_of(path: Path) -> str | None:
     """What the kernel answers to --version, or None if it does not start."""
-    text = version_said(path)
+    text = version_text(path)
     return text if text and number(text) else None
 
 

@@ -19,7 +19,7 @@ FIXED = (7,)
 
 
 def needed(kernel: Kernel) -> bool:
-    """Whether the kernel is to run with the wrapper; ptrace_shim.c says why."""
+    """Whether the kernel is to run with the wrapper; ptrace_shim.c states why."""
     return kernel.number < FIXED
 
 
@@ -59,9 +59,9 @@ def build() -> Path:
         command = [str(compiler), "-O2", "-shared", "-fPIC", "-o", str(fresh), str(SOURCE), "-ldl"]
         done = subprocess.run(command, capture_output=True, timeout=60, check=False)
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+            lines = done.stderr.decode(errors="replace").strip().splitlines()
             raise TargetUnavailable(
-                f"the wrapper of ptrace() does not compile: {said[0] if said else 'no reason'}",
+                f"the wrapper of ptrace() does not compile: {lines[0] if lines else 'no reason'}",
                 "sudo apt-get install gcc libc6-dev",
             )
         noted = Path(scratch) / "sha256"

@@ -13,7 +13,7 @@ from pentathlon.targets.wine import program as wine
 
 
 class WineDoctor(Doctor):
-    """The prefix of an installed Wine, which is made only where it is asked for."""
+    """The prefix of an installed Wine, which is made only where it is requested."""
 
     def trials(self) -> Iterator[PlainSystem | Finding]:
         unmade = self._unmade_prefix()

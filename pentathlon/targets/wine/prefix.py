@@ -79,12 +79,12 @@ def make(wine: Wine, log: Callable[[str], None]) -> Path:
 
 def _fill(wine: Wine, prefix: Path, temporary: Path) -> None:
     token = secrets.token_hex(8)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         maker = subprocess.Popen(
             [wine.path, "wineboot", "--init"],
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             env=os.environ | environment(prefix, temporary) | {processes.TOKEN: token},
             start_new_session=True,
         )
@@ -102,8 +102,10 @@ def _fill(wine: Wine, prefix: Path, temporary: Path) -> None:
             processes.end_session(token, maker.pid, start)
             maker.wait()
         if status or not (prefix / "system.reg").is_file():
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines() or ["no reason given"]
+            output.seek(0)
+            lines = output.read().decode(errors="replace").strip().splitlines() or [
+                "no reason given"
+            ]
             how = f"did not end within {MAKE_S:.0f} s" if status is None else "failed"
             raise TargetError(f"`wineboot --init` of Wine {wine.version} {how}: {lines[-1]}")
 

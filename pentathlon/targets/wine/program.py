@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetUnavailable
-from pentathlon.machine.tools import on_path, version_said
+from pentathlon.machine.tools import on_path, version_text
 
 INSTALL = "sudo apt-get install wine64"
 BUILD = "sh scripts/cross windows"
@@ -28,7 +28,7 @@ LOADERS = ("wine64", "/usr/lib/wine/wine64", "wine")
 
 @dataclass(frozen=True)
 class Wine:
-    """The loader of Wine and its version, as it says: "8.0 (Debian 8.0~repack-4)"."""
+    """The loader of Wine and its version, as it prints it: "8.0 (Debian 8.0~repack-4)"."""
 
     path: Path
     version: str
@@ -58,11 +58,11 @@ def find() -> Wine:
 
 
 def _version(path: Path) -> str | None:
-    text = version_said(path) or ""
+    text = version_text(path) or ""
     return text.removeprefix("wine-") if text.startswith("wine-") else None
 
 
-def agent(own: str | None, beside: Path) -> Path:
+def agent(own: str | None, agent_file: Path) -> Path:
     """The agent's Windows build: the study's `agent`, $PENTATHLON_AGENT_WINDOWS, the file beside
     the agent of this machine, or what `scripts/cross windows` builds in the checkout.
 
@@ -78,14 +78,14 @@ def agent(own: str | None, beside: Path) -> Path:
             if not _is_windows(Path(named)):
                 raise TargetUnavailable(f"{source} names {named}, which is no Windows program")
             return Path(named).resolve()
-    for path in _places(beside):
+    for path in _places(agent_file):
         if _is_windows(path):
             return path.resolve()
     raise TargetUnavailable("the agent has not been built for Windows", BUILD)
 
 
-def _places(beside: Path) -> Iterator[Path]:
-    yield beside.parent / AGENT
+def _places(agent_file: Path) -> Iterator[Path]:
+    yield agent_file.parent / AGENT
     checkout = Path(__file__).resolve().parents[3]
     yield checkout / "target" / "cross" / "x86_64-pc-windows-gnu" / "release" / AGENT
 
@@ -113,7 +113,7 @@ def shim(wine: Wine, agent_file: Path) -> Path | None:
         if _is_windows(folder / "wine" / SHIM):
             return folder / "wine" / SHIM
     raise TargetUnavailable(
-        f"Wine {wine.version} has no {SHIM}, and the one that stands in for it has not been built",
+        f"Wine {wine.version} has no {SHIM}, and its replacement has not been built",
         BUILD,
     )
 

@@ -21,7 +21,7 @@ LABEL = "Win32 API on Linux"
 
 NOTES = [
     "this is not Windows: Wine translates the calls of Windows programs into those of this "
-    "machine's kernel, and results say what the translation costs",
+    "machine's kernel, and results include the cost of the translation",
     "files, processes and most objects to wait for are kept by the process wineserver, which runs "
     "on the same CPUs",
     "the agent is another build than that of the other systems: another compiler and C library",

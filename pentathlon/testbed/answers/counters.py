@@ -109,7 +109,7 @@ def _rows(one: Fields, name: str) -> Rows | None:
     if not one.has(name):
         return None
     table = one.object(name)
-    return {row: table.wholes(row, MOST_UNSIGNED, entries=MANY) for row in table.names(MANY)}
+    return {row: table.integers(row, MOST_UNSIGNED, entries=MANY) for row in table.names(MANY)}
 
 
 def _segments(tcp: Fields) -> Segments:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.safeio.clipping import clip, said
+from pentathlon.safeio.clipping import clip, described
 
 MOST_SIGNED: Final = (1 << 63) - 1
 MOST_UNSIGNED: Final = (1 << 64) - 1
@@ -31,7 +31,7 @@ class Fields:
     """An object of an answer.
 
     Args:
-        host: who answered.
+        host: which source answered.
         verb: the command that was answered.
         found: the object.
         path: where it lies in the answer; "" for the answer itself.
@@ -65,9 +65,9 @@ class Fields:
         """A whole number."""
         value = self._found.get(name)
         if type(value) is not int:
-            raise self.wrong(name, f"is {said(value)}, expected a whole number")
+            raise self.wrong(name, f"is {described(value)}, expected a whole number")
         if not least <= value <= most:
-            raise self.wrong(name, f"is {said(value)}, expected {least} to {most}")
+            raise self.wrong(name, f"is {described(value)}, expected {least} to {most}")
         return value
 
     def time_ns(self, name: str) -> int:
@@ -78,16 +78,16 @@ class Fields:
         """A finite number, whole or not."""
         value = self._found.get(name)
         if type(value) is not int and type(value) is not float:
-            raise self.wrong(name, f"is {said(value)}, expected a number")
+            raise self.wrong(name, f"is {described(value)}, expected a number")
         if not least <= value <= most or not math.isfinite(value):
-            raise self.wrong(name, f"is {said(value)}, expected {least:g} to {most:g}")
+            raise self.wrong(name, f"is {described(value)}, expected {least:g} to {most:g}")
         return float(value)
 
     def text(self, name: str, longest: int = WORDS) -> str:
         """A text, which may be empty."""
         value = self._found.get(name)
         if not isinstance(value, str):
-            raise self.wrong(name, f"is {said(value)}, expected a text")
+            raise self.wrong(name, f"is {described(value)}, expected a text")
         if len(value) > longest:
             raise self.wrong(name, f"has {len(value)} characters, at most {longest} are taken")
         return value
@@ -96,27 +96,29 @@ class Fields:
         """One of some words."""
         value = self.text(name, NAME)
         if value not in known:
-            raise self.wrong(name, f"is {said(value)}, expected {' or '.join(known)}")
+            raise self.wrong(name, f"is {described(value)}, expected {' or '.join(known)}")
         return value
 
     def same(self, name: str, wanted: str | int) -> None:
         """See that the answer belongs to the command."""
         value = self._found.get(name)
         if value != wanted or type(value) is not type(wanted):
-            raise self.wrong(name, f"is {said(value)}, and the command has {said(wanted)}")
+            raise self.wrong(
+                name, f"is {described(value)}, and the command has {described(wanted)}"
+            )
 
     def flag(self, name: str) -> bool:
         """Yes or no."""
         value = self._found.get(name)
         if type(value) is not bool:
-            raise self.wrong(name, f"is {said(value)}, expected true or false")
+            raise self.wrong(name, f"is {described(value)}, expected true or false")
         return value
 
     def object(self, name: str) -> Fields:
         """An object inside this one."""
         value = self._found.get(name)
         if not isinstance(value, dict):
-            raise self.wrong(name, f"is {said(value)}, expected an object")
+            raise self.wrong(name, f"is {described(value)}, expected an object")
         return self._inside(name, value)
 
     def objects(self, name: str, most: int = WORDS, least: int = 0) -> list[Fields]:
@@ -124,7 +126,7 @@ class Fields:
         found = []
         for place, value in enumerate(self.items(name, most, least)):
             if not isinstance(value, dict):
-                raise self.wrong(f"{name}[{place}]", f"is {said(value)}, expected an object")
+                raise self.wrong(f"{name}[{place}]", f"is {described(value)}, expected an object")
             found.append(self._inside(f"{name}[{place}]", value))
         return found
 
@@ -132,7 +134,7 @@ class Fields:
         """A list; what is in it is not checked yet."""
         value = self._found.get(name)
         if not isinstance(value, list):
-            raise self.wrong(name, f"is {said(value)}, expected a list")
+            raise self.wrong(name, f"is {described(value)}, expected a list")
         if not least <= len(value) <= most:
             raise self.wrong(name, f"has {len(value)} entries, expected {least} to {most}")
         return value
@@ -142,15 +144,15 @@ class Fields:
         values = self.items(name, most)
         for place, value in enumerate(values):
             if not isinstance(value, str) or len(value) > longest:
-                raise self.wrong(f"{name}[{place}]", f"is {said(value)}, expected a text")
+                raise self.wrong(f"{name}[{place}]", f"is {described(value)}, expected a text")
         return values
 
-    def wholes(self, name: str, most: int, *, entries: int, least_entries: int = 0) -> list[int]:
+    def integers(self, name: str, most: int, *, entries: int, least_entries: int = 0) -> list[int]:
         """A list of whole numbers of 0 to `most`."""
         values = self.items(name, entries, least_entries)
         for place, value in enumerate(values):
             if type(value) is not int or not 0 <= value <= most:
-                what = f"is {said(value)}, expected a whole number of 0 to {most}"
+                what = f"is {described(value)}, expected a whole number of 0 to {most}"
                 raise self.wrong(f"{name}[{place}]", what)
         return values
 
@@ -159,11 +161,11 @@ class Fields:
         rows = self.items(name, MANY_ROWS, least)
         for place, row in enumerate(rows):
             if not isinstance(row, list) or len(row) != columns:
-                what = f"is {said(row)}, expected {columns} numbers"
+                what = f"is {described(row)}, expected {columns} numbers"
                 raise self.wrong(f"{name}[{place}]", what)
             for value in row:
                 if type(value) is not int or not 0 <= value <= most:
-                    what = f"holds {said(value)}, expected whole numbers of 0 to {most}"
+                    what = f"holds {described(value)}, expected whole numbers of 0 to {most}"
                     raise self.wrong(f"{name}[{place}]", what)
         return rows
 
@@ -173,7 +175,7 @@ class Fields:
         for name in self.names(most):
             value = self._found[name]
             if isinstance(value, dict | list):
-                raise self.wrong(name, f"is {said(value)}, expected a number or a text")
+                raise self.wrong(name, f"is {described(value)}, expected a number or a text")
             found[name] = value
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypedDict
 
 from pentathlon.protocol.requests.commands import Start
-from pentathlon.safeio.clipping import said
+from pentathlon.safeio.clipping import described
 from pentathlon.testbed.answers import counters
 from pentathlon.testbed.answers.counters import Reading
 from pentathlon.testbed.answers.fields import LATEST_NS, NAME, WORDS, Fields
@@ -25,7 +25,7 @@ class Stopped(TypedDict):
     yields: list[Any]
 
 
-class Soaked(TypedDict):
+class CpuHogProgress(TypedDict):
     """`soak`: rows of time, units until then, and CPU time or None; at least one."""
 
     progress: list[list[int | None]]
@@ -90,7 +90,7 @@ def stopped(answer: Fields, job: str, work: str) -> Stopped:
     answer.same("job", job)
     read = YIELDS.get(work)
     if read is None:
-        raise answer.wrong("job", f"is {said(job)}, which was not started")
+        raise answer.wrong("job", f"is {described(job)}, which was not started")
     # Of all others there is one thread.
     most = MOST_THREADS if work in ("soak", "compete") else 1
     return Stopped(
@@ -99,21 +99,21 @@ def stopped(answer: Fields, job: str, work: str) -> Stopped:
     )
 
 
-def _soaked(one: Fields) -> Soaked:
+def _progress(one: Fields) -> CpuHogProgress:
     notes = one.items("progress", WORDS << 6, 1)
     before = [0, 0]
     for place, note in enumerate(notes):
         at = f"progress[{place}]"
         if not isinstance(note, list) or len(note) != 3:
-            raise one.wrong(at, f"is {said(note)}, expected 3 numbers")
+            raise one.wrong(at, f"is {described(note)}, expected 3 numbers")
         for value in note[:2] if note[2] is None else note:
             if type(value) is not int or not 0 <= value <= LATEST_NS:
-                what = f"holds {said(value)}, expected whole numbers of 0 to {LATEST_NS}"
+                what = f"holds {described(value)}, expected whole numbers of 0 to {LATEST_NS}"
                 raise one.wrong(at, what)
         if note[0] < before[0] or note[1] < before[1]:
             raise one.wrong(at, "is less than the one before it")
         before = note[:2]
-    return Soaked(progress=notes)
+    return CpuHogProgress(progress=notes)
 
 
 def _watched(one: Fields) -> Watched:
@@ -135,7 +135,7 @@ def _pinged(one: Fields) -> Pinged:
     trips = one.items("round_trip_ns", WORDS << 6)
     for place, value in enumerate(trips):
         if value is not None and (type(value) is not int or not 0 <= value <= LATEST_NS):
-            what = f"is {said(value)}, expected a time or null"
+            what = f"is {described(value)}, expected a time or null"
             raise one.wrong(f"round_trip_ns[{place}]", what)
     return Pinged(sent=one.whole("sent", len(trips), len(trips)), round_trip_ns=trips)
 
@@ -174,7 +174,7 @@ def _probed(one: Fields) -> Probed:
 
 
 YIELDS: Final[Mapping[str, Callable[[Fields], Any]]] = {
-    "soak": _soaked,
+    "soak": _progress,
     "watch": _watched,
     "ping": _pinged,
     "program": ended,

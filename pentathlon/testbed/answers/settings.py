@@ -53,28 +53,30 @@ class Forwarding(TypedDict):
 def addressed(answer: Fields, command: commands.Address) -> Addressed:
     """Read the answer to `address`; the addresses are those of the command, without prefixes."""
     answer.same("interface", command.interface)
-    asked = {ip_interface(one).ip: str(one).partition("/")[0] for one in command.addresses}
+    requested = {ip_interface(one).ip: str(one).partition("/")[0] for one in command.addresses}
     refused = []
-    for one in answer.objects("refused", len(asked)):
+    for one in answer.objects("refused", len(requested)):
         try:
-            address = asked[ip_address(one.text("address", NAME))]
+            address = requested[ip_address(one.text("address", NAME))]
         except (ValueError, KeyError):
-            raise one.wrong("address", "is none of those that were asked for") from None
+            raise one.wrong("address", "is none of those that were requested") from None
         refused.append(RefusedAddress(address=address, reason=one.text("reason", NAME)))
     return Addressed(refused=refused)
 
 
 def was_set(answer: Fields, command: commands.Set) -> Set:
     """Read the answer to `set`."""
-    asked = command.values
+    requested = command.values
     before = answer.object("before")
-    if set(before.names(len(asked))) != set(asked):
-        raise answer.wrong("before", "does not hold the settings that were asked for")
+    if set(before.names(len(requested))) != set(requested):
+        raise answer.wrong("before", "does not hold the settings that were requested")
     return Set(
-        before={name: before.text(name) for name in asked},
+        before={name: before.text(name) for name in requested},
         refused=[
-            RefusedSetting(setting=one.one_of("setting", asked), reason=one.text("reason", NAME))
-            for one in answer.objects("refused", len(asked))
+            RefusedSetting(
+                setting=one.one_of("setting", requested), reason=one.text("reason", NAME)
+            )
+            for one in answer.objects("refused", len(requested))
         ],
     )
 

@@ -21,7 +21,7 @@ class Port(TypedDict):
 
 
 class Ready(TypedDict):
-    """The `ready` event: one port for each flow that was asked for."""
+    """The `ready` event: one port for each flow that was requested."""
 
     flows: list[Port]
     exchange_port: int
@@ -88,7 +88,7 @@ def ready(answer: Fields, command: Listen) -> Ready:
         Port(flow=one.whole("flow"), port=one.whole("port", MOST_PORT))
         for one in answer.objects("flows")
     ]
-    _need(answer, "flows", (one["flow"] for one in flows), _asked(command), every=True)
+    _need(answer, "flows", (one["flow"] for one in flows), _flow_numbers(command), every=True)
     return Ready(flows=flows, exchange_port=answer.whole("exchange_port", MOST_PORT, 1))
 
 
@@ -97,9 +97,9 @@ def sent(answer: Fields, command: Send) -> Sent:
     answer.same("trial", command.trial)
     flows = [_sent(one) for one in answer.objects("flows")]
     echoes = [_received(one) for one in answer.objects("echoes")]
-    asked = _asked(command)
-    _need(answer, "flows", (one["flow"] for one in flows), asked, every=True)
-    _need(answer, "echoes", (one["flow"] for one in echoes), asked, every=False)
+    requested = _flow_numbers(command)
+    _need(answer, "flows", (one["flow"] for one in flows), requested, every=True)
+    _need(answer, "echoes", (one["flow"] for one in echoes), requested, every=False)
     return Sent(
         flows=flows,
         echoes=echoes,
@@ -110,7 +110,7 @@ def sent(answer: Fields, command: Send) -> Sent:
 
 
 def received(answer: Fields, command: Finish) -> Received:
-    """Read the answer to `finish`; which flows there may be is known to who asked for them."""
+    """Read the answer to `finish`; which flows there may be is known to who requested them."""
     answer.same("trial", command.trial)
     flows = [_received(one) for one in answer.objects("flows")]
     numbers = [one["flow"] for one in flows]
@@ -118,16 +118,18 @@ def received(answer: Fields, command: Finish) -> Received:
     return Received(flows=flows, host=counters.of_trial(answer))
 
 
-def _asked(command: Listen | Send) -> set[int]:
+def _flow_numbers(command: Listen | Send) -> set[int]:
     return {one.flow for one in command.flows}
 
 
-def _need(answer: Fields, name: str, found: Iterable[int], asked: set[int], *, every: bool) -> None:
+def _need(
+    answer: Fields, name: str, found: Iterable[int], requested: set[int], *, every: bool
+) -> None:
     """That no flow is there twice or unasked, and where `every`, that none is missing."""
-    left = set(asked)
+    left = set(requested)
     for place, number in enumerate(found):
         if number not in left:
-            why = "is there twice" if number in asked else "was not asked for"
+            why = "is there twice" if number in requested else "was not requested"
             raise answer.wrong(f"{name}[{place}].flow", f"is {number}, which {why}")
         left.discard(number)
     if every and left:

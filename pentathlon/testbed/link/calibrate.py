@@ -52,7 +52,7 @@ START_S, QUIET_S = 0.3, 0.1
 
 
 class LinkRefused(TargetError):
-    """The link is not what its profile says; the text holds the figures.
+    """The link does not match its profile; the text holds the figures.
 
     Attributes:
         found: everything that was measured, in all attempts.
@@ -68,7 +68,7 @@ class Calibration:
     """What was found out about a link before its use.
 
     Attributes:
-        ways: direction -> figures asked for and measured, of the last attempt.
+        ways: direction -> figures requested and measured, of the last attempt.
         attempts: the faults of each attempt; the last has none if the link passed.
         lead_us: by how much frames are handed over before they are due.
         engine: what carries the frames.
@@ -102,7 +102,7 @@ def calibrate(bed: LinkTestbed, attempts: int = ATTEMPTS) -> Calibration:
         if not faults:
             return found
     raise LinkRefused(
-        f'the link "{bed.profile.name}" is not what its profile says, in {attempts} '
+        f'the link "{bed.profile.name}" does not match its profile, in {attempts} '
         f"attempts; in the last: {'; '.join(found.attempts[-1])}",
         found,
     )
@@ -115,13 +115,14 @@ def _set_lead(bed: LinkTestbed) -> None:
     except TooFew:
         return
     late = [
-        first[direction].median - _asked(bed.profile.way(direction)) for direction in DIRECTIONS
+        first[direction].median - _nominal_delay_ms(bed.profile.way(direction))
+        for direction in DIRECTIONS
     ]
     lead = min(max(min(late), 0.0), MOST_LEAD_MS)
     bed.reopen(round(lead * 1e6))
 
 
-def _asked(way: Way) -> float:
+def _nominal_delay_ms(way: Way) -> float:
     return max(way.delay_ms + median_jitter_ms(way), 0.0)
 
 
@@ -272,15 +273,15 @@ def exchange(
 
 
 def _check(host: str, found: Probed, own: ProbeSend | None, peers: ProbeSend | None) -> None:
-    """That a host sent and received no probes that were not asked for.
+    """That a host sent and received no probes that were not requested.
 
     Raises:
-        AnswerRefused: it says that it did.
+        AnswerRefused: it states that it did.
     """
     answer = Fields(host, "stop", {})
     most = own.count if own else 0
     if found["sent"] + found["refused"] > most:
-        raise answer.wrong("sent", f"is {found['sent']}, and {most} probes were asked for")
+        raise answer.wrong("sent", f"is {found['sent']}, and {most} probes were requested")
     most = peers.count if peers else 0
     for place, row in enumerate(found["came"]):
         if row[0] >= most:

@@ -33,7 +33,7 @@ class Engine(Protocol):
     line_first: bool
 
     def open(self, profile: Profile, seed: int, lead_ns: int) -> None:
-        """Let frames pass as the profile says, each so much earlier than due.
+        """Let frames pass as the profile states, each so much earlier than due.
 
         Args:
             seed: of what is left to chance, for engines that take one.

@@ -26,7 +26,7 @@ class End:
         text: what the user calls it.
         namespace: the file of its network namespace; `interfaces.OWN` is this process' own.
         name: of the interface.
-        found: what ip(8) says of it.
+        found: what ip(8) states of it.
     """
 
     text: str
@@ -88,8 +88,10 @@ def find(text: str) -> End:
 
 
 def _look(namespace: Path, interface: str) -> dict[str, Any]:
-    said = interfaces.run(namespace, [ip(), "-details", "-json", "addr", "show", "dev", interface])
-    (found,) = (one for one in json.loads(said) if one)
+    output = interfaces.run(
+        namespace, [ip(), "-details", "-json", "addr", "show", "dev", interface]
+    )
+    (found,) = (one for one in json.loads(output) if one)
     return dict(found)
 
 

@@ -34,7 +34,7 @@ CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN = 12, 13, 21
 APART = {
     # Packets of the network that come in are single ones, as they were on their cable.
     "gro": 0, "lro": 0,
-    # No router is asked for, no group reported; ARP is not answered (ip-sysctl of the kernel's
+    # No router is solicited, no group reported; ARP is not answered (ip-sysctl of the kernel's
     # documentation); on an interface without address no packet has a source that is there.
     "disable_ipv6": 1, "arp_ignore": 8, "rp_filter": 1,
 }  # fmt: skip

@@ -26,7 +26,7 @@ from pentathlon.testbed.link.probes import Delays
 RATE_LIMIT = 0.01
 DELAY_LIMIT_MS = 0.2
 LOSS_LIMIT = 0.01
-CHANCE = 0.001
+LEVEL = 0.001
 """Probability with which chance alone fails a link that is right."""
 
 
@@ -39,7 +39,7 @@ class Measured:
         delays: see `probes.delays`.
         sent, came: probes that were sent to measure losses, and those of them that came.
         intended: losses among them that the emulator made on purpose.
-        other: frames that the emulator lost for want of time or room, in all phases.
+        other: frames that the emulator lost for lack of time or room, in all phases.
         with_copies: the losses on purpose include copies, whose originals may have come.
     """
 
@@ -58,7 +58,7 @@ Figures: TypeAlias = dict[str, dict[str, float | None]]
 
 @dataclass
 class Verdict:
-    """Figures of one direction beside those asked for.
+    """Figures of one direction beside those requested.
 
     Attributes:
         figures: what is stored with every result.
@@ -120,10 +120,10 @@ def judge(way: Way, found: Measured) -> Verdict:
 
 
 def _judge_delay(way: Way, found: Measured, verdict: Verdict) -> None:
-    asked = max(way.delay_ms + median_jitter_ms(way), 0.0)
-    error = found.delays.median - asked
+    requested = max(way.delay_ms + median_jitter_ms(way), 0.0)
+    error = found.delays.median - requested
     verdict.figures["delay"] = {
-        "asked_ms": asked, "measured_ms": found.delays.median, "error_ms": error,
+        "asked_ms": requested, "measured_ms": found.delays.median, "error_ms": error,
         "limit_ms": DELAY_LIMIT_MS, "p05_ms": found.delays.p05, "p95_ms": found.delays.p95,
         "least_ms": found.delays.least, "most_ms": found.delays.most,
         "probes": found.delays.count,
@@ -131,14 +131,14 @@ def _judge_delay(way: Way, found: Measured, verdict: Verdict) -> None:
     if abs(error) > DELAY_LIMIT_MS:
         verdict.faults.append(
             f"the median delay is {found.delays.median:.3f} ms, {error:+.3f} ms off the "
-            f"{asked:g} asked for ({DELAY_LIMIT_MS} ms is allowed)"
+            f"{requested:g} asked for ({DELAY_LIMIT_MS} ms is allowed)"
         )
 
 
 def _judge_loss(way: Way, found: Measured, verdict: Verdict) -> None:
     lost = found.sent - found.came
     share = lost / found.sent if found.sent else 0.0
-    low, high = chance(way.loss, found.sent)
+    low, high = count_bounds(way.loss, found.sent)
     verdict.figures["loss"] = {
         "asked_percent": 100 * way.loss.mean, "measured_percent": 100 * share,
         "probes": found.sent, "lost": lost, "lost_on_purpose": found.intended,
@@ -156,20 +156,20 @@ def _judge_loss(way: Way, found: Measured, verdict: Verdict) -> None:
     elif not low <= lost <= high or abs(share - way.loss.mean) > LOSS_LIMIT:
         verdict.faults.append(
             f"{lost} of {found.sent} probes were lost, {100 * share:.2f} %, where "
-            f"{100 * way.loss.mean:g} % are asked for (from {low} to {high} of so many may be)"
+            f"{100 * way.loss.mean:g} % are requested (from {low} to {high} of so many may be)"
         )
 
 
-def chance(loss: Loss, count: int) -> tuple[int, int]:
+def count_bounds(loss: Loss, count: int) -> tuple[int, int]:
     """Least and greatest number of losses among `count` packets that chance allows."""
     mean = loss.mean
     if mean in (0.0, 1.0) or not count:
         exact = round(mean * count)
         return exact, exact
     if loss.chain is None:
-        edges = (CHANCE / 2, 1 - CHANCE / 2)
+        edges = (LEVEL / 2, 1 - LEVEL / 2)
         low, high = (int(scipy.stats.binom.ppf(edge, count, mean)) for edge in edges)
         return low, high
     spread = math.sqrt(count * mean * (1 - mean) * loss.spread_factor)
-    reach = float(scipy.stats.norm.ppf(1 - CHANCE / 2)) * spread + 0.5
+    reach = float(scipy.stats.norm.ppf(1 - LEVEL / 2)) * spread + 0.5
     return max(math.floor(count * mean - reach), 0), min(math.ceil(count * mean + reach), count)

@@ -25,7 +25,7 @@ LARGEST = 32767
 
 
 class NotNetem(ValueError):
-    """netem cannot do this; the text says what."""
+    """netem cannot do this; the text states what."""
 
 
 def commands(profile: Profile, way: Way, interface: str) -> list[list[str]]:
@@ -164,7 +164,7 @@ def _bucket(profile: Profile, way: Way) -> list[str]:
         room = (way.queue_packets or 1000) * (profile.mtu_bytes + HEADER_BYTES)
     depth = max(way.burst_bytes, profile.mtu_bytes + HEADER_BYTES)
     if way.overhead_bytes:
-        raise NotNetem("a token bucket of tc(8) below netem knows no overhead of each packet")
+        raise NotNetem("a token bucket of tc(8) below netem supports no overhead of each packet")
     return [
         *["tbf", "rate", _rate(way)],
         *["burst", str(depth), "limit", str(room + depth)],

@@ -166,8 +166,8 @@ class NetemEngine:
         return place
 
     def _counted(self, direction: Direction) -> dict[str, int]:
-        said = self._run([self._tc, "-s", "-j", "qdisc", "show", "dev", self._leaves[direction]])
-        now = _netem(said)
+        output = self._run([self._tc, "-s", "-j", "qdisc", "show", "dev", self._leaves[direction]])
+        now = _netem(output)
         before = self._before[direction]
         which = "cut" if self._is_cut else "drops"
         return {
@@ -185,25 +185,25 @@ class NetemEngine:
         done = self._endpoint.perform(command, STEP_S, environment=environment, **where)
         if done["status"] == 0:
             return str(done["output"])
-        said = str(done["error"]).strip().splitlines() or ["no reason given"]
-        if "qdisc" in command and any("kind is unknown" in line for line in said):
+        lines = str(done["error"]).strip().splitlines() or ["no reason given"]
+        if "qdisc" in command and any("kind is unknown" in line for line in lines):
             raise CommandError(LACKING.format(kernel=self._kernel), "unsupported")
-        raise CommandError(f"netem cannot be set: {' '.join(command[1:8])}: {said[0]}")
+        raise CommandError(f"netem cannot be set: {' '.join(command[1:8])}: {lines[0]}")
 
 
-def _netem(said: str) -> dict[str, int]:
-    """The counters of netem, as tc(8) says.
+def _netem(output: str) -> dict[str, int]:
+    """The counters of netem, as tc(8) prints them.
 
     Raises:
-        CommandError: it says something else.
+        CommandError: it states something else.
     """
     try:
-        found = next(one for one in json.loads(said) if one["kind"] == "netem")
+        found = next(one for one in json.loads(output) if one["kind"] == "netem")
         counts = {name: found[name] for name in ("packets", "bytes", "drops", "qlen")}
     except (ValueError, TypeError, KeyError, StopIteration, RecursionError):
         counts = {}
     if not counts or any(type(one) is not int or not 0 <= one < 1 << 64 for one in counts.values()):
-        raise CommandError(f"tc does not report what netem counted: {clip(said, 80)!r}")
+        raise CommandError(f"tc does not report what netem counted: {clip(output, 80)!r}")
     return counts
 
 
@@ -214,8 +214,8 @@ def lacking() -> str | None:
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=STEP_S)
     if done.returncode == 0:
         return None
-    said = done.stderr.strip().splitlines() or ["tc gave no reason"]
-    return f"{LACKING.format(kernel=os.uname().release)} ({said[-1]})"
+    lines = done.stderr.strip().splitlines() or ["tc gave no reason"]
+    return f"{LACKING.format(kernel=os.uname().release)} ({lines[-1]})"
 
 
 def in_namespace(endpoint: Endpoint, interfaces: Sequence[str], state_dir: Path) -> NetemEngine:

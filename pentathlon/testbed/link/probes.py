@@ -15,7 +15,7 @@ SKIP = 0.1
 
 
 class TooFew(ValueError):
-    """Fewer probes came than are needed, or at one moment; the text says how many."""
+    """Fewer probes came than are needed, or at one moment; the text states how many."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.ends import Cable, Ends
 from pentathlon.testbed.link.guest_end import OWN_MAC, bridge
 from pentathlon.testbed.link.testbed import GATHER, SIDES, Side
-from pentathlon.testbed.remote_host import FarEnd, reach
+from pentathlon.testbed.remote_host import RemoteEndpoint, reach
 
 CARRIER_S = 15
 """Time for two cards to agree on a rate, in seconds; some take five."""
@@ -47,14 +47,14 @@ PING_S, PING_MS = 5.0, 100
 """How long a first packet may take, beside the link's round trip, and how often it is tried."""
 
 
-def reached(ends: Ends, timeout_s: float) -> dict[Side, FarEnd]:
+def reached(ends: Ends, timeout_s: float) -> dict[Side, RemoteEndpoint]:
     """Reach those ends that are other machines, and look whether their cables are free.
 
     Raises:
         TargetUnavailable: a machine lacks something, or uses an interface.
         TargetError: one cannot be reached.
     """
-    found: dict[Side, FarEnd] = {}
+    found: dict[Side, RemoteEndpoint] = {}
     try:
         for number, side in enumerate(SIDES):
             target, cable = ends.far(number), ends.cables[number]
@@ -89,7 +89,9 @@ def _state(name: str) -> dict[str, int]:
     return {"mtu": found["mtu"], "up": int("UP" in found["flags"]), "gro": gro}
 
 
-def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: int = 1500) -> None:
+def put_beyond(
+    end: Endpoint, interface: str, far: RemoteEndpoint, cable: Cable, mtu: int = 1500
+) -> None:
     """Join another machine to the interface of a namespace; it has the namespace's addresses then.
 
     Args:
@@ -105,8 +107,8 @@ def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: in
     lend = [ip(), "link", "set", cable.own, "netns", str(pid)]
     done = subprocess.run(lend, capture_output=True, timeout=10, check=False)
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or "no reason given"
-        raise TargetError(f"the interface {cable.own} cannot be lent: {said}")
+        output = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise TargetError(f"the interface {cable.own} cannot be lent: {output}")
     within(pid, [ip(), "addr", "flush", "dev", interface])
     within(pid, [ip(), "link", "set", interface, "address", OWN_MAC])
     within(pid, [ip(), "link", "set", cable.own, "mtu", str(mtu)])
@@ -122,7 +124,7 @@ def put_beyond(end: Endpoint, interface: str, far: FarEnd, cable: Cable, mtu: in
         ) from None
 
 
-def _prepare(far: FarEnd, mtu: int) -> None:
+def _prepare(far: RemoteEndpoint, mtu: int) -> None:
     """Addresses of the other machine's interface, and its longest packet."""
     program, device = far.need("ip", "iproute2"), far.device
     found = _shown(far, far.shell('"$1" -json link show dev "$2"', program, device))
@@ -140,37 +142,40 @@ def _prepare(far: FarEnd, mtu: int) -> None:
         raise TargetError(f"{far.name}: {device} takes no address: {far.refused[4]}")
 
 
-def _shown(far: FarEnd, said: str) -> dict[str, Any]:
-    """MTU and flags of the machine's interface, as its ip(8) says.
+def _shown(far: RemoteEndpoint, output: str) -> dict[str, Any]:
+    """MTU and flags of the machine's interface, as its ip(8) states.
 
     Raises:
-        TargetError: it says something else.
+        TargetError: it states something else.
     """
     try:
-        (found,) = json.loads(said)
+        (found,) = json.loads(output)
         mtu, flags = found["mtu"], found["flags"]
     except (ValueError, TypeError, KeyError, RecursionError):
         mtu = flags = None
     if type(mtu) is not int or not 0 < mtu <= MOST_MTU or not isinstance(flags, list):
         raise TargetError(
-            f"{far.name}: ip does not report the MTU and flags of {far.device}: {clip(said, 80)!r}"
+            f"{far.name}: ip does not report the MTU and flags of {far.device}: "
+            f"{clip(output, 80)!r}"
         )
     return {"mtu": mtu, "flags": flags}
 
 
-def hardware_address(far: FarEnd) -> str:
+def hardware_address(far: RemoteEndpoint) -> str:
     """Of the machine's interface.
 
     Raises:
-        TargetError: what it says is none.
+        TargetError: what it states is none.
     """
-    said = far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
-    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", said):
-        raise TargetError(f"{far.name}: {clip(said, 60)!r} is no hardware address of {far.device}")
-    return said
+    output = far.shell('cat "/sys/class/net/$1/address"', far.device).strip()
+    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", output):
+        raise TargetError(
+            f"{far.name}: {clip(output, 60)!r} is no hardware address of {far.device}"
+        )
+    return output
 
 
-def forget_neighbours(far: FarEnd, addresses: Sequence[str]) -> None:
+def forget_neighbours(far: RemoteEndpoint, addresses: Sequence[str]) -> None:
     """Have the machine forget at the end what it is told of the other end's hardware address."""
     program = far.need("ip", "iproute2")
     far.undo_by(
@@ -178,7 +183,7 @@ def forget_neighbours(far: FarEnd, addresses: Sequence[str]) -> None:
     )
 
 
-def check_cable(far: FarEnd, address: str, round_trip_s: float) -> None:
+def check_cable(far: RemoteEndpoint, address: str, round_trip_s: float) -> None:
     """Look whether packets pass between the machine and the link's other end.
 
     Raises:
@@ -191,10 +196,10 @@ def check_cable(far: FarEnd, address: str, round_trip_s: float) -> None:
         far.start("reach", Ping(peer=address, period_ms=PING_MS))
         time.sleep(0.5 + 2 * round_trip_s)
         try:
-            (told,) = far.finish_job("reach")["yields"]
+            (reported,) = far.finish_job("reach")["yields"]
         except CommandError as error:
             raise TargetError(f"{far.name} cannot send to {address}: {error}") from error
-        passed = any(one is not None for one in told["round_trip_ns"])
+        passed = any(one is not None for one in reported["round_trip_ns"])
     if not passed:
         raise TargetError(
             f'nothing passes between {far.name} ({far.device}) and this machine; do "interfaces" '

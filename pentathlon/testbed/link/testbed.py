@@ -280,5 +280,5 @@ def _run(pid: int, command: Sequence[str]) -> None:
     except subprocess.TimeoutExpired as error:
         raise TargetError(f"{' '.join(command[:6])} took more than 20 s") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise TargetError(f"the link cannot be made: {' '.join(command[:6])}: {said[-1]}")
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise TargetError(f"the link cannot be made: {' '.join(command[:6])}: {lines[-1]}")

@@ -34,13 +34,13 @@ from pentathlon.testbed.link.testbed import (
     open_link,
     places,
 )
-from pentathlon.testbed.remote_host import FarEnd
+from pentathlon.testbed.remote_host import RemoteEndpoint
 from pentathlon.testbed.trial import Task, When
 
 
 @dataclass
 class LinkInUse:
-    """A link that is what its profile says.
+    """A link that is what its profile states.
 
     Attributes:
         bed: the link and its hosts.
@@ -99,7 +99,7 @@ class LinkMaker(Protocol):
     write to (`put_behind`).
 
     Raises:
-        TargetError: it cannot be made, or (`LinkRefused`) does not do what its profile says.
+        TargetError: it cannot be made, or (`LinkRefused`) does not do what its profile states.
     """
 
     def __call__(self, timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse: ...
@@ -126,7 +126,7 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
 
     def make(timeout_s: float, writable: Sequence[Path] = ()) -> LinkInUse:
         local = ends.local(0), ends.local(1)
-        # What cannot be had over there is told before anything is measured here.
+        # What cannot be had over there is reported before anything is measured here.
         far = reached(ends, timeout_s)
         try:
             bed = open_link(
@@ -160,7 +160,7 @@ def link_maker(ends: Ends, name: str, engine: EngineName = "agent") -> LinkMaker
     return make
 
 
-def _acquaint(bed: LinkTestbed, far: Mapping[Side, FarEnd], guests: bool) -> None:
+def _acquaint(bed: LinkTestbed, far: Mapping[Side, RemoteEndpoint], guests: bool) -> None:
     """Tell the hosts each other's hardware addresses; namespaces know those of guests already.
 
     Args:

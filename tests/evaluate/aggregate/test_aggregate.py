@@ -75,7 +75,7 @@ def test_weights_go_from_areas_to_cases():
 
 def test_the_mean_and_its_interval_are_those_of_the_blocks():
     evaluation = traded()
-    everything = evaluation.wholes[0].everything
+    everything = evaluation.aggregates[0].everything
     assert everything is not None
     logs = []
     for block in range(10):
@@ -94,7 +94,7 @@ def test_the_mean_and_its_interval_are_those_of_the_blocks():
 
 @pytest.mark.parametrize(("weights", "sign"), [({"process": 5.0}, 1), ({"memory": 5.0}, -1)])
 def test_weights_decide_a_trade_off(weights, sign):
-    whole = traded(**weights).wholes[0]
+    whole = traded(**weights).aggregates[0]
     everything = whole.everything
     assert math.copysign(1, everything.low_percent) == sign
     assert math.copysign(1, everything.high_percent) == sign
@@ -118,7 +118,9 @@ def test_weights_decide_a_trade_off(weights, sign):
 def test_a_row_that_is_not_compared_is_named_with_its_weight():
     made = two(1.05, chosen=ITEMS)
     gone = made.samples().filter(~((pl.col("system") == "b") & (pl.col("key") == FORK.key)))
-    whole = evaluate(dataclasses.replace(made, tables={**made.tables, "samples": gone})).wholes[0]
+    whole = evaluate(dataclasses.replace(made, tables={**made.tables, "samples": gone})).aggregates[
+        0
+    ]
     assert [(one.key, one.weight) for one in whole.left_out] == [(FORK.key, 0.25)]
     assert "no counted sample" in whole.left_out[0].reason
     assert whole.everything.weight == pytest.approx(0.75)
@@ -129,7 +131,9 @@ def test_a_row_that_lacks_a_block_does_not_cost_the_others_theirs():
     gone = made.samples().filter(
         ~((pl.col("block") == 2) & (pl.col("system") == "b") & (pl.col("key") == FORK.key))
     )
-    whole = evaluate(dataclasses.replace(made, tables={**made.tables, "samples": gone})).wholes[0]
+    whole = evaluate(dataclasses.replace(made, tables={**made.tables, "samples": gone})).aggregates[
+        0
+    ]
     assert whole.everything.blocks == 4 or FORK.key in {one.key for one in whole.left_out}
     assert whole.everything.rows * whole.everything.blocks >= 4 * 5
 
@@ -139,15 +143,15 @@ def test_dominance_needs_every_row():
         factors={"a": same, "b": lambda item: 1.1 if item is CALL else 1.0},
         chosen=ITEMS, blocks=10, noise=0.3,
     ).make()  # fmt: skip
-    found = evaluate(better).wholes[0].dominance
+    found = evaluate(better).aggregates[0].dominance
     assert found.dominates
     assert not found.dominated
-    assert traded().wholes[0].dominance.dominates is False
-    assert traded().wholes[0].dominance.in_the_way is not None
+    assert traded().aggregates[0].dominance.dominates is False
+    assert traded().aggregates[0].dominance.in_the_way is not None
     worse = two(0.9, chosen=ITEMS, blocks=10, noise=0.3)
-    assert evaluate(worse).wholes[0].dominance.dominated
+    assert evaluate(worse).aggregates[0].dominance.dominated
     equal = two(1.0, chosen=ITEMS, blocks=10, noise=0.1)
-    assert not evaluate(equal).wholes[0].dominance.dominates, "nothing is shown to be faster"
+    assert not evaluate(equal).aggregates[0].dominance.dominates, "nothing is shown to be faster"
 
 
 def test_several_systems_share_the_weights():
@@ -159,7 +163,7 @@ def test_several_systems_share_the_weights():
 
 
 def test_one_block_has_a_mean_without_an_interval():
-    whole = evaluate(two(1.05, chosen=ITEMS, blocks=1)).wholes[0]
+    whole = evaluate(two(1.05, chosen=ITEMS, blocks=1)).aggregates[0]
     assert whole.everything.low_percent is None
     assert whole.dominance.dominates is False
     assert whole.sensitivity.share_shown_faster == 0.0
@@ -168,7 +172,7 @@ def test_one_block_has_a_mean_without_an_interval():
 def test_nothing_measured_gives_no_mean():
     made = two(chosen=ITEMS)
     made.tables["samples"] = made.samples().clear()
-    whole = evaluate(made).wholes[0]
+    whole = evaluate(made).aggregates[0]
     assert whole.everything is None
     assert whole.means == ()
 
@@ -178,7 +182,7 @@ def test_false_alarms_of_the_whole_are_as_stated():
     found = 0
     for seed in range(40):
         made = two(1.0, chosen=[CALL, READ[0]], iterations=1, seed=seed)
-        everything = evaluate(made).wholes[0].everything
+        everything = evaluate(made).aggregates[0].everything
         found += everything.low_percent > 0 or everything.high_percent < 0
     # A level of 5 % gives more than 7 of 40 with a probability of 0.07 %.
     assert found <= 7

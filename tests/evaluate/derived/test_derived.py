@@ -22,8 +22,8 @@ CHUNKS = planted.CHUNKS
 FINE = np.arange(4, 129, 4) * float(KIB)
 
 
-def judged(items, **settings):
-    """One system with 5 boots, unless told otherwise."""
+def evaluated(items, **settings):
+    """One system with 5 boots, unless stated otherwise."""
     return evaluate(Maker(factors={"uml-6.1": same}, chosen=list(items), **settings).make()).derived
 
 
@@ -32,7 +32,7 @@ def judged(items, **settings):
 
 @pytest.mark.parametrize("knee", [32 * KIB, 100 * KIB, 500 * KIB])
 def test_a_planted_knee_is_inside_its_interval(knee):
-    found = judged(planted.code_size(knee))
+    found = evaluated(planted.code_size(knee))
     assert [one.opt_level for one in found.code_sizes] == ["0", "1", "2", "3"]
     for one in found.code_sizes:
         assert one.seen
@@ -43,26 +43,26 @@ def test_a_planted_knee_is_inside_its_interval(knee):
 def test_knees_hold_the_truth_in_19_of_20_cases():
     hits = total = 0
     for seed in range(6):
-        for one in judged(planted.code_size(200 * KIB), seed=seed, noise=3.0).code_sizes:
+        for one in evaluated(planted.code_size(200 * KIB), seed=seed, noise=3.0).code_sizes:
             total += 1
             hits += any(k.low_bytes <= 200 * KIB <= k.high_bytes for k in one.knees)
     assert hits / total >= 0.95
 
 
 def test_code_of_one_speed_has_no_knee():
-    for one in judged(planted.code_size(None)).code_sizes:
+    for one in evaluated(planted.code_size(None)).code_sizes:
         assert not one.seen
         assert one.words[0].startswith("no knee between 4 KiB and")
 
 
 def test_a_knee_stands_beside_the_instruction_cache():
-    found = judged(planted.code_size(32 * KIB)).code_sizes[3]
+    found = evaluated(planted.code_size(32 * KIB)).code_sizes[3]
     assert any("L1i 32 KiB claimed" in words and "agrees" in words for words in found.words)
     assert not any("L1d" in words for words in found.words)
 
 
 def test_a_knee_below_every_cache_is_none_of_them():
-    for one in judged(planted.code_size(14 * KIB)).code_sizes:
+    for one in evaluated(planted.code_size(14 * KIB)).code_sizes:
         assert one.seen
         assert one.knees[0].low_bytes <= 14 * KIB <= one.knees[0].high_bytes < 32 * KIB
         assert "decoded instructions" in one.words[0]
@@ -74,13 +74,13 @@ def test_a_knee_below_every_cache_is_none_of_them():
 
 
 def test_a_cache_larger_than_the_code_takes_no_knee():
-    for one in judged(planted.code_size(300 * KIB)).code_sizes:
+    for one in evaluated(planted.code_size(300 * KIB)).code_sizes:
         assert [check.outcome for check in one.checks[1:]] == ["outside", "outside"]
         assert "no claimed cache explains" in one.words[-1]
 
 
 def test_few_sizes_give_no_knee():
-    found = judged(planted.code_size(sizes=planted.CODE_SIZES[:5])).code_sizes[0]
+    found = evaluated(planted.code_size(sizes=planted.CODE_SIZES[:5])).code_sizes[0]
     assert not found.seen
     assert "too few" in found.words[0]
 
@@ -89,7 +89,7 @@ def test_few_sizes_give_no_knee():
 
 
 def test_a_planted_best_piece_is_named():
-    found = judged(planted.sub_looping())
+    found = evaluated(planted.sub_looping())
     assert [one.total_bytes for one in found.optima] == [8 * MIB, 32 * MIB]
     for one in found.optima:
         assert one.best_bytes == planted.BEST_PIECE
@@ -113,7 +113,7 @@ def test_the_set_holds_the_best_at_the_stated_rate(boots):
 def test_equal_pieces_have_no_optimum():
     seen = []
     for seed in range(10):
-        for one in judged(planted.sub_looping(best=None), seed=seed).optima:
+        for one in evaluated(planted.sub_looping(best=None), seed=seed).optima:
             seen.append(one.seen)
             assert one.seen == (one.best_bytes is not None)
             assert one.seen != one.words.startswith("not seen")
@@ -121,7 +121,7 @@ def test_equal_pieces_have_no_optimum():
 
 
 def test_two_boots_name_no_piece():
-    one = judged(planted.sub_looping(), blocks=2).optima[0]
+    one = evaluated(planted.sub_looping(), blocks=2).optima[0]
     assert one.best_bytes is None
     assert one.set_bytes == ()
     assert "too few" in one.words
@@ -192,20 +192,20 @@ def test_another_level_of_chunks_of_several_limits_hides_no_limit(limit, step):
 
 
 @pytest.mark.parametrize(
-    ("told_kib", "advantage", "error"),
+    ("claimed_kib", "advantage", "error"),
     [
         (32, [3.7, 3.09, 2.34, 1.74, 1.13, 0.48, 0.71, 0.8, -1.16, -1.48, -1.61, -0.82], 0.13),
         (64, [3.43, 3.54, 3.06, 2.28, 1.47, 1.02, 0.64, 0.77, -1.19, -1.44, -1.54, 0.58], 0.23),
         (128, [3.28, 3.36, 3.34, 2.71, 2.07, 1.61, 1.24, 0.94, 0.93, -1.34, -1.63, -0.01], 0.17),
     ],
 )
-def test_measured_limits_are_those_that_the_device_had_been_told(told_kib, advantage, error):
+def test_measured_limits_are_those_that_the_device_had_been_told(claimed_kib, advantage, error):
     """ln(sequential / random_unaligned) of disk.order on a loop device over a file in memory whose
     read_ahead_kb had been set: Linux 6.18, means of four boots, and their error."""
     kib = np.array([1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, 1024])
     found = find_limit(kib * float(KIB), np.array(advantage), error)
     assert found is not None
-    assert found.low <= told_kib * KIB <= found.high <= 4 * found.low
+    assert found.low <= claimed_kib * KIB <= found.high <= 4 * found.low
 
 
 def test_what_shifts_a_whole_boot_is_no_error_of_the_curve():
@@ -219,7 +219,7 @@ def test_what_shifts_a_whole_boot_is_no_error_of_the_curve():
 
 
 def test_the_limit_stands_beside_the_configured_one():
-    found = judged(planted.order())
+    found = evaluated(planted.order())
     assert len(found.read_ahead) == 2
     for one in found.read_ahead:
         assert one.configured_bytes == 64 * KIB
@@ -228,24 +228,24 @@ def test_the_limit_stands_beside_the_configured_one():
 
 
 def test_a_limit_elsewhere_does_not_agree():
-    one = judged(planted.order(limit=16 * KIB)).read_ahead[0]
+    one = evaluated(planted.order(limit=16 * KIB)).read_ahead[0]
     assert one.outcome == "smaller"
-    assert not judged(planted.order(limit=None)).read_ahead[0].seen
+    assert not evaluated(planted.order(limit=None)).read_ahead[0].seen
 
 
 def test_one_boot_shows_no_limit():
-    one = judged(planted.order(), blocks=1).read_ahead[0]
+    one = evaluated(planted.order(), blocks=1).read_ahead[0]
     assert (one.outcome, one.low_bytes) == ("too few", None)
 
 
 def test_the_device_of_a_partition():
-    told = Inventory(
+    inventories_of = Inventory(
         {
             "filesystems.scratch.block_device": "nvme0n1p2",
             "block_devices.nvme0n1.read_ahead_kb": 128,
         }
     )
-    assert configured(told) == 128 * KIB
+    assert configured(inventories_of) == 128 * KIB
     assert configured(Inventory()) is None
 
 
@@ -253,7 +253,7 @@ def test_the_device_of_a_partition():
 
 
 def test_regions_and_latencies_of_a_planted_machine():
-    (one,) = judged(planted.regions()).regions
+    (one,) = evaluated(planted.regions()).regions
     assert [region.name for region in one.regions] == ["cache", "RAM", "swap"]
     for (_, low, high), capacity in zip(one.boundaries, (planted.CACHE, planted.RAM), strict=True):
         assert low <= capacity <= high
@@ -272,12 +272,12 @@ def test_the_latency_is_computed_as_in_the_study():
         fits = item.case["block_bytes"] <= planted.CACHE
         mebi = 2888.2118 if fits else 1264.58296
         object.__setattr__(item, "value", mebi * 1.048576)
-    (one,) = judged(items, noise=0.0).regions
+    (one,) = evaluated(items, noise=0.0).regions
     assert one.latency("cache–RAM").seconds.value == pytest.approx(1.736e-6, rel=1e-3)
 
 
 def test_without_swap_no_swap_is_claimed():
-    (one,) = judged(planted.regions(swap=False)).regions
+    (one,) = evaluated(planted.regions(swap=False)).regions
     assert [region.name for region in one.regions] == ["cache", "RAM"]
     assert "no block reached the swap" in one.words
 
@@ -296,6 +296,6 @@ def test_a_high_step_is_no_swap_where_the_study_kept_blocks_in_memory():
 
 
 def test_a_level_curve_has_no_regions():
-    (one,) = judged(planted.regions(blocks=planted.BLOCKS[:8])).regions
+    (one,) = evaluated(planted.regions(blocks=planted.BLOCKS[:8])).regions
     assert one.regions == ()
     assert "no step" in one.words[0]

@@ -38,7 +38,7 @@ def test_every_link_is_a_task_with_a_cell_for_each_pair_of_ends():
 
 
 @pytest.mark.parametrize(
-    ("target", "was", "kernel", "behaves", "told"),
+    ("target", "was", "kernel", "behaves", "text"),
     [
         ("netns", None, None, "own", "own"),
         ("netns", None, None, "/somewhere/mine.toml", "mine"),
@@ -50,14 +50,14 @@ def test_every_link_is_a_task_with_a_cell_for_each_pair_of_ends():
     ],
 )
 def test_an_end_is_told_by_its_behaviour_and_the_kernel_that_it_had(
-    target: str, was: str | None, kernel: str | None, behaves: str, told: str
+    target: str, was: str | None, kernel: str | None, behaves: str, text: str
 ):
     described = {} if was is None else {"kernel": was}
-    assert evaluation._end(registry.find(target), described, kernel, behaves) == told
+    assert evaluation._end(registry.find(target), described, kernel, behaves) == text
 
 
 @pytest.mark.parametrize(
-    ("options", "kernel", "behaves", "told"),
+    ("options", "kernel", "behaves", "text"),
     [
         ({"host": "bench1", "port": None}, "6.1.0-44-amd64", "own", "ssh bench1 6.1.0-44-amd64"),
         ({"host": "bench1", "port": 2222}, "6.1.0-44", "xp", "ssh bench1:2222 6.1.0-44, xp"),
@@ -67,10 +67,10 @@ def test_an_end_is_told_by_its_behaviour_and_the_kernel_that_it_had(
     ],
 )
 def test_another_machine_is_told_by_its_name_and_its_kernel(
-    options: dict[str, object] | None, kernel: str | None, behaves: str, told: str
+    options: dict[str, object] | None, kernel: str | None, behaves: str, text: str
 ):
     described = {"options": options, "kernel": kernel}
-    assert evaluation._end(registry.find("ssh"), described, None, behaves) == told
+    assert evaluation._end(registry.find("ssh"), described, None, behaves) == text
 
 
 def over_ssh(host: str, kernel: str = "6.1") -> dict[str, object]:
@@ -124,12 +124,12 @@ def test_client_and_server_are_told_by_their_own_kernels():
     )
     study = made.plan.study.model_copy(update={"systems": (own,)})
     both = {"kernel": "7.2.7", "server": {"kernel": "6.1.176"}}
-    for targets, told in (
+    for targets, reported in (
         ({name: both}, ("uml 7.2.7", "uml 6.1.176")),
         ({name: {"kernel": "7.2.7"}}, ("uml 7.2.7", "uml 7.2.7")),
     ):
         plan = made.plan.model_copy(update={"study": study, "targets": targets})
-        assert evaluation._ends(plan, [name]) == {name: told}
+        assert evaluation._ends(plan, [name]) == {name: reported}
 
 
 def test_phases_are_told_by_what_differs_from_the_reference():

@@ -22,8 +22,12 @@ def test_the_figures_are_the_median_and_the_worst_of_the_boots() -> None:
     up, down = link.ways
     assert up.rate_kbit and up.delay_ms and up.loss_percent and down.rate_kbit
     # Below and above count alike: 9990 is further from 10,000 than 10,004.
-    assert (up.rate_kbit.asked, up.rate_kbit.median, up.rate_kbit.worst) == (10_000, 10_001, 9990)
-    assert (up.delay_ms.asked, up.delay_ms.median) == (25, 25)
+    assert (up.rate_kbit.requested, up.rate_kbit.median, up.rate_kbit.worst) == (
+        10_000,
+        10_001,
+        9990,
+    )
+    assert (up.delay_ms.requested, up.delay_ms.median) == (25, 25)
     assert up.delay_ms.worst == pytest.approx(25.1) or up.delay_ms.worst == pytest.approx(24.9)
     assert (up.loss_percent.median, up.loss_percent.worst) == (0, 0.5)
     assert (down.rate_kbit.median, down.rate_kbit.worst) == (10_000, 10_000)
@@ -42,7 +46,7 @@ def test_a_refused_calibration_counts_and_its_figures_do_not() -> None:
     assert (link.calibrations, link.refused, link.trials) == (2, 1, 0)
     (up, _) = link.ways
     assert up.rate_kbit and up.rate_kbit.worst == 9999
-    # Without a trial the calibration tells how late frames were.
+    # Without a trial the calibration reports how late frames were.
     assert up.late_p99_us and up.late_p99_us.worst == 100
     # Where none passed, a reader sees why.
     (link,) = find_links(planted.table([bad]))

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from pentathlon.evaluate.diagnostics.read_source import answered_cautions, find_answered
+from pentathlon.evaluate.diagnostics.read_source import find_read_sources, read_source_cautions
 from pentathlon.evaluate.model_series import ReadSource
 from pentathlon.store.schema import ANSWERS
 
@@ -21,24 +21,24 @@ def test_counted_reads_are_added_up_over_boots() -> None:
     table = pl.DataFrame(
         [{name: row.get(name) for name in ANSWERS} for row in rows], schema=ANSWERS
     )
-    assert find_answered(table) == (answered("a", cache=9, device=1),)
+    assert find_read_sources(table) == (answered("a", cache=9, device=1),)
 
 
 def test_a_comparison_of_cache_and_device_says_so() -> None:
-    said = list(answered_cautions(answered("a", device=5), answered("b", cache=5)))
-    assert said == [
+    sentences = list(read_source_cautions(answered("a", device=5), answered("b", cache=5)))
+    assert sentences == [
         "the reads were answered by different parts: the device on a, the system's cache on b"
     ]
 
 
 def test_reads_of_the_device_need_no_words() -> None:
-    assert list(answered_cautions(answered("a", device=5), answered("b", device=5))) == []
-    assert list(answered_cautions(None, None)) == []
+    assert list(read_source_cautions(answered("a", device=5), answered("b", device=5))) == []
+    assert list(read_source_cautions(None, None)) == []
 
 
 def test_cached_and_mixed_reads_are_told() -> None:
-    said = list(answered_cautions(answered("a", cache=5), answered("b", cache=4, mixed=1)))
-    assert said == [
+    sentences = list(read_source_cautions(answered("a", cache=5), answered("b", cache=4, mixed=1)))
+    assert sentences == [
         "the reads were answered by the system's cache",
         "4 of 5 reads on b were answered by the system's cache, the others not",
     ]

@@ -78,9 +78,9 @@ def test_a_quota_is_what_the_study_asked_for() -> None:
 
 
 def test_a_coarse_clock_needs_more_time() -> None:
-    told = {"b": Inventory({"telemetry.resolution_ns.cpu_user_ns": 10 * MS})}
+    inventories_of = {"b": Inventory({"telemetry.resolution_ns.cpu_user_ns": 10 * MS})}
     short = samples(("b", "w.time", 0, 50 * MS, 30 * MS, 0, 0))
-    assert find_starved(short, STUDY, told) == ()
+    assert find_starved(short, STUDY, inventories_of) == ()
     assert len(find_starved(short, STUDY, {})) == 1
     long = samples(*[("b", "w.time", 0, 50 * MS, 30 * MS, 0, 0)] * 20)
-    assert len(find_starved(long, STUDY, told)) == 1
+    assert len(find_starved(long, STUDY, inventories_of)) == 1

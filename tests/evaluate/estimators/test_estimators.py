@@ -197,7 +197,9 @@ def test_clopper_pearson_agrees_with_scipy():
 # In the judgement.
 
 
-def judged(system: np.ndarray, reference: np.ndarray, rule: Rule | None = None, **pair: object):
+def compare_pair(
+    system: np.ndarray, reference: np.ndarray, rule: Rule | None = None, **pair: object
+):
     key = "w.time"
     both = Pair(key, "w", series("b", key, "w", system), series("a", key, "w", reference), **pair)
     done = Judge(facts("b"), facts("a"), (), rule or Rule(1.0, 0.95)).judge([both])
@@ -224,7 +226,7 @@ def test_wandering_blocks_are_refused():
     reference = np.full(20, 100.0)
     wander = np.cumsum(generator.normal(0, 0.004, 20))
     system = reference * np.exp(wander - wander.mean() + 0.002)
-    _, one = judged(system, reference)
+    _, one = compare_pair(system, reference)
     assert one.verdict is Verdict.UNSTABLE
     assert "neighbours in time" in one.reason
 
@@ -257,8 +259,8 @@ def test_exploratory_rows_leave_the_family_of_the_declared_alone():
 def test_repeated_intervals_are_wider_at_an_early_look():
     generator = np.random.default_rng(13)
     reference, system = (100 * np.exp(generator.normal(0, 0.01, 10)) for _ in "ab")
-    _, plain = judged(system, reference)
-    _, early = judged(system, reference, Rule(1.0, 0.95, (10, 15, 20, 30)))
+    _, plain = compare_pair(system, reference)
+    _, early = compare_pair(system, reference, Rule(1.0, 0.95, (10, 15, 20, 30)))
     assert early.effect.low_percent < plain.effect.low_percent
     assert early.effect.high_percent > plain.effect.high_percent
     assert early.effect.nominal_confidence == pytest.approx(1 - 0.000207, abs=1e-6)

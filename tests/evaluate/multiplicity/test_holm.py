@@ -18,7 +18,7 @@ def test_a_worked_example():
 
 
 def plain_holm(p_values: list[float], rate: float) -> list[bool]:
-    """Holm's procedure as it is told in words."""
+    """Holm's procedure as it is described in words."""
     rejected = [False] * len(p_values)
     for step, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         if p_values[place] > rate / (len(p_values) - step):

@@ -20,8 +20,8 @@ def test_one_system_under_two_names_is_seldom_called_different(noise):
     simulation = Simulation(rows=60, boot_sd=0.01, noise=noise)
     alarms = 0
     for _ in range(STUDIES):
-        judged = simulation.study(generator)
-        alarms += judged.selected > 0
+        judgement = simulation.study(generator)
+        alarms += judgement.selected > 0
     # A rate of 5 % gives more alarms than this in one of 10,000 runs.
     assert alarms <= stats.binom.ppf(0.9999, STUDIES, 0.05)
 
@@ -44,10 +44,10 @@ def test_equivalence_is_seldom_claimed_at_the_edge():
     simulation = Simulation(rows=40, boot_sd=0.002, planted=planted)
     wrong = 0
     for _ in range(50):
-        judged = simulation.study(generator)
+        judgement = simulation.study(generator)
         wrong += any(
             one.verdict in {Verdict.EQUIVALENT, Verdict.NEGLIGIBLE}
-            for one in judged.comparisons.values()
+            for one in judgement.comparisons.values()
         )
     assert wrong <= stats.binom.ppf(0.9999, 50, 0.05)
 

@@ -44,11 +44,11 @@ def changed(result: Synthetic, table: str, *columns: pl.Expr) -> Synthetic:
     )
 
 
-def judged(baseline: Synthetic, system: Synthetic) -> Across:
+def compared(baseline: Synthetic, system: Synthetic) -> Across:
     return compare_results(side(baseline, "a"), side(system, "a"), 1.0, 0.95)
 
 
-def told(result: Synthetic, path: str, value: str) -> Synthetic:
+def with_inventory(result: Synthetic, path: str, value: str) -> Synthetic:
     where = pl.when(pl.col("path") == path).then(pl.lit(value)).otherwise(pl.col("value_json"))
     return changed(result, "inventory", where.alias("value_json"))
 
@@ -93,7 +93,7 @@ def test_claims_of_an_estimate_agree_with_its_interval(levels):
     ("factor", "verdict"), [(1.2, Verdict.FASTER_BY_DELTA), (0.8, Verdict.SLOWER_BY_DELTA)]
 )
 def test_a_difference_between_two_results_is_found(factor, verdict):
-    found = judged(one(blocks=8), one(factor, seed=2, blocks=8))
+    found = compared(one(blocks=8), one(factor, seed=2, blocks=8))
     for row in found.rows:
         assert row.verdict is verdict
         assert row.percent == pytest.approx((factor - 1) * 100, abs=3)
@@ -103,7 +103,7 @@ def test_a_difference_between_two_results_is_found(factor, verdict):
 
 def test_guards_say_what_they_looked_at_and_found():
     base = one()
-    assert [(g.what, g.outcome) for g in judged(base, one()).guards] == [
+    assert [(g.what, g.outcome) for g in compared(base, one()).guards] == [
         ("build", "same"), ("catalog", "same"), ("parameters", "same"), ("machine", "same"),
         ("layer", "same"), ("settings", "same"), ("plan", "same"),
     ]  # fmt: skip
@@ -112,7 +112,7 @@ def test_guards_say_what_they_looked_at_and_found():
         ("cpu.model_name", '"another CPU"', "machine"),
         ("memory.total_bytes", "1000000", "memory"),
     ):
-        found = judged(base, told(one(1.3), path, value))
+        found = compared(base, with_inventory(one(1.3), path, value))
         [guard] = [g for g in found.guards if g.what == what]
         assert guard.outcome == "qualified"
         assert guard.words in found.cautions
@@ -120,18 +120,18 @@ def test_guards_say_what_they_looked_at_and_found():
 
 
 def test_another_catalog_refuses_every_row():
-    found = judged(one(), told(one(1.3), "agent.catalog_version", "2"))
+    found = compared(one(), with_inventory(one(1.3), "agent.catalog_version", "2"))
     assert {row.verdict for row in found.rows} == {Verdict.INVALID}
     assert "versions 1 and 2" in found.rows[0].reason
 
 
 def test_other_work_is_no_comparison():
     other = changed(one(1.3), "samples", pl.lit("0x0").alias("checksum"))
-    assert {row.verdict for row in judged(one(), other).rows} == {Verdict.INVALID}
+    assert {row.verdict for row in compared(one(), other).rows} == {Verdict.INVALID}
 
 
 def test_rows_of_one_side_are_named():
-    found = judged(one(), one(chosen=[SPIN]))
+    found = compared(one(), one(chosen=[SPIN]))
     assert [row.key for row in found.rows] == ["test.spin.time"]
     assert found.only_baseline == ("memory.read.bandwidth[block_bytes=1024]",)
 
@@ -153,7 +153,7 @@ def test_an_empty_comparison_says_what_emptied_it():
 
 
 def at_gate(baseline, system, **settings):
-    found = judged(baseline, system)
+    found = compared(baseline, system)
     return gate(of_across(found), "a", delta_percent=1.0, confidence=0.95, **settings)
 
 
@@ -278,7 +278,7 @@ def test_results_in_time_show_a_planted_slowdown():
 
 def test_what_cannot_stand_in_the_line_is_left_out_with_a_reason():
     points = [point(night(k), "a", f"r{k}", f"2026-01-{k + 1:02d}") for k in range(7)]
-    other = told(night(20), "cpu.model_name", '"another CPU"')
+    other = with_inventory(night(20), "cpu.model_name", '"another CPU"')
     points.append(point(other, "a", "moved", "2026-01-03T12"))
     line = timeline(points, 0.95, {})
     [(label, reason)] = line.left_out

@@ -62,7 +62,7 @@ def no_namespaces() -> str | None:
     return None
 
 
-def ground_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Testbed:
+def testbed_of(place: Path, link: str, system: System, timeout_s: float = 60.0) -> Testbed:
     """Both ends of a link, guests among them, each ready within so many seconds."""
     target = make_target(system, agent.locate(), place)
     assert isinstance(target, PairTarget)
@@ -157,8 +157,8 @@ def http_3_runs(bench: Bench, workload: str = "files.portal") -> None:
 
 def crossed_by_traffic(testbed: Testbed) -> None:
     """Packets of other traffic cross the link of `WAN`, all of them, and its delay shows."""
-    asked = {"packet_rate": "constant 50", "duration_s": 1.0, "lateness_limit_ms": 10_000.0}
-    packets = packets_task(**asked, protocols=["udp", "tcp"])
+    requested = {"packet_rate": "constant 50", "duration_s": 1.0, "lateness_limit_ms": 10_000.0}
+    packets = packets_task(**requested, protocols=["udp", "tcp"])
     events = documents(run_traffic(packets, testbed.client, testbed.server))
     assert not [event["reason"] for event in events if event["event"] == "error"]
     flows = [flow for event in events if event["event"] == "packets" for flow in event["flows"]]
@@ -217,13 +217,15 @@ def cut_in_mid_task(bench: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
     with monkeypatch.context() as patch, after(bench, 30_000, bed.cut):
         patch.setattr(trial, "limit_s", lambda testbed, held: 4.0 * testbed.client.slow)
         try:
-            said = failure(
+            message = failure(
                 bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000])
             )
         finally:
             bed.mend()
-    came = re.fullmatch("the link was cut in mid-task; ([0-9,]+) of 2,000,000 bytes had come", said)
-    assert came and int(came[1].replace(",", "")) < 2_000_000, said
+    came = re.fullmatch(
+        "the link was cut in mid-task; ([0-9,]+) of 2,000,000 bytes had come", message
+    )
+    assert came and int(came[1].replace(",", "")) < 2_000_000, message
     assert samples(bench.run("files.copy", protocols=[protocol]))["task_time"] > 0
 
 

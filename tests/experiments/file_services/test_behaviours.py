@@ -41,7 +41,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[mine]\nwindow = 3\n", 'unknown key "window"'),
         ("[mine]\noutstanding = true\n", "outstanding must be of type int"),
@@ -51,10 +51,10 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ("[mine\n", "no valid TOML"),
     ],
 )
-def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)
-    with pytest.raises(TargetError, match=said) as refused:
+    with pytest.raises(TargetError, match=message) as refused:
         behaviour(str(file))
     assert str(file) in str(refused.value)
 

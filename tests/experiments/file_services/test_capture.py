@@ -192,7 +192,7 @@ def test_an_answer_that_is_pending_is_waited_for() -> None:
     line.put(180, False, 1001 + len(first), 1001 + len(ask), ACK, 1000, last)
     (found,) = smb.exchanges(talk(line))
     assert (found.name, found.data, found.failed) == ("READ", True, None)
-    assert (found.ended_ns - found.asked_ns) / 1e6 == 130
+    assert (found.ended_ns - found.requested_ns) / 1e6 == 130
 
 
 def test_a_refusal_is_told_and_a_message_that_never_ends_is_no_answer() -> None:
@@ -216,7 +216,7 @@ def test_an_http_exchange_ends_with_its_body() -> None:
     line.put(110, False, 1701 + len(head), 1001 + len(ask), ACK, 1000, b"x" * 800)
     (found,) = http.exchanges(talk(line))
     assert (found.name, found.failed) == ("GET", None)
-    assert ((found.began_ns - found.asked_ns) / 1e6, found.ended_ns / 1e6) == (50, 110)
+    assert ((found.began_ns - found.requested_ns) / 1e6, found.ended_ns / 1e6) == (50, 110)
 
 
 def test_frames_of_http_2_are_gathered_by_stream() -> None:

@@ -60,8 +60,8 @@ def small(disk_of_its_own: Bench) -> Iterator[Bench]:
 
 
 def test_a_document_that_does_not_fit_fails_alone(small: Bench) -> None:
-    asked = {"protocols": ["http1.1"], "keep_captures": False}
-    events = small.run("files.copy", document_bytes=[2_000_000, 20_000], **asked)
+    sent = {"protocols": ["http1.1"], "keep_captures": False}
+    events = small.run("files.copy", document_bytes=[2_000_000, 20_000], **sent)
     (error,) = (event for event in events if event["event"] == "error")
     assert error["kind"] == "failed" and error["case"]["document_bytes"] == 2_000_000
     assert error["reason"].startswith("this machine's disk is full (No space left on device): ")
@@ -86,14 +86,14 @@ def test_a_disk_without_room_for_one_more_file_fails_every_task(
             assert error.errno == errno.ENOSPC
             break
         made += 1
-    said = failure(small.run(workload, protocols=[protocol]))
-    assert said.startswith("this machine's disk is full (No space left on device): ")
+    message = failure(small.run(workload, protocols=[protocol]))
+    assert message.startswith("this machine's disk is full (No space left on device): ")
     # As many as a trial's directories have, so the first file of them is the one too many.
     for number in range(5):
         (small.scratch / f"file{number}").unlink()
-    said = failure(small.run(workload, protocols=[protocol], document_bytes=[1000]))
+    message = failure(small.run(workload, protocols=[protocol], document_bytes=[1000]))
     where = "profile" if workload == "files.roaming" else "document.doc"
-    assert said.startswith("this machine's disk is full") and f"/shared/{where}" in said
+    assert message.startswith("this machine's disk is full") and f"/shared/{where}" in message
     # With room again the same hosts do the task.
     for path in small.scratch.iterdir():
         path.unlink()
@@ -127,5 +127,5 @@ def test_no_room_for_the_files_of_a_boot_fails_its_task(
 
 def test_another_fault_of_this_machine_is_told_by_its_file(tmp_path: Path) -> None:
     wrong = OSError(errno.EIO, "Input/output error", "/x/document.doc")
-    said = disk.sentence(wrong, tmp_path)
-    assert said == "/x/document.doc on this machine cannot be used: Input/output error"
+    output = disk.sentence(wrong, tmp_path)
+    assert output == "/x/document.doc on this machine cannot be used: Input/output error"

@@ -56,10 +56,10 @@ def reason(
     bench: Bench, workload: str = "files.copy", protocol: str = "smb", size: int = 2_000_000
 ) -> str:
     """The only error of a task, and nothing else of it."""
-    said = failure(bench.run(workload, protocols=[protocol], document_bytes=[size]))
+    message = failure(bench.run(workload, protocols=[protocol], document_bytes=[size]))
     # What it left on the link is not for the next task.
     assert bench.testbeds.given_up == ["test"]
-    return said
+    return message
 
 
 @pytest.fixture
@@ -78,12 +78,14 @@ def test_a_link_that_is_cut_in_mid_task(
     bed = wan.testbed.link.bed
     try:
         with after(wan, 30_000, bed.cut):
-            said = reason(wan, workload, protocol)
+            message = reason(wan, workload, protocol)
     finally:
         bed.mend()
-    came = re.fullmatch("the link was cut in mid-task; ([0-9,]+) of 2,000,000 bytes had come", said)
+    came = re.fullmatch(
+        "the link was cut in mid-task; ([0-9,]+) of 2,000,000 bytes had come", message
+    )
     # An open has the end of its document before the rest.
-    assert came and int(came[1].replace(",", "")) < 2_000_000, said
+    assert came and int(came[1].replace(",", "")) < 2_000_000, message
 
 
 @EACH
@@ -93,8 +95,8 @@ def test_a_server_that_is_killed_in_mid_task(
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     job, server = JOBS[protocol]
     with after(wan, 100_000, lambda: wan.testbed.server.finish_job(job)):
-        said = reason(wan, workload, protocol)
-    assert said.startswith(f"the server {server} ended in mid-task; ")
+        message = reason(wan, workload, protocol)
+    assert message.startswith(f"the server {server} ended in mid-task; ")
 
 
 def test_the_same_hosts_serve_the_task_after_a_killed_server(wan: Bench) -> None:
@@ -108,8 +110,8 @@ def test_a_connection_that_breaks_while_the_server_goes_on(
     lan: Bench, workload: str, protocol: str
 ) -> None:
     with after(lan, 100_000, lambda: end_connections(lan)):
-        said = reason(lan, workload, protocol)
-    assert said.startswith("the connection broke (NT_STATUS_"), said
+        message = reason(lan, workload, protocol)
+    assert message.startswith("the connection broke (NT_STATUS_"), message
 
 
 def end_connections(bench: Bench) -> None:
@@ -123,9 +125,9 @@ def test_a_wrong_password(
     lan: Bench, monkeypatch: pytest.MonkeyPatch, workload: str, protocol: str
 ) -> None:
     wrong_password(monkeypatch)
-    said = reason(lan, workload, protocol)
-    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
-    assert said.endswith("; 0 of 2,000,000 bytes had come")
+    message = reason(lan, workload, protocol)
+    assert message.startswith("the server refused the user's name or password (NT_STATUS_")
+    assert message.endswith("; 0 of 2,000,000 bytes had come")
 
 
 HOLD = r"""
@@ -160,8 +162,8 @@ def test_a_document_that_another_client_writes_cannot_be_opened(
         return Call(["sh", "-c", HOLD, "sh", *words, *call.command], input=call.input)
 
     monkeypatch.setattr(Smb, "call", beside)
-    said = reason(lan, "files.open", protocol)
-    assert said.startswith("the file is locked by another client (NT_STATUS_SHARING_VIOLATION)")
+    message = reason(lan, "files.open", protocol)
+    assert message.startswith("the file is locked by another client (NT_STATUS_SHARING_VIOLATION)")
 
 
 @EACH
@@ -177,9 +179,9 @@ def test_a_document_that_the_server_has_not(
         return right(self, setup, service)
 
     monkeypatch.setattr(kind, "call", without)
-    said = reason(lan, workload, protocol)
-    assert said.startswith("the server does not have the file ("), said
-    assert said.endswith("; 0 of 2,000,000 bytes had come")
+    message = reason(lan, workload, protocol)
+    assert message.startswith("the server does not have the file ("), message
+    assert message.endswith("; 0 of 2,000,000 bytes had come")
 
 
 def test_a_wrong_key(lan: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,9 +192,9 @@ def test_a_wrong_key(lan: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         return right(self, setup, service)
 
     monkeypatch.setattr(Sftp, "call", wrong)
-    said = reason(lan, protocol="sftp")
-    assert said.startswith("the server refused the user's key (Permission denied")
-    assert said.endswith("; 0 of 2,000,000 bytes had come")
+    message = reason(lan, protocol="sftp")
+    assert message.startswith("the server refused the user's key (Permission denied")
+    assert message.endswith("; 0 of 2,000,000 bytes had come")
 
 
 @EACH

@@ -27,12 +27,12 @@ from tests.experiments.file_services.conftest import (
     every_task_runs,
     failure,
     goes_on_after,
-    ground_of,
     http_3_runs,
     lacking,
     no_namespaces,
     samples,
     small_disk,
+    testbed_of,
     wrong_password,
 )
 
@@ -54,7 +54,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
         try:
-            testbed = ground_of(place, str(profile), system)
+            testbed = testbed_of(place, str(profile), system)
         except TargetError as error:
             pytest.skip(str(error))
     yield Bench(Testbeds(testbed), place)
@@ -76,7 +76,7 @@ def test_a_copy_between_two_kernels_has_its_bytes(bench: Bench, protocol: str) -
     found = samples(events := bench.run("files.copy", protocols=[protocol]))
     assert 100_000 < found["wire_bytes"] < 150_000
     # Both guests are behind the link: nothing is nearer than its 50 ms. QUIC's packets hide their
-    # round trips; one is its handshake and one is what was asked for.
+    # round trips; one is its handshake and one is what was requested.
     if protocol == "http3":
         assert found["task_time"] >= 0.1
     else:
@@ -111,16 +111,16 @@ def test_a_guest_whose_disk_is_full_costs_one_sentence(
     small_disk(bench, monkeypatch)
     for protocol in ("smb", "http1.1", "http3", "sftp", "nfs"):
         if lacking("files.copy", [protocol]) is None:
-            said = failure(bench.run("files.copy", protocols=[protocol]))
-            assert said.startswith("the client's disk is full"), protocol
+            message = failure(bench.run("files.copy", protocols=[protocol]))
+            assert message.startswith("the client's disk is full"), protocol
 
 
 def test_a_guest_whose_user_is_refused_costs_one_sentence(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong_password(monkeypatch)
-    said = failure(bench.run("files.copy"))
-    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
+    message = failure(bench.run("files.copy"))
+    assert message.startswith("the server refused the user's name or password (NT_STATUS_")
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_a_server_that_is_killed_in_a_guest_costs_one_sentence(
 ) -> None:
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     with after(bench, 200_000, lambda: bench.testbed.server.finish_job(job)):
-        said = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000]))
-    assert said.startswith(f"the server {server} ended in mid-task; ")
+        message = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000]))
+    assert message.startswith(f"the server {server} ended in mid-task; ")
     # The same guests serve the next task.
     assert samples(bench.run("files.copy", protocols=[protocol]))["task_time"] > 0
 
@@ -146,8 +146,8 @@ def test_after_a_link_to_a_guest_was_cut_the_next_case_has_a_new_guest(
     target = make_target(
         System(name="mixed", target="netns", peer=peer), agent.locate(), tmp_path
     )  # fmt: skip
-    said = goes_on_after(target, tmp_path, monkeypatch, lambda testbed: cut(testbed)())
-    assert said.startswith("the link was cut in mid-task; ")
+    output = goes_on_after(target, tmp_path, monkeypatch, lambda testbed: cut(testbed)())
+    assert output.startswith("the link was cut in mid-task; ")
 
 
 def cut(testbed: Testbed) -> Callable[[], None]:
@@ -176,7 +176,7 @@ def test_every_task_runs_between_a_guest_and_a_namespace(
     else:
         system = System(name="mixed", target="netns", peer=Peer(target="uml", kernel=kernel))
     monkeypatch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-    testbed = ground_of(tmp_path, str(profile), system)
+    testbed = testbed_of(tmp_path, str(profile), system)
     try:
         assert (testbed.client.apart, testbed.server.apart) == (
             guest_is_client,
@@ -196,13 +196,13 @@ def test_a_guest_and_a_namespace_are_ends_of_one_cable(tmp_path: Path) -> None:
         name="mixed", target="netns", peer=Peer(target="uml", kernel=str(HERE[-1].path))
     )
     try:
-        testbed = ground_of(tmp_path, CABLE, system)
+        testbed = testbed_of(tmp_path, CABLE, system)
     except TargetError as error:
         pytest.skip(str(error))
     try:
         assert not testbed.client.apart and testbed.server.apart
-        said = testbed.server.perform(["uname", "-r"], 10.0)["output"].strip()
-        assert said == HERE[-1].version
+        output = testbed.server.perform(["uname", "-r"], 10.0)["output"].strip()
+        assert output == HERE[-1].version
         found = samples(Bench(Testbeds(testbed), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
     finally:

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from pentathlon.experiments.systems import make_target
-from pentathlon.experiments.two_hosts import PairTarget, no_office
+from pentathlon.experiments.two_hosts import PairTarget, no_file_services
 from pentathlon.machine.errors import TargetError
 from pentathlon.protocol import agent
 from pentathlon.protocol.requests.session import Request, WorkloadRequest
@@ -32,7 +32,7 @@ def test_hosts_without_links_have_no_file_services(
     with target.boot(1.0) as session:
         events = documents(session.run(request, 1.0, 1.0))
     (error,) = (event for event in events if event["event"] == "error")
-    assert (error["kind"], error["reason"]) == ("unsupported", no_office())
+    assert (error["kind"], error["reason"]) == ("unsupported", no_file_services())
     assert error["workload"] == workload
     assert events[-1]["event"] == "done" and events[-1]["errors"] == 1
 

@@ -30,7 +30,7 @@ def setup(timeout_s: float, slow: float = 1.0) -> Any:
     host = SimpleNamespace(slow=slow)
     testbed = SimpleNamespace(client=host, server=host, rate_bit_s=1e7, round_trip_s=0.05)
     held = SimpleNamespace(total=1_000_000, names=tuple("0123456789"))
-    return SimpleNamespace(testbed=testbed, held=held, asked=SimpleNamespace(timeout_s=timeout_s))
+    return SimpleNamespace(testbed=testbed, held=held, spec=SimpleNamespace(timeout_s=timeout_s))
 
 
 def test_a_trial_may_take_what_its_link_needs_and_no_longer_than_the_study_says() -> None:
@@ -126,7 +126,9 @@ def test_a_histogram_of_the_first_host_keeps_its_count() -> None:
         session="0" * 16, seed=7,
         workloads=[WorkloadRequest(id=name) for name in ("network.traffic", "cpu.x")],
     )  # fmt: skip
-    told = [event for _, event in made.run(request, 1.0, 150.0) if event.get("workload") == "cpu.x"]
-    events = {event["event"]: event for event in told}
+    parts = [
+        event for _, event in made.run(request, 1.0, 150.0) if event.get("workload") == "cpu.x"
+    ]
+    events = {event["event"]: event for event in parts}
     assert (events["histogram"]["count"], events["histogram"]["index"]) == (5, 1)
     assert (events["progress"]["count"], events["progress"]["index"]) == (2, 1)

@@ -16,12 +16,12 @@ from tests.experiments.file_services.packets import ACK, CLIENT, FIN, SERVER, Li
 GET = b"GET /document.doc HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def talk(asked: bytes, answered: bytes, flags: int = ACK) -> Conversation:
+def talk(sent: bytes, answered: bytes, flags: int = ACK) -> Conversation:
     """A client that asks at 50 ms and a server that answers at 100 ms."""
     line = Line()
     line.handshake(50)
-    line.put(50, True, 1001, 1001, ACK, 1000, asked)
-    line.put(100, False, 1001, 1001 + len(asked), flags, 1000, answered)
+    line.put(50, True, 1001, 1001, ACK, 1000, sent)
+    line.put(100, False, 1001, 1001 + len(sent), flags, 1000, answered)
     (found,) = conversations(segments(line.frames, CLIENT, SERVER))
     return found
 
@@ -38,8 +38,8 @@ def test_bodies_end_by_length_by_chunks_and_with_the_connection() -> None:
         + b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\n\r\n\r\n"
         + b"HTTP/1.1 200 OK\r\n\r\nall that comes\r\n\r\nuntil the end"
     )  # fmt: skip
-    asked = b"PROPFIND / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc" + GET + GET
-    found = http.exchanges(talk(asked, answers, ACK | FIN))
+    sent = b"PROPFIND / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc" + GET + GET
+    found = http.exchanges(talk(sent, answers, ACK | FIN))
     assert names(found) == [("PROPFIND", None), ("GET", "404"), ("GET", None)]
     assert [one.data for one in found] == [False, True, True]
 
@@ -62,7 +62,7 @@ def literal(value: bytes) -> bytes:
 
 def test_headers_of_http_2_are_padded_go_on_and_wait_for_their_data() -> None:
     method = literal(b"PROPFIND")
-    asked = (
+    sent = (
         http2.PREFACE + frame(4, 0, 0, b"")
         # PADDED and PRIORITY: one byte for the padding's length, five of priority.
         + frame(1, 8 | 32, 1, b"\x03" + bytes(5) + method[:4] + bytes(3))
@@ -73,7 +73,7 @@ def test_headers_of_http_2_are_padded_go_on_and_wait_for_their_data() -> None:
     answered = (
         frame(1, 4, 1, b"\x08\x03207") + frame(0, 1, 1, b"<multistatus/>") + frame(1, 5, 3, b"\x8d")
     )
-    found = http.exchanges(talk(asked, answered))
+    found = http.exchanges(talk(sent, answered))
     assert names(found) == [("PROPFIND", None), ("GET", "404")]
     assert [one.data for one in found] == [False, True]
 
@@ -97,16 +97,16 @@ def asks(*blocks: bytes) -> Conversation:
 def test_a_damaged_frame_of_http_2_is_refused_with_its_place(
     kind: int, flags: int, number: int, body: bytes, reason: str
 ) -> None:
-    asked = http2.PREFACE + frame(1, 5, 1, b"\x82") + frame(kind, flags, number, body)
+    sent = http2.PREFACE + frame(1, 5, 1, b"\x82") + frame(kind, flags, number, body)
     with pytest.raises(http2.Http2Error, match=f"at byte 34 of its stream .*: {reason}$"):
-        http.exchanges(talk(asked, b""))
+        http.exchanges(talk(sent, b""))
 
 
 def test_a_frame_of_http_2_that_is_not_whole_ends_the_messages() -> None:
     whole = frame(1, 5, 1, b"\x88")
     for torn in (whole[:8], whole[:9]):
-        asked = http2.PREFACE + frame(1, 5, 1, b"\x82") + frame(1, 5, 3, b"\x82")
-        assert names(http.exchanges(talk(asked, whole + torn))) == [("GET", None)]
+        sent = http2.PREFACE + frame(1, 5, 1, b"\x82") + frame(1, 5, 3, b"\x82")
+        assert names(http.exchanges(talk(sent, whole + torn))) == [("GET", None)]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_what_is_no_header_of_http_2_is_refused(block: bytes) -> None:
 
 def test_what_is_not_utf_8_in_a_header_of_http_2_is_read() -> None:
     other = b"\x00\x01x\x01\xff"
-    asked = http2.PREFACE + frame(1, 5, 1, other + literal(b"GET"))
-    assert names(http.exchanges(talk(asked, frame(1, 5, 1, b"\x88")))) == [("GET", None)]
+    sent = http2.PREFACE + frame(1, 5, 1, other + literal(b"GET"))
+    assert names(http.exchanges(talk(sent, frame(1, 5, 1, b"\x88")))) == [("GET", None)]
 
 
 REMEMBER: bytes = b"\x40\x01a\x7f\xa1\x1e" + b"x" * 4000
@@ -129,8 +129,8 @@ REMEMBER: bytes = b"\x40\x01a\x7f\xa1\x1e" + b"x" * 4000
 
 def test_a_few_bytes_of_headers_cannot_unpack_to_many() -> None:
     fifteen = literal(b"GET") + b"\xbe" * 15
-    asked = http2.PREFACE + frame(1, 5, 1, REMEMBER) + frame(1, 5, 3, fifteen)
-    assert names(http.exchanges(talk(asked, frame(1, 5, 3, b"\x88")))) == [("GET", None)]
+    sent = http2.PREFACE + frame(1, 5, 1, REMEMBER) + frame(1, 5, 3, fifteen)
+    assert names(http.exchanges(talk(sent, frame(1, 5, 3, b"\x88")))) == [("GET", None)]
     with pytest.raises(http2.Http2Error, match="unpack to more than 65536 bytes"):
         http.exchanges(asks(REMEMBER, fifteen + b"\xbe" * 2))
 
@@ -146,9 +146,9 @@ def test_the_table_of_headers_grows_as_browsers_allow_and_no_further() -> None:
 def test_headers_that_are_read_are_not_read_again_with_what_follows() -> None:
     entered = frame(1, 4, 1, literal(b"GET") + b"\x40\x01a\x01b") + frame(9, 4, 1, b"")
     for newest, refused in ((b"\xbe", False), (b"\xbf", True)):
-        asked = http2.PREFACE + entered + frame(1, 5, 3, newest)
+        sent = http2.PREFACE + entered + frame(1, 5, 3, newest)
         with pytest.raises(http2.Http2Error) if refused else nullcontext():
-            http.exchanges(talk(asked, b""))
+            http.exchanges(talk(sent, b""))
 
 
 def opaque(data: bytes) -> bytes:
@@ -187,7 +187,7 @@ READ = operation(25, bytes(16) + struct.pack(">QI", 0, 1 << 20))
 
 def test_a_call_is_named_after_what_it_is_made_for() -> None:
     access = operation(3, struct.pack(">I", 1))
-    asked = (
+    sent = (
         compound(1, procedure=0)
         + compound(2, operation(24), STEP, STEP, operation(10), ATTRIBUTES)
         + compound(3, HANDLE, STEP, access, operation(18, bytes(40)), ATTRIBUTES)
@@ -197,19 +197,19 @@ def test_a_call_is_named_after_what_it_is_made_for() -> None:
     )  # fmt: skip
     # Replies come in any order.
     answered = reply(1) + reply(4, fill=1000) + b"".join(reply(n) for n in (2, 3, 6, 5))
-    found = nfs.exchanges(talk(asked, answered))
+    found = nfs.exchanges(talk(sent, answered))
     assert [one.name for one in found] == ["NULL", "READ", "LOOKUP", "OPEN", "ACCESS", "GETATTR"]
     assert [one.data for one in found] == [False, True, False, False, False, False]
 
 
 def test_refusals_of_nfs_and_of_rpc_are_told_and_other_programs_are_not_its_own() -> None:
-    asked = compound(1, HANDLE, READ) + compound(2, READ) + compound(3, READ, program=100005)
-    found = nfs.exchanges(talk(asked, reply(1, status=13) + reply(2, accepted=2) + reply(3)))
+    sent = compound(1, HANDLE, READ) + compound(2, READ) + compound(3, READ, program=100005)
+    found = nfs.exchanges(talk(sent, reply(1, status=13) + reply(2, accepted=2) + reply(3)))
     assert names(found) == [("READ", "NFS4ERR 13"), ("READ", "NFS4ERR 2")]
 
 
 def test_a_record_of_many_fragments_is_one_message_and_a_torn_one_none() -> None:
     whole = reply(1, fill=1000)[4:]
-    asked = compound(1, HANDLE, READ) + compound(2, HANDLE, READ)
-    found = nfs.exchanges(talk(asked, record(whole, pieces=3) + reply(2, fill=50)[:-1]))
+    sent = compound(1, HANDLE, READ) + compound(2, HANDLE, READ)
+    found = nfs.exchanges(talk(sent, record(whole, pieces=3) + reply(2, fill=50)[:-1]))
     assert [one.name for one in found] == ["READ"]

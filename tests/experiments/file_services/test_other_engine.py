@@ -16,9 +16,9 @@ from tests.experiments.file_services.conftest import (
     WAN,
     Bench,
     Testbeds,
-    ground_of,
     no_namespaces,
     samples,
+    testbed_of,
 )
 
 HERE = kernels.available()
@@ -46,7 +46,7 @@ def test_a_document_crosses_a_link_of_netem(
         {"name": "netem", "target": target, "kernel": kernel.get(target), "peer": peer}
     )
     try:
-        testbed = ground_of(tmp_path, str(profile), system)
+        testbed = testbed_of(tmp_path, str(profile), system)
     except TargetUnavailable as error:
         pytest.skip(str(error))
     try:

@@ -25,9 +25,9 @@ def test_a_server_of_http_3_hands_out_its_directory_alone(tmp_path: Path) -> Non
         assert serve_http3.answer(shared, "GET", path)[0] == 404
     assert serve_http3.answer(shared, "PUT", "/new")[0] == 405
     status, _, body = serve_http3.answer(shared, "PROPFIND", "/")
-    told = ElementTree.fromstring(body)
-    names = [one.text for one in told.iter("{DAV:}displayname")]
-    lengths = [one.text for one in told.iter("{DAV:}getcontentlength")]
+    parts = ElementTree.fromstring(body)
+    names = [one.text for one in parts.iter("{DAV:}displayname")]
+    lengths = [one.text for one in parts.iter("{DAV:}getcontentlength")]
     assert (status, names[1:], lengths[1:]) == (207, ["a & b.doc"], ["5"])
 
 

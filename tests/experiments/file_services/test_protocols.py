@@ -21,7 +21,7 @@ from pentathlon.experiments.file_services.content import DOCUMENT
 from pentathlon.experiments.file_services.protocols.base import Service
 from pentathlon.experiments.file_services.protocols.sftp import Sftp
 from pentathlon.experiments.file_services.server import Server
-from pentathlon.experiments.file_services.spec import Asked, Setup
+from pentathlon.experiments.file_services.spec import Setup, TaskSpec
 from pentathlon.experiments.file_services.workdir import LocalPlace
 from tests.experiments.file_services.conftest import (
     LAN,
@@ -60,7 +60,7 @@ def exchanges(bench: Bench, events: list[Event], family: str) -> list[Exchange]:
 
 
 def tshark(events: list[Event], place: Path, *words: str) -> str:
-    """What tshark says of the trial's packets."""
+    """What tshark states of the trial's packets."""
     file = place / "trial.pcapng"
     file.write_bytes(capture(events))
     command = ["tshark", "-n", "-r", str(file), *words]
@@ -88,15 +88,15 @@ def test_http_1_1_as_tshark_sees_it(
     as_http = ("-d", "tcp.port==8080,http")
     tree = tshark(events, tmp_path, *as_http, "-q", "-z", "http,tree")
     assert {k: int(n) for k, n in re.findall(r"^ +([A-Z]{3,}) +(\d+)", tree, re.M)} == expected
-    # Its time of a response is that of the packet in which it is told: of the first one if bodies
+    # Its time of a response is that of the packet in which it is shown: of the first one if bodies
     # are not put together, else of the last.
     for together, which in (("FALSE", "began_ns"), ("TRUE", "ended_ns")):
-        told = tshark(
+        decoded = tshark(
             events, tmp_path, *as_http, "-o", f"http.desegment_body:{together}",
             "-Y", "http.response", "-T", "fields", "-e", "http.time",
         )  # fmt: skip
-        theirs = [round(float(word) * 1e9) for word in told.split()]
-        assert theirs == [getattr(one, which) - one.asked_ns for one in own]
+        theirs = [round(float(word) * 1e9) for word in decoded.split()]
+        assert theirs == [getattr(one, which) - one.requested_ns for one in own]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_http_2_as_tshark_sees_it(
     events = ran(lan, workload, "http2")
     own = exchanges(lan, events, "http")
     assert Counter(one.name for one in own) == expected
-    (told,) = (event for event in events if event["event"] == "files")
-    assert told["connections"] == 1 and told["server"] == "nginx"
+    (decoded,) = (event for event in events if event["event"] == "files")
+    assert decoded["connections"] == 1 and decoded["server"] == "nginx"
     as_http2 = ("-d", "tcp.port==8080,http2")
     lines = tshark(
         events, tmp_path, *as_http2, "-Y", "http2.type == 1", "-T", "fields", "-e", "_ws.col.Info"
@@ -119,26 +119,28 @@ def test_http_2_as_tshark_sees_it(
     tree = tshark(events, tmp_path, *as_http2, "-q", "-z", "http2,tree")
     (headers,) = re.findall(r"^ +HEADERS +(\d+)", tree, re.M)
     assert int(headers) == 2 * sum(expected.values())
-    # tshark has no response time of HTTP/2, but tells the time of each frame of a stream.
+    # tshark has no response time of HTTP/2, but reports the time of each frame of a stream.
     fields = ("frame.time_epoch", "ip.src", "http2.streamid", "http2.type")
-    told = tshark(
+    decoded = tshark(
         events, tmp_path, *as_http2, "-Y", "http2", "-T", "fields",
         *(word for name in fields for word in ("-e", name)),
     )  # fmt: skip
-    asked: dict[str, int] = {}
+    requests: dict[str, int] = {}
     answered: dict[str, list[int]] = {}
-    for epoch, source, streams, kinds in (line.split("\t") for line in told.splitlines()):
+    for epoch, source, streams, kinds in (line.split("\t") for line in decoded.splitlines()):
         whole, _, part = epoch.partition(".")
         time = int(whole) * 10**9 + int(part.ljust(9, "0"))
         for stream, kind in zip(streams.split(","), kinds.split(","), strict=True):
             if kind not in {"0", "1"}:  # DATA and HEADERS (RFC 9113, 6.1 and 6.2)
                 continue
             if source == lan.testbed.addresses[0]:
-                asked[stream] = time
+                requests[stream] = time
             else:
                 answered.setdefault(stream, []).append(time)
-    theirs = sorted((times[0] - asked[s], times[-1] - asked[s]) for s, times in answered.items())
-    assert theirs == sorted((o.began_ns - o.asked_ns, o.ended_ns - o.asked_ns) for o in own)
+    theirs = sorted(
+        (times[0] - requests[s], times[-1] - requests[s]) for s, times in answered.items()
+    )
+    assert theirs == sorted((o.began_ns - o.requested_ns, o.ended_ns - o.requested_ns) for o in own)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +157,10 @@ def test_nfs_as_tshark_sees_it(lan: Bench, tmp_path: Path, workload: str, reads:
     assert found["OPEN"] == found["CLOSE"] == (FILES if workload == "files.roaming" else 1)
     as_rpc = ("-d", "tcp.port==2049,rpc")
     replies = ("-Y", "rpc.msgtyp == 1", "-T", "fields", "-e", "rpc.time")
-    told = tshark(events, tmp_path, *as_rpc, *replies)
+    decoded = tshark(events, tmp_path, *as_rpc, *replies)
     # A packet that ends several replies has several times.
-    theirs = sorted(round(float(word) * 1e9) for word in re.split(r"[,\s]+", told.strip()))
-    assert theirs == sorted(one.ended_ns - one.asked_ns for one in own)
+    theirs = sorted(round(float(word) * 1e9) for word in re.split(r"[,\s]+", decoded.strip()))
+    assert theirs == sorted(one.ended_ns - one.requested_ns for one in own)
     table = tshark(events, tmp_path, *as_rpc, "-q", "-z", "rpc,srt,100003,4")
     (calls,) = re.findall(r"COMPOUND +(\d+)", table)
     assert int(calls) == found.total() - found["NULL"]
@@ -210,12 +212,12 @@ def test_a_client_of_nfs_has_as_many_reads_in_flight_as_it_may(lan: Bench) -> No
 def test_a_client_of_sftp_is_told_how_to_read(lan: Bench, tmp_path: Path) -> None:
     if reason := lacking("files.copy", ["sftp"]):
         pytest.skip(reason)
-    asked = Asked("copy", "sftp", behaviour("own"), behaviour("server-2003"), 7, False)
+    spec = TaskSpec("copy", "sftp", behaviour("own"), behaviour("server-2003"), 7, False)
     places = (
         LocalPlace(lan.testbed.server, tmp_path, "server"),
         LocalPlace(lan.testbed.client, tmp_path, "client"),
     )
-    setup = Setup(lan.testbed, asked, content.document(tmp_path, 10, seed=1), *places)
+    setup = Setup(lan.testbed, spec, content.document(tmp_path, 10, seed=1), *places)
     words = " ".join(Sftp().call(setup, Service("sshd", Server(lan.testbed.server, "", 0))).command)
     assert " -R 7 " in words and " -B 61440 " in words
 
@@ -261,10 +263,10 @@ def test_a_server_that_is_killed_in_mid_copy(
 ) -> None:
     wan = benches(WAN)
     ran(wan, "files.copy", protocol, document_bytes=[2000])
-    # Nothing tells a client of QUIC that its server is gone.
+    # Nothing reports a client of QUIC that its server is gone.
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 3.0)
     # With a small send buffer, so that not all is on its way by then; QUIC has none.
     like = "own" if protocol == "http3" else "server-2003"
     with after(wan, 200_000, lambda: wan.testbed.server.finish_job(job)):
-        said = failed(wan, protocol, 800_000, like)
-    assert said.startswith(f"the server {server} ended in mid-task; ")
+        message = failed(wan, protocol, 800_000, like)
+    assert message.startswith(f"the server {server} ended in mid-task; ")

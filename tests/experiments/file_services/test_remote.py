@@ -11,13 +11,13 @@ import pytest
 
 from pentathlon.experiments.file_services import trial
 from pentathlon.experiments.file_services.programs import SYSTEM_PYTHON
-from pentathlon.experiments.file_services.remote_workdir import FarPlace
+from pentathlon.experiments.file_services.remote_workdir import RemotePlace
 from pentathlon.experiments.file_services.spec import Setup
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
 from pentathlon.study.model import Peer, System
-from pentathlon.testbed.remote_host import FarEnd, _look
+from pentathlon.testbed.remote_host import RemoteEndpoint, _look
 from tests.experiments.file_services.conftest import (
     Bench,
     Testbeds,
@@ -81,32 +81,32 @@ def test_what_breaks_a_task_with_another_machine_costs_one_sentence(
 ) -> None:
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     with after(far_server, 200_000, lambda: far_server.testbed.server.finish_job("smbd")):
-        said = failure(far_server.run("files.copy", document_bytes=[2_000_000]))
-    assert said.startswith("the server smbd ended in mid-task; ")
+        message = failure(far_server.run("files.copy", document_bytes=[2_000_000]))
+    assert message.startswith("the server smbd ended in mid-task; ")
     wrong_password(monkeypatch)
-    said = failure(far_server.run("files.copy"))
-    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
-    assert said.endswith("; 0 of 100,000 bytes had come")
+    message = failure(far_server.run("files.copy"))
+    assert message.startswith("the server refused the user's name or password (NT_STATUS_")
+    assert message.endswith("; 0 of 100,000 bytes had come")
 
 
 @pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])
 def test_another_machine_whose_disk_is_full_costs_one_sentence(
     far_client: Bench, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    made, remove = FarPlace.__init__, FarPlace.remove
+    made, remove = RemotePlace.__init__, RemotePlace.remove
 
-    def small(self: FarPlace, host: FarEnd, *rest: Any) -> None:
+    def small(self: RemotePlace, host: RemoteEndpoint, *rest: Any) -> None:
         made(self, host, *rest)
         host.shell('mount -t tmpfs -o size=64k tmpfs "$1"', str(self.into))
 
-    def unmount(self: FarPlace) -> None:
+    def unmount(self: RemotePlace) -> None:
         far_client.testbed.client.perform(["umount", str(self.into)], 10.0)
         remove(self)
 
-    monkeypatch.setattr(FarPlace, "__init__", small)
-    monkeypatch.setattr(FarPlace, "remove", unmount)
-    said = failure(far_client.run("files.copy", protocols=[protocol]))
-    assert said.startswith("the client's disk is full")
+    monkeypatch.setattr(RemotePlace, "__init__", small)
+    monkeypatch.setattr(RemotePlace, "remove", unmount)
+    message = failure(far_client.run("files.copy", protocols=[protocol]))
+    assert message.startswith("the client's disk is full")
     monkeypatch.undo()
     assert samples(far_client.run("files.copy", protocols=[protocol]))["task_time"] > 0
 
@@ -122,10 +122,10 @@ def test_after_the_connection_to_another_machine_broke_the_next_case_has_a_new_o
         system = System(name="far", target="netns", peer=peer)
     target = make_target(system, agent.locate(), tmp_path)
     target.prepare()
-    said = goes_on_after(target, tmp_path, monkeypatch, lambda _: one.hang_up())
+    text = goes_on_after(target, tmp_path, monkeypatch, lambda _: one.hang_up())
     side = "client" if far_is_client else "server"
     lost = f'the {side} was lost in mid-task (system "far": the connection to bench broke before'
-    assert said.startswith(lost), said
+    assert text.startswith(lost), text
     assert one.quiet() == []
 
 
@@ -137,9 +137,9 @@ def test_an_open_that_breaks_tells_how_much_has_come_over_there(
     job = {"smb": "smbd", "nfs": "nfs-ganesha"}[protocol]
     with after(far_client, 500_000, lambda: far_client.testbed.server.finish_job(job)):
         events = far_client.run("files.open", protocols=[protocol], document_bytes=[2_000_000])
-    said = failure(events)
-    came = re.fullmatch(f"the server {job} ended in mid-task; ([0-9,]+) of 2,000,000 .*", said)
-    assert came and 4096 <= int(came[1].replace(",", "")) < 2_000_000, said
+    message = failure(events)
+    came = re.fullmatch(f"the server {job} ended in mid-task; ([0-9,]+) of 2,000,000 .*", message)
+    assert came and 4096 <= int(came[1].replace(",", "")) < 2_000_000, message
 
 
 def test_other_bytes_over_there_are_no_copy(
@@ -153,8 +153,8 @@ def test_other_bytes_over_there_are_no_copy(
         check(done, setup, *rest)
 
     monkeypatch.setattr(trial, "_check", spoilt)
-    said = failure(far_client.run("files.copy", protocols=["http1.1"]))
-    assert said.startswith("the client got other files than the server holds")
+    message = failure(far_client.run("files.copy", protocols=["http1.1"]))
+    assert message.startswith("the client got other files than the server holds")
 
 
 def test_a_profile_and_a_portal_come_to_another_machine(far_client: Bench) -> None:
@@ -227,7 +227,7 @@ def test_a_link_to_another_machine_that_is_cut_costs_one_sentence(
     cut_in_mid_task(request.getfixturevalue(f"far_{far}"), monkeypatch, "smb")
 
 
-class Answers(FarEnd):
+class Answers(RemoteEndpoint):
     """A machine to which the connection goes over what is to be measured."""
 
     def shell(self, script: str, *words: str, input: str = "", timeout_s: float = 1.0) -> str:

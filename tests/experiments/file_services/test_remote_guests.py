@@ -127,7 +127,7 @@ def test_a_killed_experimenter_leaves_nothing_over_there(
     assert one.quiet() == []
     assert one.run("cat", name) == before
     # A virtual card is gone with its namespace; a real one would have been given back.
-    assert any("did not come back" in said for said in restore_leftovers(tmp_path))
+    assert any("did not come back" in notes for notes in restore_leftovers(tmp_path))
     if one.own not in names_here():
         one.plug_in()
 

@@ -32,7 +32,7 @@ class FakeGround:
 
 @dataclass
 class Maker:
-    """Refuses each link as often as it is told."""
+    """Refuses each link as often as it is to."""
 
     refusals: dict[str, int]
     made: list[FakeGround] = field(default_factory=list)

@@ -29,11 +29,11 @@ GENERATIONS = pytest.mark.parametrize(
 def in_memory(folder: Path) -> int:
     """Bytes of the files in a folder that the page cache holds (fincore(1))."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    said = subprocess.run(
+    output = subprocess.run(
         ["fincore", "--bytes", "--noheadings", "--output", "RES", *files],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return sum(map(int, said.stdout.split()))
+    return sum(map(int, output.stdout.split()))
 
 
 @GENERATIONS
@@ -42,8 +42,8 @@ def test_a_copy_has_its_bytes_its_dialect_and_its_times(
 ) -> None:
     events = lan.run("files.copy", protocols=[protocol])
     found = samples(events)
-    (told,) = (event for event in events if event["event"] == "files")
-    assert told["dialect"] == dialect and told["server"] == "smbd"
+    (text,) = (event for event in events if event["event"] == "files")
+    assert text["dialect"] == dialect and text["server"] == "smbd"
     # The task is a part of the program's time; the file is a part of the bytes on the link.
     assert 0 < found["least_time"] < found["task_time"] < found["program_time"]
     assert 100_000 < found["wire_bytes"] < 130_000
@@ -113,9 +113,9 @@ def test_a_server_of_2003_is_read_in_pieces_of_60_kb(
 ) -> None:
     size = 22 * 61_440
     events = lan.run("files.copy", ("xp", server), document_bytes=[size])
-    (told,) = (event for event in events if event["event"] == "files")
-    reads = {name: n for name, n in told["exchanges"].items() if name.startswith("READ")}
-    assert list(reads.values()) == [-(-size // read_bytes)], told["exchanges"]
+    (text,) = (event for event in events if event["event"] == "files")
+    reads = {name: n for name, n in text["exchanges"].items() if name.startswith("READ")}
+    assert list(reads.values()) == [-(-size // read_bytes)], text["exchanges"]
 
 
 def test_a_small_window_costs_round_trips_as_in_the_paper(benches: Benches) -> None:
@@ -148,8 +148,8 @@ def test_any_congestion_control_of_the_kernel_can_be_had(lan: Bench) -> None:
     assert not [event for event in events if event["event"] in {"log", "error"}]
     events = lan.run("files.copy", congestion=["nothing"], document_bytes=[5000])
     refused = [event["message"] for event in events if event["event"] == "log"]
-    assert [said.partition(":")[0] for said in refused] == ["client", "server"]
-    assert all("tcp_congestion_control" in said for said in refused)
+    assert [sentences.partition(":")[0] for sentences in refused] == ["client", "server"]
+    assert all("tcp_congestion_control" in sentences for sentences in refused)
 
 
 @pytest.mark.parametrize(
@@ -186,16 +186,16 @@ ENDS = {"smb": ("0x75", "0x71"), "smb2": ("3", "4")}
 """tshark's name of the protocol -> commands that connect a share and leave it."""
 
 PENDING = "0x00000103"
-"""An answer that says so is followed by the one proper ([MS-SMB2] 3.3.4.2)."""
+"""An answer that reports it is followed by the one proper ([MS-SMB2] 3.3.4.2)."""
 
 
 def answers(file: Path, name: str) -> list[tuple[int, float]]:
     """Command and time of each answer that tshark sees between the share's connection and end."""
     status = "smb.nt_status" if name == "smb" else "smb2.nt_status"
     wanted = (word for field in (f"{name}.cmd", f"{name}.time", status) for word in ("-e", field))
-    told = tshark(file, "-Y", f"{name}.flags.response == 1", "-T", "fields", *wanted)
+    decoded = tshark(file, "-Y", f"{name}.flags.response == 1", "-T", "fields", *wanted)
     # A batch of commands in one SMB 1 message ends with 0xff, "no further one".
-    lines = [line.replace(",0xff", "").split("\t") for line in told]
+    lines = [line.replace(",0xff", "").split("\t") for line in decoded]
     found = [
         (command, float(time))
         for commands, times, states in lines
@@ -236,7 +236,7 @@ def test_tshark_finds_the_same_exchanges(
     # end of the session are not part of the task. As many of each command, neither more nor fewer.
     theirs = answers(file, "smb" if protocol == "smb1" else "smb2")
     ours = sorted(
-        (names[one.name], (one.ended_ns - one.asked_ns) / 1e9) for one in found.exchanges or []
+        (names[one.name], (one.ended_ns - one.requested_ns) / 1e9) for one in found.exchanges or []
     )
     assert [command for command, _ in ours] == [command for command, _ in theirs]
     assert [time for _, time in ours] == pytest.approx([time for _, time in theirs], abs=1e-6)

@@ -136,9 +136,9 @@ def test_a_study_goes_on_past_a_task_that_cannot_be_done_and_after_a_kill(
     running.send_signal(signal.SIGKILL)
     running.communicate()
     resumed = start("--resume", str(out), state=state)
-    said, _ = resumed.communicate(timeout=120)
+    output, _ = resumed.communicate(timeout=120)
     # A study with what a system cannot do has been done.
-    assert resumed.returncode == 0, said
+    assert resumed.returncode == 0, output
     result = load_result(out)
     done = {
         (row["system"], row["workload"], json.loads(row["case_json"])["protocol"])

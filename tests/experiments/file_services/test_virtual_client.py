@@ -64,15 +64,17 @@ def test_a_copy_to_a_virtual_machine_has_its_bytes(as_client: Bench, protocol: s
 
 
 @pytest.mark.parametrize(
-    ("asked", "protocol"),
+    ("requested", "protocol"),
     [
         ("files.open", "smb"), ("files.roaming", "nfs"),
         ("files.portal", "http2"), ("files.portal", "http3"),
     ],
 )  # fmt: skip
-def test_every_task_comes_to_a_virtual_machine(as_client: Bench, asked: str, protocol: str) -> None:
+def test_every_task_comes_to_a_virtual_machine(
+    as_client: Bench, requested: str, protocol: str
+) -> None:
     small = {"document_bytes": [20_000], "files": 3}
-    found = samples(as_client.run(asked, protocols=[protocol], **small))
+    found = samples(as_client.run(requested, protocols=[protocol], **small))
     assert found["wire_bytes"] > 20_000 and found["task_time"] >= 0.1
 
 
@@ -86,33 +88,33 @@ def test_the_kernels_own_generator_sends_from_a_virtual_machine(
 ) -> None:
     """This machine's kernel may have no pktgen; Debian's have it as a module."""
     testbed = as_client.testbed
-    asked = task(
-        rung=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
+    work = task(
+        transmit_backend=["pktgen"], packet_rate="constant 200", packet_bytes="constant 200",
         ip_versions=[version], duration_s=1.0, lateness_limit_ms=10_000.0,
     )  # fmt: skip
-    events = documents(run_traffic(asked, testbed.client, testbed.server))
+    events = documents(run_traffic(work, testbed.client, testbed.server))
     assert [event["reason"] for event in events if event["event"] == "error"] == []
     (flow,) = [flow for e in events if e["event"] == "packets" for flow in e["flows"]]
     assert flow["received"] == flow["sent"] == 200
     assert flow["duplicates"] == flow["foreign"] == 0
-    told = {event["metric"] for event in events if event["event"] == "sample"}
-    assert {"throughput", "lost"} <= told and not {"delay_p50", "jitter"} & told
+    text = {event["metric"] for event in events if event["event"] == "sample"}
+    assert {"throughput", "lost"} <= text and not {"delay_p50", "jitter"} & text
 
 
 def test_a_virtual_machine_whose_disk_is_full_costs_one_sentence(
     as_client: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small_disk(as_client, monkeypatch)
-    said = failure(as_client.run("files.copy", protocols=["http1.1"]))
-    assert said.startswith("the client's disk is full")
+    message = failure(as_client.run("files.copy", protocols=["http1.1"]))
+    assert message.startswith("the client's disk is full")
 
 
 def test_a_user_who_is_refused_costs_one_sentence(
     as_client: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong_password(monkeypatch)
-    said = failure(as_client.run("files.copy"))
-    assert said.startswith("the server refused the user's name or password (NT_STATUS_")
+    message = failure(as_client.run("files.copy"))
+    assert message.startswith("the server refused the user's name or password (NT_STATUS_")
 
 
 def test_a_link_to_it_that_is_cut_costs_one_sentence(

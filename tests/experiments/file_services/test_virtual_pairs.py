@@ -30,12 +30,12 @@ def test_two_kernels_of_two_kinds_are_ends_of_one_link(
         system = System(name="two", target="qemu", kernel=KERNEL, peer=peer)
     testbed = joined(tmp_path, system)
     try:
-        said = [
+        sentences = [
             end.perform(["uname", "-r"], 60.0)["output"].strip()
             for end in (testbed.client, testbed.server)
         ]
         releases = [kernels.resolve(KERNEL).release, here[-1].version]
-        assert said == (releases[::-1] if guest_is_client else releases)
+        assert sentences == (releases[::-1] if guest_is_client else releases)
         every_task_runs(Bench(Testbeds(testbed), tmp_path), fewest=True)
     finally:
         testbed.stop()

@@ -66,12 +66,12 @@ def test_after_a_virtual_machine_was_killed_the_next_case_has_a_new_one(
         pytest.skip(reason)
     system = System(name="server", target="netns", peer=Peer(target="qemu", kernel=KERNEL))
     target = make_target(system, agent.locate(), tmp_path)
-    said = goes_on_after(
+    output = goes_on_after(
         target, tmp_path, monkeypatch,
         lambda testbed: os.kill(testbed.server.session.pid, signal.SIGKILL),
     )  # fmt: skip
     lost = r'the server was lost in mid-task \(system "server".*signal 9.*\); [0-9,]+ of 2,000,000 '
-    assert re.match(lost, said), said
+    assert re.match(lost, output), output
 
 
 def test_a_link_to_it_that_is_cut_costs_one_sentence(

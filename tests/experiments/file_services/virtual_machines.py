@@ -19,9 +19,9 @@ from tests.experiments.file_services.conftest import (
     WAN,
     Bench,
     capture,
-    ground_of,
     no_namespaces,
     samples,
+    testbed_of,
 )
 
 KERNEL = "6.1-cloud"
@@ -52,7 +52,7 @@ def joined(place: Path, system: System, link: str | None = None) -> Testbed:
     profile.write_text(WAN)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(use, "calibrate", lambda bed: Calibration("test", "none"))
-        return ground_of(place, link or str(profile), system, BOOT_S)
+        return testbed_of(place, link or str(profile), system, BOOT_S)
 
 
 def copied(bench: Bench, protocol: str) -> None:

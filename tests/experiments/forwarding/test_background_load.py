@@ -62,7 +62,7 @@ def swept(
     )  # fmt: skip
     events = documents(sweep.run_sweep(task("forwarding.sweep", **SWEEP | parameters), bed))
     assert forwarder.running + generator.running == []
-    # To the counters the soaker's time is busy time.
+    # To the counters the CPU hog's time is busy time.
     assert all(not {"watch", "soak"} <= jobs for jobs in forwarder.together)
     values = {e["metric"]: e["value"] for e in events if e["event"] == "sample"}
     return values, [(e["kind"], e["reason"]) for e in events if e["event"] == "error"]
@@ -104,7 +104,7 @@ def test_counters_of_the_ramp_are_left_out(monkeypatch: pytest.MonkeyPatch) -> N
     assert swept(monkeypatch)[0]["softirq_rate"] == pytest.approx(50)
 
 
-def test_readings_and_soaker_of_the_time_beside_the_flow_are_left_out(
+def test_readings_and_cpu_hog_of_the_time_beside_the_flow_are_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     busy = [reading(n, n + 1, [0, 50], [1] * 8) for n in range(2, 5)]
@@ -117,15 +117,15 @@ def test_readings_and_soaker_of_the_time_beside_the_flow_are_left_out(
     values, _ = swept(monkeypatch)
     assert values["softirq_rate"] == pytest.approx(50)
     assert values["cpu_available"] == pytest.approx(10)
-    # What /proc/stat calls idle in the middle, and nothing of what a soaker had.
+    # What /proc/stat calls idle in the middle, and nothing of what a CPU hog had.
     assert values["cpu_idle"] == pytest.approx(12.5)
 
 
-def test_the_counters_are_those_of_a_flow_without_the_soaker(
+def test_the_counters_are_those_of_a_flow_without_the_cpu_hog(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """salah2010, Fig. 4a: what the system calls idle, whatever a soaker beside it would get."""
-    found = {policy: swept(monkeypatch, soaker=policy)[0] for policy in ("none", "idle", "other")}
+    """salah2010, Fig. 4a: what the system calls idle, whatever a CPU hog beside it would get."""
+    found = {policy: swept(monkeypatch, cpu_hog=policy)[0] for policy in ("none", "idle", "other")}
     assert {values["cpu_idle"] for values in found.values()} == {12.5}
     assert [policy for policy, values in found.items() if "cpu_available" in values] == [
         "idle",
@@ -133,20 +133,20 @@ def test_the_counters_are_those_of_a_flow_without_the_soaker(
     ]
 
 
-def test_an_invalid_flow_with_the_soaker_costs_the_other_one_nothing(
+def test_an_invalid_flow_with_the_cpu_hog_costs_the_other_one_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trial = sweep._trial
 
-    def spoilt(*asked: Any) -> sweep.Yield:
-        if asked[-1] is not None:
+    def spoilt(*requested: Any) -> sweep.Yield:
+        if requested[-1] is not None:
             raise InvalidTrial("the generator was late")
-        return trial(*asked)
+        return trial(*requested)
 
     monkeypatch.setattr(sweep, "_trial", spoilt)
     values, errors = swept(monkeypatch)
     assert values["cpu_idle"] == pytest.approx(12.5)
-    reason = "cpu_available: the flow with the soaker was invalid: the generator was late"
+    reason = "cpu_available: the flow with the CPU hog was invalid: the generator was late"
     assert errors == [("unsupported", reason)]
 
 
@@ -157,20 +157,20 @@ def test_pings_without_an_answer_leave_a_sentence(monkeypatch: pytest.MonkeyPatc
     assert errors == [("unsupported", "ping_round_trip: none of 2 echo requests was answered")]
 
 
-def test_a_soaker_that_got_nothing_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cpu_hog_that_got_nothing_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(YIELDED, "soak", [{"progress": [[0, 0, 0], [1e9, 0, 0]]}])
     values, errors = swept(monkeypatch)
     assert "cpu_available" not in values
     assert [kind for kind, _ in errors] == ["unsupported"]
-    assert "cpu_available: with nothing beside it the soaker got no time" in errors[0][1]
+    assert "cpu_available: with nothing beside it the CPU hog got no time" in errors[0][1]
 
 
 def test_what_was_asked_of_the_generator_and_what_it_did_are_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     values, _ = swept(monkeypatch)
-    told = {name: values[name] for name in FLOW.generator()}
-    assert told == pytest.approx(
+    entries = {name: values[name] for name in FLOW.generator()}
+    assert entries == pytest.approx(
         {
             "intended_load": 1000, "offered_load": 998, "lateness_p99": 3, "lateness_max": 7,
             "receiver_lost": 0.5,

@@ -1,4 +1,4 @@
-"""`best` takes the fastest rung that works, and says why it left out others."""
+"""`best` takes the fastest transmit backend that works, and says why it left out others."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ FLOW = Flow(200, 200, 1000.0, 1000.0, 1000.0, None)
 
 
 def probed(monkeypatch: pytest.MonkeyPatch, **outcomes: Flow | Exception) -> list[str]:
-    """Let flows of each rung end so; those not named work. The rungs that were tried."""
+    """Let flows of each backend end so; those not named work. The backends that were tried."""
     tried: list[str] = []
 
     def run_flow(_: Any, work: Any, **__: Any) -> Flow:
-        rung = work.parameters["rung"]
-        tried.append(rung)
-        outcome = outcomes.get(rung, FLOW)
+        backend = work.parameters["transmit_backend"]
+        tried.append(backend)
+        outcome = outcomes.get(backend, FLOW)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -32,7 +32,7 @@ def probed(monkeypatch: pytest.MonkeyPatch, **outcomes: Flow | Exception) -> lis
 
 
 def chosen(driver: Any = sweep.run_sweep) -> list[dict[str, Any]]:
-    work = task("forwarding.sweep", **SWEEP | {"rung": "best", "offered_kpps": [1, 2]})
+    work = task("forwarding.sweep", **SWEEP | {"transmit_backend": "best", "offered_kpps": [1, 2]})
     return documents(driver(work, None))
 
 
@@ -44,7 +44,7 @@ def test_the_first_that_works_is_taken_and_named(monkeypatch: pytest.MonkeyPatch
     used: list[str] = []
 
     def trial(work: Any, *_: Any) -> sweep.Yield:
-        used.append(work.parameters["rung"])
+        used.append(work.parameters["transmit_backend"])
         return sweep.Yield({"throughput": 1.0}, [])
 
     monkeypatch.setattr(sweep, "_measured", trial)
@@ -54,14 +54,21 @@ def test_the_first_that_works_is_taken_and_named(monkeypatch: pytest.MonkeyPatch
     assert used == ["send", "send"]
     thrice = fastest_backend.TRIES
     assert tried == ["live", *["packet"] * thrice, *["sendmmsg"] * thrice, "send"]
-    refused = {e["case"]["rung"]: (e["kind"], e["reason"]) for e in events if e["event"] == "error"}
+    refused = {
+        e["case"]["transmit_backend"]: (e["kind"], e["reason"])
+        for e in events
+        if e["event"] == "error"
+    }
     assert refused == {
         "live": ("unsupported", "no live frames"),
         "packet": ("unsupported", "none of 200 packets came back"),
         "sendmmsg": ("unsupported", "late"),
     }
     cases = [e["case"] for e in events if e["event"] == "sample"]
-    assert [(case["offered_kpps"], case["rung"]) for case in cases] == [(1, "send"), (2, "send")]
+    assert [(case["offered_kpps"], case["transmit_backend"]) for case in cases] == [
+        (1, "send"),
+        (2, "send"),
+    ]
 
 
 @pytest.mark.parametrize("driver", [sweep.run_sweep, ndr.run_ndr])
@@ -69,10 +76,11 @@ def test_where_none_works_every_reason_is_told(
     monkeypatch: pytest.MonkeyPatch, driver: Any
 ) -> None:
     probed(monkeypatch, **{r: Unsupported(f"no {r}") for r in fastest_backend.FASTEST_FIRST})
-    (told,) = [e for e in chosen(driver) if e["event"] == "error"]
-    assert told["kind"] == "unsupported"
+    (parts,) = [e for e in chosen(driver) if e["event"] == "error"]
+    assert parts["kind"] == "unsupported"
     assert all(
-        f'rung "{rung}": no {rung}' in told["reason"] for rung in fastest_backend.FASTEST_FIRST
+        f'transmit backend "{backend}": no {backend}' in parts["reason"]
+        for backend in fastest_backend.FASTEST_FIRST
     )
 
 
@@ -80,12 +88,14 @@ def test_a_generator_that_broke_is_not_taken_for_one_that_lacks_something(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     probed(monkeypatch, live=CommandError("the disk is full"))
-    (told,) = [e for e in chosen() if e["event"] == "error"]
-    assert (told["kind"], told["reason"]) == ("failed", "the disk is full")
+    (parts,) = [e for e in chosen() if e["event"] == "error"]
+    assert (parts["kind"], parts["reason"]) == ("failed", "the disk is full")
 
 
 def test_what_the_study_names_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = probed(monkeypatch)
-    rung = fastest_backend.FastestBackend(task("forwarding.sweep", **SWEEP | {"rung": "packet"}))
-    assert list(rung.settle(None, None)) == []  # type: ignore[arg-type]
-    assert (tried, rung.task.parameters["rung"]) == ([], "packet")
+    backend = fastest_backend.FastestBackend(
+        task("forwarding.sweep", **SWEEP | {"transmit_backend": "packet"})
+    )
+    assert list(backend.settle(None, None)) == []  # type: ignore[arg-type]
+    assert (tried, backend.task.parameters["transmit_backend"]) == ([], "packet")

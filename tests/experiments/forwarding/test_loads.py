@@ -14,7 +14,7 @@ from tests.experiments.forwarding.test_testbed import SWEEP, task
 from tests.fakes.messages import documents
 
 AUTOMATIC = SWEEP | {
-    "loads": "automatic", "highest_kpps": 400.0, "soaker": "none",
+    "loads": "automatic", "highest_kpps": 400.0, "cpu_hog": "none",
     "competitor": ["none", "cpu.simplex"],
 }  # fmt: skip
 
@@ -99,8 +99,8 @@ def test_competitors_share_the_loads_of_one_search(monkeypatch: pytest.MonkeyPat
         assert [rate for name, rate in offered if name == competitor] == pytest.approx(rates)
     cases = [e["case"]["load_percent"] for e in samples if e["metric"] == "throughput"]
     assert cases == [*loads.SHARES, *loads.SHARES]
-    (said,) = [e["message"] for e in events if e["event"] == "log"]  # No trial was made again.
-    assert "100 % are" in said
+    (sentences,) = [e["message"] for e in events if e["event"] == "log"]  # No trial was made again.
+    assert "100 % are" in sentences
 
 
 def test_an_invalid_trial_is_not_the_generators_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,10 +108,10 @@ def test_an_invalid_trial_is_not_the_generators_limit(monkeypatch: pytest.Monkey
     (knee,) = [e for e in events if e.get("metric") == "knee"]
     assert 0.95e5 <= knee["value"] <= 1e5 / (1 - loads.ALLOWED)
     assert not [e for e in events if e["event"] == "error"]
-    said = [e["message"] for e in events if e["event"] == "log"]
-    assert "100 % are" in said[-1] and len(said) > 1
-    assert all("2 trials were invalid and made again: late" in text for text in said[:-1])
-    assert any("at 400000 packets/s" in text for text in said)
+    sentences = [e["message"] for e in events if e["event"] == "log"]
+    assert "100 % are" in sentences[-1] and len(sentences) > 1
+    assert all("2 trials were invalid and made again: late" in text for text in sentences[:-1])
+    assert any("at 400000 packets/s" in text for text in sentences)
 
 
 def test_loads_that_the_generator_cannot_offer_are_told_and_not_tried(
@@ -119,9 +119,9 @@ def test_loads_that_the_generator_cannot_offer_are_told_and_not_tried(
 ) -> None:
     events, offered = swept(monkeypatch, 5e4)
     assert all(rate <= 5e4 for _, rate in offered)
-    said = [e["message"] for e in events if e["event"] == "log"][:-1]
-    beyond = [text for text in said if "none of 3 trials was valid: too fast" in text]
-    assert said == beyond and any("at 400000 packets/s" in text for text in said)
+    sentences = [e["message"] for e in events if e["event"] == "log"][:-1]
+    beyond = [text for text in sentences if "none of 3 trials was valid: too fast" in text]
+    assert sentences == beyond and any("at 400000 packets/s" in text for text in sentences)
     wrong = [e for e in events if e["event"] == "error"]
     assert {e["case"]["load_percent"] for e in wrong} == {110, 125, 150}
     assert all(e["kind"] == "unsupported" and "too fast" in e["reason"] for e in wrong)

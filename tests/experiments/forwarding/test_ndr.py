@@ -66,8 +66,8 @@ def test_one_lost_packet_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     """The first trial at half the highest rate loses one packet of a thousand to something else."""
     events = searched(monkeypatch, lambda *_: False, lambda rate, n: rate == HIGHEST / 2 and n == 1)
     assert of(events, "rate")[0] <= CAPACITY <= of(events, "rate_above")[0]
-    [said] = [event["message"] for event in events if event["event"] == "log"]
-    assert "took 500 packets/s for a rate that fails, and 2 of 3 trials" in said
+    [sentences] = [event["message"] for event in events if event["event"] == "log"]
+    assert "took 500 packets/s for a rate that fails, and 2 of 3 trials" in sentences
 
 
 def test_a_machine_that_decides_every_search_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +85,10 @@ def test_an_invalid_trial_of_the_search_is_made_again(monkeypatch: pytest.Monkey
     events = searched(monkeypatch, lambda _, turn: turn < TRIES)
     rate, _ = of(events, "rate")
     assert CAPACITY - 0.01 * HIGHEST <= rate <= CAPACITY <= of(events, "rate_above")[0]
-    said = [e["message"] for e in events if e["event"] == "log"]
-    assert said and all("2 trials were invalid and made again: late" in text for text in said)
+    sentences = [e["message"] for e in events if e["event"] == "log"]
+    assert sentences and all(
+        "2 trials were invalid and made again: late" in text for text in sentences
+    )
 
 
 def test_a_delay_whose_generator_was_late_is_measured_again(

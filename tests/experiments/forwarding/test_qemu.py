@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pentathlon.experiments.forwarding import testbed
-from pentathlon.experiments.forwarding.guest_testbed import guest_bed
+from pentathlon.experiments.forwarding.guest_testbed import guest_testbed
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.protocol import agent
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
     assert kernel is not None and kernel.modules is not None
     if not (kernel.modules / "virtio_net.ko").exists():
         pytest.skip("the kernel was fetched without the card's module")
-    found = guest_bed(target, None)(120)
+    found = guest_testbed(target, None)(120)
     yield found
     hosts.stop([found.forwarder, found.generator])
 

@@ -65,7 +65,7 @@ def stumbling(capacity: float, times: dict[float, int], loss: float = 1e-6) -> T
 
 @pytest.mark.parametrize("trials", [1, 2])
 @pytest.mark.parametrize(
-    ("times", "loss", "said"),
+    ("times", "loss", "message"),
     [
         ({1e5: 1}, 1e-6, "took 100000 packets/s for a rate that fails"),
         ({1e5: 1, 5e4: 1}, 1e-6, "took 50000 packets/s for a rate that fails"),
@@ -73,7 +73,7 @@ def stumbling(capacity: float, times: dict[float, int], loss: float = 1e-6) -> T
     ],
 )
 def test_what_one_trial_decided_wrongly_is_found_out(
-    trials: int, times: dict[float, int], loss: float, said: str
+    trials: int, times: dict[float, int], loss: float, message: str
 ) -> None:
     trial = stumbling(1.5e5, times, loss)
     found = highest_rate(trial, 4e5, 4e3, trials=trials)
@@ -82,7 +82,7 @@ def test_what_one_trial_decided_wrongly_is_found_out(
         # Both trials of a rate have to pass.
         assert wrong is None and found.passed <= 1.5e5
         return
-    assert wrong is not None and said in wrong and "trials = 3" in wrong
+    assert wrong is not None and message in wrong and "trials = 3" in wrong
     for _ in times:
         found = highest_rate(trial, 4e5, 4e3, trials=trials, tried=found.tried)
         wrong = contradiction(trial, found)
@@ -132,17 +132,17 @@ def test_a_device_below_the_generators_limit_is_found_all_the_same() -> None:
 
 
 def test_trials_are_not_made_twice() -> None:
-    asked: list[float] = []
+    requests: list[float] = []
 
     def trial(rate: float) -> float:
-        asked.append(rate)
+        requests.append(rate)
         return device(1e5)(rate)
 
     tried: dict[float, list[float]] = {}
     highest_rate(trial, 4e5, 1e4, tried=tried)
-    first = len(asked)
+    first = len(requests)
     highest_rate(trial, 4e5, 1e4, tried=tried)
-    assert len(asked) == first
+    assert len(requests) == first
 
 
 def test_a_rate_that_never_passes() -> None:

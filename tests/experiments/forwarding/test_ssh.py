@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pentathlon.experiments.forwarding import testbed
-from pentathlon.experiments.forwarding.guest_testbed import machine_bed
+from pentathlon.experiments.forwarding.guest_testbed import machine_testbed
 from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetError, TargetUnavailable
@@ -70,7 +70,7 @@ def target(machine: int, tmp_path_factory: pytest.TempPathFactory) -> SshTarget:
 
 @pytest.fixture(scope="module")
 def made(target: SshTarget) -> Iterator[testbed.Testbed]:
-    found = machine_bed(target, None, OWN, THEIRS)(20)
+    found = machine_testbed(target, None, OWN, THEIRS)(20)
     yield found
     hosts.stop([found.forwarder, found.generator])
 
@@ -101,4 +101,4 @@ def test_a_sweep_yields_what_the_other_machine_tells(made: testbed.Testbed) -> N
 
 def test_a_cable_that_is_not_there_is_named(target: SshTarget) -> None:
     with pytest.raises(TargetError, match="ptnone"):
-        machine_bed(target, None, ("ptnone", OWN[1]), THEIRS)(20)
+        machine_testbed(target, None, ("ptnone", OWN[1]), THEIRS)(20)

@@ -27,10 +27,10 @@ from tests.fakes.messages import documents
 from tests.targets.conftest import FakeSystem
 
 SWEEP = {
-    "offered_kpps": [1], "frame_bytes": [64], "duration_s": 0.5, "lead_s": 0.5, "soaker": "idle",
+    "offered_kpps": [1], "frame_bytes": [64], "duration_s": 0.5, "lead_s": 0.5, "cpu_hog": "idle",
     "competitor": ["none"], "copies": [1], "nice": [0], "scheduler": ["other"],
     "ip_versions": [4], "steering": ["own"], "routes": [0], "firewall_rules": [0], "budgets": [0],
-    "rung": "send", "loads": "listed", "highest_kpps": 4.0, "ramp_s": 0.0,
+    "transmit_backend": "send", "loads": "listed", "highest_kpps": 4.0, "ramp_s": 0.0,
     "lateness_limit_ms": 1000.0,
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
     target = make_target(FakeSystem(target="netns"), program, tmp_path_factory.mktemp("state"))
-    found = testbed.netns_bed(target, None)(20)  # type: ignore[arg-type]
+    found = testbed.netns_testbed(target, None)(20)  # type: ignore[arg-type]
     yield found
     hosts.stop([found.forwarder, found.generator])
 
@@ -99,7 +99,7 @@ def test_a_sweep_yields_every_metric_that_a_veth_can_have(made: testbed.Testbed)
         if event["event"] == "sample"
     }
     reasons = [event["reason"] for event in events if event["event"] == "error"]
-    if any("the soaker got no time" in reason for reason in reasons):
+    if any("the CPU hog got no time" in reason for reason in reasons):
         pytest.skip("the machine is too busy: nothing is left of the forwarder's CPU")
     assert reasons == []
     if not background_load.calibrate(made, "idle"):
@@ -180,7 +180,7 @@ def test_frames_made_in_the_kernel_go_through_the_forwarder(made: testbed.Testbe
     try:
         for _ in range(8):
             try:
-                work = task("forwarding.sweep", **SWEEP | {"rung": "live"})
+                work = task("forwarding.sweep", **SWEEP | {"transmit_backend": "live"})
                 flow = run_flow(made, work, packet_rate=2000, frame_bytes=64)
                 break
             except InvalidTrial:
@@ -210,7 +210,7 @@ def test_steering_is_what_the_kernel_says(made: testbed.Testbed) -> None:
         assert flow.forwarded > 0
 
 
-def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Testbed) -> None:
+def test_the_competitor_and_the_cpu_hog_are_gone_afterwards(made: testbed.Testbed) -> None:
     competitor = background_load.Competitor("cpu.simplex", copies=2, nice=5, scheduler="batch")
     assert competitor.label == "cpu.simplex x2 nice 5 batch"
     with background_load.competing(made, competitor, 0.5) as competition:
@@ -224,7 +224,7 @@ def test_the_competitor_and_the_soaker_are_gone_afterwards(made: testbed.Testbed
 def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testbed) -> None:
     work = task(
         "forwarding.sweep",
-        **SWEEP | {"loads": "automatic", "soaker": "none", "duration_s": 0.2, "lead_s": 0.1},
+        **SWEEP | {"loads": "automatic", "cpu_hog": "none", "duration_s": 0.2, "lead_s": 0.1},
     )
     events = documents(run_sweep(work, made))
     errors = [e for e in events if e["event"] == "error"]
@@ -234,12 +234,12 @@ def test_automatic_loads_are_shares_of_what_the_search_found(made: testbed.Testb
     (knee,) = [e for e in samples if e["metric"] == "knee"]
     assert 0 < knee["value"] <= 1e3 * SWEEP["highest_kpps"]  # type: ignore[operator]
     assert knee["case"] == {"frame_bytes": 64, "competitor": "none"}
-    (said,) = [e for e in events if e["event"] == "log" and "100 % are" in e["message"]]
-    assert f"{knee['value']:.6g} packets/s" in said["message"]
+    (sentences,) = [e for e in events if e["event"] == "log" and "100 % are" in e["message"]]
+    assert f"{knee['value']:.6g} packets/s" in sentences["message"]
     intended = {
         e["case"]["load_percent"]: e["value"] for e in samples if e["metric"] == "intended_load"
     }
-    # A load that the machine was too busy for, or beyond the generator, is told.
+    # A load that the machine was too busy for, or beyond the generator, is reported.
     assert intended.keys() | {e["case"]["load_percent"] for e in errors} == set(loads.SHARES)
     for share, rate in intended.items():
         assert rate == pytest.approx(knee["value"] * share / 100)

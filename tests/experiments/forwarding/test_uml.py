@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from pentathlon.experiments.forwarding import testbed
-from pentathlon.experiments.forwarding.guest_testbed import guest_bed
+from pentathlon.experiments.forwarding.guest_testbed import guest_testbed
 from pentathlon.experiments.forwarding.sweep import run_sweep
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine.errors import TargetUnavailable
@@ -40,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[testbed.Testbed]:
         target.prepare()
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
-    host = guest_bed(target, None)(120)
+    host = guest_testbed(target, None)(120)
     yield host
     hosts.stop([host.forwarder, host.generator])
 
@@ -65,8 +65,8 @@ def test_the_sweep_of_the_example_yields_its_metrics(made: testbed.Testbed) -> N
     else:
         pytest.skip("the machine is too busy for a generator of 500 packets/s")
     reasons = {event["reason"] for event in events if event["event"] == "error"}
-    # Of a machine that left the guest's soaker nothing before the flows.
-    assert [reason for reason in reasons if "the soaker got no time" not in reason] == []
+    # Of a machine that left the guest's CPU hog nothing before the flows.
+    assert [reason for reason in reasons if "the CPU hog got no time" not in reason] == []
     found = {
         (event["case"]["competitor"], event["case"]["offered_kpps"], event["metric"]):
         event["value"]

@@ -65,7 +65,7 @@ PARAMETERS: dict[str, Any] = {
     "flows": 1,
     "both_ways": False,
     "echo": True,
-    "rung": ["send"],
+    "transmit_backend": ["send"],
     "receiver": "blocking",
     "duration_s": 0.3,
     "lateness_limit_ms": 60000.0,
@@ -74,7 +74,7 @@ PARAMETERS: dict[str, Any] = {
     "keep": "small",
     "multicast": 0,
     "kernel_times": False,
-    "soaker": "none",
+    "cpu_hog": "none",
 }
 
 
@@ -132,8 +132,8 @@ class Behind(Endpoint):
 
 def behind(endpoint: Endpoint, between: Callable[[int], int]) -> Behind:
     """The endpoint, reached through something."""
-    told = {one.name: getattr(endpoint, one.name) for one in fields(Endpoint)}
-    return Behind(**told, between=between)
+    values = {one.name: getattr(endpoint, one.name) for one in fields(Endpoint)}
+    return Behind(**values, between=between)
 
 
 __all__ = ["PARAMETERS", "Behind", "Pair", "Relay", "behind", "task"]

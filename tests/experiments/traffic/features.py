@@ -27,8 +27,8 @@ def ask(device: str, words: list[int], room: int = 0) -> bytes:
 def names(device: str) -> list[str]:
     """Of all features, in the kernel's order."""
     count = struct.unpack_from("I", ask(device, [GSSET_INFO, 0, 1 << FEATURES, 0], 1), 16)[0]
-    told = ask(device, [GSTRINGS, FEATURES, count], 8 * count)[12:]
-    return [told[32 * n : 32 * n + 32].split(b"\0")[0].decode() for n in range(count)]
+    reported = ask(device, [GSTRINGS, FEATURES, count], 8 * count)[12:]
+    return [reported[32 * n : 32 * n + 32].split(b"\0")[0].decode() for n in range(count)]
 
 
 def switch(device: str, name: str, on: bool) -> None:
@@ -40,8 +40,8 @@ def switch(device: str, name: str, on: bool) -> None:
     words[3 + place // 32 * 2] = int(on) << place % 32
     ask(device, words)
     # Each block: available, requested, active, never changed.
-    told = ask(device, [GFEATURES, blocks], 4 * blocks)
-    active = struct.unpack_from("I", told, 8 + place // 32 * 16 + 8)[0] >> place % 32 & 1
+    reported = ask(device, [GFEATURES, blocks], 4 * blocks)
+    active = struct.unpack_from("I", reported, 8 + place // 32 * 16 + 8)[0] >> place % 32 & 1
     if active != on:
         raise SystemExit(f"{device} keeps {name} {'on' if active else 'off'}")
 

@@ -15,7 +15,7 @@ IMPATIENT_S = 0.005
 
 
 class Relay:
-    """Takes packets at `port` and sends them to `target`, as the plan says.
+    """Takes packets at `port` and sends them to `target`, as the plan states.
 
     A packet of `late` leaves right after the packet that follows it, whenever that is.
 

@@ -41,8 +41,8 @@ def guests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 def flow(pair: Pair) -> dict[str, float]:
-    asked = task(packet_rate="constant 200", duration_s=2.0, kernel_times=True)
-    events = documents(run_traffic(asked, *pair))
+    work = task(packet_rate="constant 200", duration_s=2.0, kernel_times=True)
+    events = documents(run_traffic(work, *pair))
     assert [event for event in events if event["event"] == "error"] == []
     return {event["metric"]: event["value"] for event in events if event["event"] == "sample"}
 

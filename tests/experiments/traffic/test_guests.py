@@ -44,8 +44,8 @@ def guests(
 
 
 def ran(pair: Pair, **parameters: Any) -> list[dict[str, Any]]:
-    asked = {"packet_rate": "constant 200", "duration_s": 0.4, "lateness_limit_ms": 10_000.0}
-    return documents(run_traffic(task(**asked | parameters), *pair))
+    requested = {"packet_rate": "constant 200", "duration_s": 0.4, "lateness_limit_ms": 10_000.0}
+    return documents(run_traffic(task(**requested | parameters), *pair))
 
 
 @pytest.mark.parametrize("version", [4, 6])

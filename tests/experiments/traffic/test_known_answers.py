@@ -24,7 +24,7 @@ from pentathlon.study.distributions import ModelError
 from tests.experiments.traffic.conftest import PARAMETERS, Pair, Relay, behind, task
 from tests.fakes.messages import documents
 
-CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "rung": "send"}
+CASE = {"protocol": "udp", "ip_version": 4, "size_bytes": 64, "transmit_backend": "send"}
 
 
 def measured(
@@ -36,10 +36,10 @@ def measured(
         relays.append(Relay(("127.0.0.1", port), plan, late))
         return relays[0].port
 
-    asked = task(echo=False, packet_rate="constant 500", **more)
+    work = task(echo=False, packet_rate="constant 500", **more)
     try:
         trial = run_trial(
-            asked, CASE, flows.flows(asked.parameters, CASE),
+            work, CASE, flows.flows(work.parameters, CASE),
             pair[0], behind(pair[1], between),
         )  # fmt: skip
     finally:
@@ -132,10 +132,10 @@ def test_a_foreign_flood_changes_nothing_but_a_counter(pair: Pair) -> None:
         contexts[0].__enter__()
         return port
 
-    asked = task(echo=False, packet_rate="constant 500")
-    flow = flows.flows(asked.parameters, CASE)
+    work = task(echo=False, packet_rate="constant 500")
+    flow = flows.flows(work.parameters, CASE)
     try:
-        trial = run_trial(asked, CASE, flow, pair[0], behind(pair[1], between))
+        trial = run_trial(work, CASE, flow, pair[0], behind(pair[1], between))
     finally:
         for context in contexts:
             context.__exit__(None, None, None)
@@ -146,8 +146,8 @@ def test_a_foreign_flood_changes_nothing_but_a_counter(pair: Pair) -> None:
 
 
 def plain(pair: Pair) -> Trial:
-    asked = task()
-    return run_trial(asked, CASE, flows.flows(asked.parameters, CASE), *pair)
+    work = task()
+    return run_trial(work, CASE, flows.flows(work.parameters, CASE), *pair)
 
 
 def cut(data: bytes, share: float) -> bytes:
@@ -271,10 +271,10 @@ def test_how_late_a_generator_may_be(
 
 
 def test_the_events_of_a_task(pair: Pair) -> None:
-    asked = task(script=["name=a; rate=constant 500; size=uniform 40 90",
+    work = task(script=["name=a; rate=constant 500; size=uniform 40 90",
                          "name=b; profile=voip-g711; start=0.1; duration=0.2; back=true",
                          "name=c; protocol=tcp; gap=exponential 0.002; size=imix"])  # fmt: skip
-    events = documents(run_traffic(asked, *pair))
+    events = documents(run_traffic(work, *pair))
     assert [e for e in events if e["event"] == "error"] == []
     kept = next(e for e in events if e["event"] == "packets")
     assert [flow["name"] for flow in kept["flows"]] == ["a", "b", "c"]
@@ -306,9 +306,9 @@ def test_the_events_of_a_task(pair: Pair) -> None:
 )
 def test_a_bit_rate_is_a_packet_rate(pair: Pair, written: dict[str, Any]) -> None:
     """512,000 bit/s in packets of 128 bytes are 500 packets/s, as are 80,000 in packets of 20."""
-    asked = task(**written)
-    [case] = flows.cases(asked.parameters)
-    trial = run_trial(asked, case, flows.flows(asked.parameters, case), *pair)
+    work = task(**written)
+    [case] = flows.cases(work.parameters)
+    trial = run_trial(work, case, flows.flows(work.parameters, case), *pair)
     found = judge(trial)[0]
     assert found.found.offered_rate == pytest.approx(500, rel=1e-6)
     assert 1 < found.found.sent <= 150
@@ -333,9 +333,9 @@ def test_what_is_wrong_with_the_pace_of_a_line(line: str, words: str) -> None:
 
 def test_a_trace_is_sent_in_its_order_again_and_again(pair: Pair) -> None:
     text = f"trace @lengths sha256={'0' * 64} 100 200 350"
-    asked = task(size=text)
-    [case] = flows.cases(asked.parameters)
-    trial = run_trial(asked, case, flows.flows(asked.parameters, case), *pair)
+    work = task(size=text)
+    [case] = flows.cases(work.parameters)
+    trial = run_trial(work, case, flows.flows(work.parameters, case), *pair)
     result = judge(trial)[0]
     lengths = result.sent.length.tolist()
     assert len(lengths) > 10

@@ -72,8 +72,8 @@ def test_far_less_than_was_due_is_invalid_however_wide_the_limits_are(
     """What a receiver holds up a stream by is measured, not refused."""
     send = Endpoint.send
 
-    def slow(self: Endpoint, *asked: Any) -> dict[str, Any]:
-        answer = send(self, *asked)
+    def slow(self: Endpoint, *requested: Any) -> dict[str, Any]:
+        answer = send(self, *requested)
         answer["flows"][0]["planned"] = 35_000
         return answer
 

@@ -1,4 +1,4 @@
-"""Jitter is told where packets come one by one, and refused where the interface merges them."""
+"""Jitter is reported where packets come one by one, and refused where the interface merges them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def switch(pair: Pair, feature: str, state: str) -> None:
         pytest.skip(done.stderr)
 
 
-def told(pair: Pair, **parameters: Any) -> tuple[dict[str, float], list[tuple[str, str]]]:
+def measured(pair: Pair, **parameters: Any) -> tuple[dict[str, float], list[tuple[str, str]]]:
     """Metrics, and the errors."""
     own = {"echo": False, "packet_rate": "constant 500"}
     events = documents(run_traffic(task(**own | parameters), *pair))
@@ -42,8 +42,8 @@ def test_jitter_is_refused_while_the_interface_merges(joined: Pair, feature: str
     switch(joined, "rx-gro", "on")
     switch(joined, feature, "on")
     try:
-        values, errors = told(joined)
-        best, refused = told(joined, rung=["best"])
+        values, errors = measured(joined)
+        best, refused = measured(joined, transmit_backend=["best"])
     finally:
         switch(joined, feature, "off")
     assert not BETWEEN & values.keys()
@@ -51,9 +51,9 @@ def test_jitter_is_refused_while_the_interface_merges(joined: Pair, feature: str
     ((kind, reason),) = errors
     assert kind == "unsupported"
     assert "pent1 can merge packets" in reason and f"({feature} is on)" in reason
-    # A rung that yields all else is not one that the system lacks.
+    # A transmit backend that yields all else is not one that the system lacks.
     assert best["lost"] == 0 and sum("merge" in text for _, text in refused) == 1
-    values, errors = told(joined)
+    values, errors = measured(joined)
     assert values.keys() >= BETWEEN
     assert errors == []
 
@@ -62,7 +62,7 @@ def test_a_reader_of_frames_is_refused_while_the_interface_merges(joined: Pair) 
     switch(joined, "rx-gro", "on")
     switch(joined, "rx-udp-gro-forwarding", "on")
     try:
-        values, errors = told(joined, rung=["sendmmsg"], receiver="ring")
+        values, errors = measured(joined, transmit_backend=["sendmmsg"], receiver="ring")
     finally:
         switch(joined, "rx-udp-gro-forwarding", "off")
     assert values == {}
@@ -70,14 +70,14 @@ def test_a_reader_of_frames_is_refused_while_the_interface_merges(joined: Pair) 
     if "pent1" not in reason:
         pytest.skip(reason)
     assert kind == "unsupported" and "takes packets that were merged for one" in reason
-    assert told(joined, rung=["sendmmsg"], receiver="ring")[0].keys() >= BETWEEN
+    assert measured(joined, transmit_backend=["sendmmsg"], receiver="ring")[0].keys() >= BETWEEN
 
 
 def test_a_program_at_the_interface_sees_packets_before_they_are_merged(joined: Pair) -> None:
     switch(joined, "rx-gro", "on")
     switch(joined, "rx-gro-list", "on")
     try:
-        values, errors = told(joined, rung=["sendmmsg"], receiver="xdp")
+        values, errors = measured(joined, transmit_backend=["sendmmsg"], receiver="xdp")
     finally:
         switch(joined, "rx-gro-list", "off")
     if errors:

@@ -18,9 +18,9 @@ from tests.experiments.traffic.conftest import PARAMETERS, Pair, task
 
 def gap(**parameters: Any) -> dict[str, Any]:
     """The gap of the one flow that these parameters name."""
-    asked = PARAMETERS | parameters
-    [case] = flows.cases(asked)
-    [flow] = flows.flows(asked, case)
+    requested = PARAMETERS | parameters
+    [case] = flows.cases(requested)
+    [flow] = flows.flows(requested, case)
     return flow.gap
 
 
@@ -49,9 +49,9 @@ def test_a_trace_of_times_has_a_unit() -> None:
 
 @pytest.mark.parametrize("key", ["gap", "on", "off"])
 def test_a_poisson_time_without_a_unit_would_be_whole_seconds(key: str) -> None:
-    asked = {"on": "constant 1", "off": "constant 1", key: "poisson 0.005"}
+    requested = {"on": "constant 1", "off": "constant 1", key: "poisson 0.005"}
     with pytest.raises(ModelError, match="whole numbers of seconds") as found:
-        gap(**asked)
+        gap(**requested)
     assert key in str(found.value)
     assert '"poisson 5 ms"' in str(found.value)
     assert '"exponential 0.005"' in str(found.value)
@@ -64,9 +64,9 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 
 def test_the_gaps_of_a_poisson_model_are_whole_numbers_of_its_unit(pair: Pair) -> None:
-    asked = task(gap="poisson 5 ms")
-    [case] = flows.cases(asked.parameters)
-    [found] = judge(run_trial(asked, case, flows.flows(asked.parameters, case), *pair))
+    work = task(gap="poisson 5 ms")
+    [case] = flows.cases(work.parameters)
+    [found] = judge(run_trial(work, case, flows.flows(work.parameters, case), *pair))
     gaps = np.diff(found.sent.time_ns)
     assert len(gaps) > 20
     assert (gaps > 0).any()
@@ -76,9 +76,9 @@ def test_the_gaps_of_a_poisson_model_are_whole_numbers_of_its_unit(pair: Pair) -
 def test_the_fit_of_a_poisson_model_knows_its_unit() -> None:
     drawn = stats.poisson(5).rvs(5000, random_state=1) * 1e-3
     sent = np.concatenate([[0], np.cumsum(drawn * 1e9)]).astype(np.int64)
-    asked = {"of": distributions.parse_time("poisson 5 ms", "gap"), "rate": False}
+    requested = {"of": distributions.parse_time("poisson 5 ms", "gap"), "rate": False}
     other = {"of": distributions.parse_time("poisson 9 ms", "gap"), "rate": False}
-    near, far = (fit.gap_distance(one, sent, sent) for one in (asked, other))
+    near, far = (fit.gap_distance(one, sent, sent) for one in (requested, other))
     assert near is not None and far is not None
     assert near < 0.03
     assert far > 0.3
@@ -98,9 +98,9 @@ def test_the_mean_of_a_rate_that_holds_is_that_of_the_numbers(pair: Pair) -> Non
     """500 and 1500 packets/s in turn are 1000; each for one packet they would be 750."""
     expected = {0: 750, 10: 1000}
     for interval_ms, rate in expected.items():
-        asked = task(packet_rate="trace 500 1500", rate_interval_ms=interval_ms, duration_s=0.2)
-        [case] = flows.cases(asked.parameters)
-        [found] = judge(run_trial(asked, case, flows.flows(asked.parameters, case), *pair))
+        work = task(packet_rate="trace 500 1500", rate_interval_ms=interval_ms, duration_s=0.2)
+        [case] = flows.cases(work.parameters)
+        [found] = judge(run_trial(work, case, flows.flows(work.parameters, case), *pair))
         assert found.due == pytest.approx(0.2 * rate, abs=2)
         assert found.gap_distance is not None
 

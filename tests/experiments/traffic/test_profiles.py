@@ -41,11 +41,11 @@ def test_every_profile_has_its_definition_here() -> None:
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_sends_what_it_is(pair: Pair, name: str) -> None:
     short = {"bulk": 0.1, "telnet": 1.5, "dns": 1.5}.get(name, 0.4)
-    asked = task(profiles=[name], both_ways=True, duration_s=short)
-    [case] = flows.cases(asked.parameters)
-    asked_flows = flows.flows(asked.parameters, case)
-    assert [flow.protocol for flow in asked_flows] == [PROFILES[name].protocol] * 2
-    results = judge(run_trial(asked, case, asked_flows, *pair))
+    work = task(profiles=[name], both_ways=True, duration_s=short)
+    [case] = flows.cases(work.parameters)
+    requested_flows = flows.flows(work.parameters, case)
+    assert [flow.protocol for flow in requested_flows] == [PROFILES[name].protocol] * 2
+    results = judge(run_trial(work, case, requested_flows, *pair))
     for result, (least, most) in zip(results, LENGTHS[name], strict=True):
         lengths = result.sent.length
         assert len(lengths) > 0

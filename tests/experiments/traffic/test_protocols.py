@@ -41,8 +41,8 @@ def table(events: list[dict[str, Any]]) -> pl.DataFrame:
 @pytest.mark.parametrize("version", [6, 4])
 def test_the_first_packet_of_a_new_link_arrives(joined: Pair, version: int) -> None:
     """IPv6 comes first: neighbours are not known yet, and no packet may pay for it."""
-    told = values(ran(joined, ip_versions=[version], packet_rate="constant 500"))
-    assert told[None, "lost"] == 0
+    measured = values(ran(joined, ip_versions=[version], packet_rate="constant 500"))
+    assert measured[None, "lost"] == 0
 
 
 @pytest.mark.parametrize(("version", "length"), [(4, 200), (6, 200), (4, 18)])
@@ -51,9 +51,9 @@ def test_echo_requests_are_heard_and_answered(joined: Pair, version: int, length
         joined, protocols=["icmp"], ip_versions=[version], size_bytes=[length],
         packet_rate="constant 500",
     )  # fmt: skip
-    told, packets = values(events), table(events)
-    assert (told[None, "lost"], told[None, "duplicated"]) == (0, 0)
-    assert told[None, "round_trip"] > 0
+    reported, packets = values(events), table(events)
+    assert (reported[None, "lost"], reported[None, "duplicated"]) == (0, 0)
+    assert reported[None, "round_trip"] > 0
     assert len(packets) > 10
     assert (packets["length"] == length).all()
     assert packets["echo_ns"].is_not_null().all()
@@ -62,8 +62,8 @@ def test_echo_requests_are_heard_and_answered(joined: Pair, version: int, length
 
 @pytest.mark.parametrize("protocol", ["sctp", "dccp"])
 def test_a_protocol_is_there_or_unsupported_by_its_name(joined: Pair, protocol: str) -> None:
-    asked = task(protocols=[protocol], duration_s=0.1)
-    events = documents(run_traffic(asked, *joined))
+    work = task(protocols=[protocol], duration_s=0.1)
+    events = documents(run_traffic(work, *joined))
     errors = [event for event in events if event["event"] == "error"]
     if errors:
         assert [error["kind"] for error in errors] == ["unsupported"]
@@ -75,16 +75,16 @@ def test_a_protocol_is_there_or_unsupported_by_its_name(joined: Pair, protocol: 
 @pytest.mark.parametrize("version", [4, 6])
 def test_every_receiver_of_a_group_hears_every_packet(joined: Pair, version: int) -> None:
     events = ran(joined, multicast=3, flows=2, ip_versions=[version], packet_rate="constant 500")
-    told = values(events)
+    parts = values(events)
     names = ["1", "2", "1 receiver 2", "2 receiver 2", "1 receiver 3", "2 receiver 3"]
-    assert [told[name, "lost"] for name in names] == [0] * 6
-    assert all(told[name, "delay"] != 0 for name in names)
+    assert [parts[name, "lost"] for name in names] == [0] * 6
+    assert all(parts[name, "delay"] != 0 for name in names)
     packets = table(events)
     sent = [packets.filter(pl.col("flow") == flow)["sent_ns"].to_list() for flow in range(6)]
     assert sent[0] == sent[2] == sent[4]
     assert sent[1] == sent[3] == sent[5]
     assert sent[0] != sent[1]
-    assert (None, "round_trip") not in told
+    assert (None, "round_trip") not in parts
 
 
 def test_a_group_takes_datagrams_only(joined: Pair) -> None:
@@ -98,10 +98,12 @@ def test_a_group_takes_datagrams_only(joined: Pair) -> None:
 
 
 def test_many_flows_in_both_directions(joined: Pair) -> None:
-    told = values(ran(joined, flows=4, both_ways=True, packet_rate="constant 100", duration_s=1.0))
-    names = {flow for flow, _ in told if flow is not None}
+    measured = values(
+        ran(joined, flows=4, both_ways=True, packet_rate="constant 100", duration_s=1.0)
+    )
+    names = {flow for flow, _ in measured if flow is not None}
     assert names == {f"{n}{back}" for n in range(1, 5) for back in ("", " back")}
-    assert all(told[name, "lost"] == 0 for name in names)
+    assert all(measured[name, "lost"] == 0 for name in names)
 
 
 def test_the_kernels_times_lie_between_those_of_the_programs(joined: Pair) -> None:
@@ -129,29 +131,29 @@ def case_of(event: dict[str, Any]) -> str | None:
     return event["case"]["protocol"] if event["event"] == "sample" else None
 
 
-def test_a_soaker_tells_what_is_left(joined: Pair) -> None:
-    told = values(ran(joined, soaker="other"))
-    assert told[None, "cpu_available_sender"] > 0
-    assert told[None, "cpu_available_receiver"] > 0
-    assert (None, "packet_cpu_sender") not in told
-    assert (None, "cpu_softirq_sender") in told
+def test_a_cpu_hog_tells_what_is_left(joined: Pair) -> None:
+    measured = values(ran(joined, cpu_hog="other"))
+    assert measured[None, "cpu_available_sender"] > 0
+    assert measured[None, "cpu_available_receiver"] > 0
+    assert (None, "packet_cpu_sender") not in measured
+    assert (None, "cpu_softirq_sender") in measured
 
 
 def test_packets_of_one_piece_have_no_jitter(joined: Pair) -> None:
-    told = values(ran(joined, rung=["gso"], receiver="xdp", echo=False))
-    assert (None, "jitter") not in told
-    assert (None, "ditg_jitter") not in told
-    assert told[None, "delivered"] > 0
+    measured = values(ran(joined, transmit_backend=["gso"], receiver="xdp", echo=False))
+    assert (None, "jitter") not in measured
+    assert (None, "ditg_jitter") not in measured
+    assert measured[None, "delivered"] > 0
 
 
 def test_the_age_of_shared_times_is_in_the_bound(
     joined: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a receiver says of its looks at the clock (docs/network.md), planted."""
+    """What a receiver states of its looks at the clock (docs/network.md), planted."""
     finish = Endpoint.finish
 
-    def older(self: Endpoint, *asked: Any) -> dict[str, Any]:
-        answer = finish(self, *asked)
+    def older(self: Endpoint, *requested: Any) -> dict[str, Any]:
+        answer = finish(self, *requested)
         answer["flows"][0] |= {"age_ns": 4321, "stale": 3}
         return answer
 
@@ -167,8 +169,8 @@ def test_the_age_of_shared_times_is_in_the_bound(
 
 def test_a_refused_sender_leaves_no_records(joined: Pair) -> None:
     """What an endpoint keeps is in its own directory, until it is fetched or refused."""
-    asked = task(rung=["packet"], size_bytes=[1600])
-    errors = [e for _, e in run_traffic(asked, *joined) if e["event"] == "error"]
+    work = task(transmit_backend=["packet"], size_bytes=[1600])
+    errors = [e for _, e in run_traffic(work, *joined) if e["event"] == "error"]
     assert [error["kind"] for error in errors] == ["unsupported"]
     for endpoint in joined:
         pid = endpoint.session.pid
@@ -190,11 +192,13 @@ def test_the_clocks_are_known_better_than_a_round_trip(joined: Pair) -> None:
     assert np.isfinite(line["drift"])
 
 
-def test_the_best_rung_is_the_first_that_is_not_refused(pair: Pair) -> None:
+def test_the_best_transmit_backend_is_the_first_that_is_not_refused(pair: Pair) -> None:
     """Loopback is no Ethernet device: frames are refused there, calls are not."""
-    events = documents(run_traffic(task(rung=["best"]), *pair))
+    events = documents(run_traffic(task(transmit_backend=["best"]), *pair))
     refused = [
-        (e["case"]["rung"], e["kind"], bool(e["reason"])) for e in events if e["event"] == "error"
+        (e["case"]["transmit_backend"], e["kind"], bool(e["reason"]))
+        for e in events
+        if e["event"] == "error"
     ]
     assert refused == [("live", "unsupported", True), ("packet", "unsupported", True)]
-    assert {e["case"]["rung"] for e in events if e["event"] == "sample"} == {"sendmmsg"}
+    assert {e["case"]["transmit_backend"] for e in events if e["event"] == "sample"} == {"sendmmsg"}

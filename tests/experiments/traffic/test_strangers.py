@@ -35,13 +35,13 @@ def test_connections_of_strangers_hold_nobody_up(pair: Pair, spinning: bool) -> 
                     one.close()
         return port
 
-    asked = task(
+    work = task(
         protocols=["tcp"], packet_rate="constant 500",
         receiver="spinning" if spinning else "blocking",
     )  # fmt: skip
-    flow = flows.flows(asked.parameters, CASE)
+    flow = flows.flows(work.parameters, CASE)
     try:
-        trial = run_trial(asked, CASE, flow, pair[0], behind(pair[1], between))
+        trial = run_trial(work, CASE, flow, pair[0], behind(pair[1], between))
     finally:
         for one in strangers:
             one.close()

@@ -1,4 +1,4 @@
-"""Every rung of the sending ladder between two namespaces: what was recorded, arrives."""
+"""Every transmit backend between two namespaces: what was recorded, arrives."""
 
 import json
 import secrets
@@ -69,7 +69,7 @@ class Trial:
             "protocol": "udp",
             "address": self.address,
             "buffer_bytes": 8 << 20,
-            "rung": sending.get("rung", "send"),
+            "transmit_backend": sending.get("transmit_backend", "send"),
         }
         flows = [ReceiveFlow(**told | receiving)]
         ready = pair[1].listen(Listen(**common, address=self.address, flows=flows))
@@ -120,7 +120,7 @@ def arrived(trial: Trial) -> None:
     assert (sent.late_ns >= 0).all()
 
 
-RUNGS = ["send", "sendmmsg", "gso", "packet", "afxdp", "live"]
+BACKENDS = ["send", "sendmmsg", "gso", "packet", "afxdp", "live"]
 READERS = [
     {"reader": reader, "spinning": spinning}
     for reader in ("recv", "recvmmsg")
@@ -139,9 +139,9 @@ def supported(trial: Trial, before_the_end: Callable[[], object] = lambda: None)
 
 
 @pytest.mark.parametrize("version", [4, 6])
-@pytest.mark.parametrize("rung", RUNGS)
-def test_what_is_sent_arrives(pair: Pair, rung: str, version: int) -> None:
-    trial = Trial(pair, {"rung": rung}, {"reader": "recvmmsg"}, version)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_sent_arrives(pair: Pair, backend: str, version: int) -> None:
+    trial = Trial(pair, {"transmit_backend": backend}, {"reader": "recvmmsg"}, version)
     supported(trial)
     assert trial.received["foreign"] == 0
     assert len(trial.files["sent"]) == PACKETS
@@ -151,17 +151,19 @@ def test_what_is_sent_arrives(pair: Pair, rung: str, version: int) -> None:
 @pytest.mark.parametrize("reader", READERS, ids=str)
 def test_each_reader_writes_down_every_packet(pair: Pair, reader: dict[str, Any]) -> None:
     sizes = {"model": "uniform", "minimum": 32, "maximum": 1400}
-    trial = Trial(pair, {"rung": "sendmmsg", "size": sizes}, reader)
+    trial = Trial(pair, {"transmit_backend": "sendmmsg", "size": sizes}, reader)
     supported(trial)
     arrived(trial)
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-def test_the_schedule_is_the_same_by_every_rung(pair: Pair, rung: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_schedule_is_the_same_by_every_transmit_backend(pair: Pair, backend: str) -> None:
     gap = {"of": {"model": "exponential", "mean": 20_000}, "rate": True}
     made = []
-    for each in ("send", rung):
-        trial = Trial(pair, {"rung": each, "gap": gap, "packets": 500}, {"reader": "recvmmsg"})
+    for each in ("send", backend):
+        trial = Trial(
+            pair, {"transmit_backend": each, "gap": gap, "packets": 500}, {"reader": "recvmmsg"}
+        )
         supported(trial)
         made.append(np.diff(trial.files["sent"].time_ns))
     # The start is not a whole number of the schedule's steps: each gap can round by 1 ns.
@@ -169,19 +171,21 @@ def test_the_schedule_is_the_same_by_every_rung(pair: Pair, rung: str) -> None:
 
 
 # AF_XDP sends faster than the socket is read, whose buffer then drops (docs/network.md).
-@pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung != "afxdp"])
-def test_as_fast_as_possible_is_not_late(pair: Pair, rung: str) -> None:
+@pytest.mark.parametrize("backend", [backend for backend in BACKENDS if backend != "afxdp"])
+def test_as_fast_as_possible_is_not_late(pair: Pair, backend: str) -> None:
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
-    trial = Trial(pair, {"rung": rung, "gap": gap}, {"reader": "recvmmsg"})
+    trial = Trial(pair, {"transmit_backend": backend, "gap": gap}, {"reader": "recvmmsg"})
     supported(trial)
     assert len(trial.files["sent"]) == PACKETS
     arrived(trial)
 
 
 def test_a_frame_that_the_driver_drops_is_refused_or_arrives(pair: Pair) -> None:
-    """By AF_XDP as fast as possible: a driver that says what it drops leaves no packet unknown."""
+    """By AF_XDP as fast as possible: a driver that counts its drops leaves no packet unknown."""
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
-    trial = Trial(pair, {"rung": "afxdp", "gap": gap, "packets": 50_000}, {"reader": "recvmmsg"})
+    trial = Trial(
+        pair, {"transmit_backend": "afxdp", "gap": gap, "packets": 50_000}, {"reader": "recvmmsg"}
+    )
     supported(trial)
     sent, came = trial.files["sent"], trial.files["received"]
     assert len(sent) == trial.sent["packets"] + trial.sent["refused"]
@@ -193,7 +197,9 @@ def test_a_frame_that_the_driver_drops_is_refused_or_arrives(pair: Pair) -> None
 
 def test_what_the_receivers_socket_has_no_room_for_is_counted(pair: Pair) -> None:
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
-    trial = Trial(pair, {"rung": "sendmmsg", "gap": gap}, {"reader": "recv", "buffer_bytes": 1})
+    trial = Trial(
+        pair, {"transmit_backend": "sendmmsg", "gap": gap}, {"reader": "recv", "buffer_bytes": 1}
+    )
     trial.run()
     missing = trial.sent["packets"] - trial.received["packets"]
     assert missing > 0
@@ -211,7 +217,7 @@ peer.sendto(struct.pack("!IIII", 0xBE9BE954, 5, 0, 0).ljust(64, b"\\0"), to)
 
 
 def test_packets_of_the_kernels_generator_are_known_by_their_header(pair: Pair) -> None:
-    trial = Trial(pair, {"packets": 10}, {"rung": "pktgen"})
+    trial = Trial(pair, {"packets": 10}, {"transmit_backend": "pktgen"})
     enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[0].session.pid)]
     words = ["--net", "--", sys.executable, "-c", PKTGEN, trial.address, str(trial.port)]
     trial.run(lambda: subprocess.run([*enter, *words], check=True))
@@ -222,8 +228,8 @@ def test_packets_of_the_kernels_generator_are_known_by_their_header(pair: Pair) 
     assert (came.length == 64).all()
 
 
-def test_without_the_kernels_generator_its_rung_is_unsupported(pair: Pair) -> None:
-    trial = Trial(pair, {"rung": "pktgen"}, {"rung": "pktgen"})
+def test_without_the_kernels_generator_its_transmit_backend_is_unsupported(pair: Pair) -> None:
+    trial = Trial(pair, {"transmit_backend": "pktgen"}, {"transmit_backend": "pktgen"})
     try:
         trial.run()
     except CommandError as error:
@@ -233,10 +239,10 @@ def test_without_the_kernels_generator_its_rung_is_unsupported(pair: Pair) -> No
     assert trial.sent["packets"] == PACKETS == len(trial.files["received"])
 
 
-@pytest.mark.parametrize("rung", RUNGS)
-def test_every_packet_is_sent_back(pair: Pair, rung: str) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_packet_is_sent_back(pair: Pair, backend: str) -> None:
     receiving = {"reader": "recvmmsg", "role": "echo"}
-    trial = Trial(pair, {"rung": rung, "packets": 200, "echo": True}, receiving)
+    trial = Trial(pair, {"transmit_backend": backend, "packets": 200, "echo": True}, receiving)
     supported(trial)
     arrived(trial)
     assert np.array_equal(np.sort(trial.files["echoes"].sequence), np.arange(200))
@@ -245,7 +251,7 @@ def test_every_packet_is_sent_back(pair: Pair, rung: str) -> None:
 def test_programs_at_both_ends_lose_nothing_unseen(pair: Pair) -> None:
     """As fast as possible for a while: every packet is written down by its sender or counted."""
     gap = {"of": {"model": "constant", "value": 0}, "rate": True}
-    endless = {"rung": "live", "gap": gap, "packets": None, "duration_s": 0.3}
+    endless = {"transmit_backend": "live", "gap": gap, "packets": None, "duration_s": 0.3}
     trial = Trial(pair, endless, {"reader": "xdp", "spinning": True})
     supported(trial)
     sent, came = trial.files["sent"], trial.files["received"]
@@ -257,14 +263,17 @@ def test_programs_at_both_ends_lose_nothing_unseen(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("version", [4, 6])
-@pytest.mark.parametrize("rung", RUNGS)
-def test_short_packets_arrive_and_come_back(pair: Pair, rung: str, version: int) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_short_packets_arrive_and_come_back(pair: Pair, backend: str, version: int) -> None:
     """18 bytes, what a frame of 64 leaves to UDP over IPv4: by a compact header."""
     # As many echoes as the sender's own buffer has room for, however late it reads them.
     size = {"model": "constant", "value": 18}
     receiving = {"reader": "recvmmsg", "role": "echo"}
     trial = Trial(
-        pair, {"rung": rung, "size": size, "packets": 200, "echo": True}, receiving, version
+        pair,
+        {"transmit_backend": backend, "size": size, "packets": 200, "echo": True},
+        receiving,
+        version,
     )
     supported(trial)
     assert trial.received["foreign"] == trial.came_back[0]["foreign"] == 0
@@ -276,7 +285,7 @@ def test_short_packets_arrive_and_come_back(pair: Pair, rung: str, version: int)
 @pytest.mark.parametrize("reader", READERS, ids=str)
 def test_each_reader_takes_both_headers(pair: Pair, reader: dict[str, Any]) -> None:
     sizes = {"model": "uniform", "minimum": 18, "maximum": 46}
-    trial = Trial(pair, {"rung": "packet", "size": sizes}, reader)
+    trial = Trial(pair, {"transmit_backend": "packet", "size": sizes}, reader)
     supported(trial)
     lengths = trial.files["sent"].length
     assert (lengths < 32).any() and (lengths >= 32).any()
@@ -313,11 +322,13 @@ print(json.dumps([found, sorted(sequences), wrong]), flush=True)
 """Counts the frames of a port by their length, with its own reading of the compact header."""
 
 
-@pytest.mark.parametrize("rung", ["send", "packet", "live"])
-def test_a_frame_of_64_bytes_is_one_on_the_wire(pair: Pair, rung: str) -> None:
+@pytest.mark.parametrize("backend", ["send", "packet", "live"])
+def test_a_frame_of_64_bytes_is_one_on_the_wire(pair: Pair, backend: str) -> None:
     """Without its check sequence, which no capture has, 60 bytes."""
     size = {"model": "constant", "value": 64 - 46}
-    trial = Trial(pair, {"rung": rung, "size": size, "packets": 1000}, {"reader": "recvmmsg"})
+    trial = Trial(
+        pair, {"transmit_backend": backend, "size": size, "packets": 1000}, {"reader": "recvmmsg"}
+    )
     enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[1].session.pid)]
     words = ["--net", "--", sys.executable, "-c", CAPTURE, str(trial.port)]
     pipe = subprocess.PIPE
@@ -325,17 +336,17 @@ def test_a_frame_of_64_bytes_is_one_on_the_wire(pair: Pair, rung: str) -> None:
         assert capture.stdout is not None
         assert capture.stdout.readline() == "ready\n"
         supported(trial)
-        told, _ = capture.communicate("end\n", timeout=20)
-    lengths, sequences, wrong = json.loads(told)
+        reported, _ = capture.communicate("end\n", timeout=20)
+    lengths, sequences, wrong = json.loads(reported)
     assert lengths == {"60": 1000}
     assert sequences == list(range(1000))
     # A socket leaves the checksum to the device.
-    assert wrong == 0 or rung == "send"
+    assert wrong == 0 or backend == "send"
     arrived(trial)
 
 
-@pytest.mark.parametrize("rung", ["send", "packet", "live"])
-def test_lost_short_packets_are_counted_exactly(pair: Pair, rung: str) -> None:
+@pytest.mark.parametrize("backend", ["send", "packet", "live"])
+def test_lost_short_packets_are_counted_exactly(pair: Pair, backend: str) -> None:
     """A rule of the receiver's firewall takes out every packet of one sequence in eight."""
     try:
         nft, enter = launch.need("nft", "nftables"), launch.need("nsenter", "util-linux")
@@ -343,7 +354,9 @@ def test_lost_short_packets_are_counted_exactly(pair: Pair, rung: str) -> None:
         pytest.skip(str(error))
     inside = [str(enter), "--target", str(pair[1].session.pid), "--net", "--", str(nft)]
     size = {"model": "constant", "value": 18}
-    trial = Trial(pair, {"rung": rung, "size": size, "packets": 1000}, {"reader": "recvmmsg"})
+    trial = Trial(
+        pair, {"transmit_backend": backend, "size": size, "packets": 1000}, {"reader": "recvmmsg"}
+    )
     # The lower 8 bits of the sequence are byte 7 of the payload, which follows UDP's header.
     rule = f"udp dport {trial.port} @th,120,8 and 7 == 3 drop"
     chain = f"type filter hook input priority 0; {rule};"
@@ -407,7 +420,7 @@ def another_session() -> str:
 
 @pytest.mark.parametrize("reader", READERS, ids=str)
 def test_a_foreign_flood_changes_a_counter_only(pair: Pair, reader: dict[str, Any]) -> None:
-    trial = Trial(pair, {"rung": "sendmmsg"}, reader)
+    trial = Trial(pair, {"transmit_backend": "sendmmsg"}, reader)
     enter = [str(launch.need("nsenter", "util-linux")), "--target", str(pair[0].session.pid)]
     words = ["--net", "--", sys.executable, "-c", FLOOD, trial.address, str(trial.port)]
     with subprocess.Popen([*enter, *words, another_session()], stdout=subprocess.PIPE) as flood:
@@ -420,7 +433,9 @@ def test_a_foreign_flood_changes_a_counter_only(pair: Pair, reader: dict[str, An
 
 
 def test_frames_longer_than_the_link_takes_are_unsupported(pair: Pair) -> None:
-    trial = Trial(pair, {"rung": "packet", "size": {"model": "constant", "value": 1536}}, {})
+    trial = Trial(
+        pair, {"transmit_backend": "packet", "size": {"model": "constant", "value": 1536}}, {}
+    )
     with pytest.raises(CommandError, match="MTU of pent0 is 1500 B") as refused:
         trial.run()
     assert refused.value.kind == "unsupported"
@@ -428,15 +443,15 @@ def test_frames_longer_than_the_link_takes_are_unsupported(pair: Pair) -> None:
 
 def test_super_packets_are_no_packets(pair: Pair) -> None:
     segment(pair, True)
-    trial = Trial(pair, {"rung": "gso"}, {})
+    trial = Trial(pair, {"transmit_backend": "gso"}, {})
     with pytest.raises(CommandError, match="pent0 is a virtual device") as refused:
         trial.run()
     segment(pair, False)
     assert refused.value.kind == "unsupported"
 
 
-def test_a_stream_by_another_rung_is_unsupported(pair: Pair) -> None:
-    trial = Trial(pair, {"rung": "sendmmsg", "protocol": "tcp"}, {})
+def test_a_stream_by_another_transmit_backend_is_unsupported(pair: Pair) -> None:
+    trial = Trial(pair, {"transmit_backend": "sendmmsg", "protocol": "tcp"}, {})
     with pytest.raises(CommandError, match="datagrams") as refused:
         trial.run()
     assert refused.value.kind == "unsupported"

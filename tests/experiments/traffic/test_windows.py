@@ -61,14 +61,14 @@ def test_counters_that_nobody_read_are_unknown_and_not_zero() -> None:
     assert values.busy_percent(no_ticks) is values.share_percent(no_ticks, "irq") is None
 
 
-def soaker(*progress: list[list[float]]) -> dict[str, Any]:
+def cpu_hog(*progress: list[list[float]]) -> dict[str, Any]:
     return {"yields": [{"progress": notes} for notes in progress]}
 
 
-def test_a_soaker_is_cut_to_the_flow() -> None:
+def test_a_cpu_hog_is_cut_to_the_flow() -> None:
     """Free before the flow (1 s to 3 s), a quarter of it during, free after."""
     notes = [[0, 0, 0], [1e9, 1000, 1e9], [3e9, 1500, 1.5e9], [9e9, 7500, 7.5e9]]
-    one, two = soaker(notes), soaker(notes, notes)
+    one, two = cpu_hog(notes), cpu_hog(notes, notes)
     assert availability.units_per_second(one, 1e9, 3e9) == 250
     assert availability.units_per_second(two, 1e9, 3e9) == 500
     assert availability.units_per_second(one) == pytest.approx(7500 / 9)
@@ -76,8 +76,8 @@ def test_a_soaker_is_cut_to_the_flow() -> None:
     # A thread that did nothing more after its last note.
     assert availability.units_per_second(one, 9e9, 10e9) == 0
     window = {"window": {"from_ns": 1e9, "to_ns": 3e9}}
-    soaked = availability.Soaked([1000.0, 1000.0], [one, one])
-    assert soaked.percent([window, {}]) == [25, availability.NO_WINDOW]
+    cpu_hogs = availability.CpuHogs([1000.0, 1000.0], [one, one])
+    assert cpu_hogs.percent([window, {}]) == [25, availability.NO_WINDOW]
 
 
 def spinning(seconds: float) -> None:
@@ -99,9 +99,9 @@ def test_work_before_and_after_the_flows_is_not_theirs(
     """All ticks of all CPUs are the window's, not those of the trial with all that is beside it."""
     send = Endpoint.send
 
-    def between(self: Endpoint, *asked: Any) -> dict[str, Any]:
+    def between(self: Endpoint, *requested: Any) -> dict[str, Any]:
         spinning(BESIDE_S)
-        answer = send(self, *asked)
+        answer = send(self, *requested)
         spinning(BESIDE_S)
         return answer
 
@@ -139,7 +139,7 @@ def test_a_receiver_that_did_not_hear_of_the_flows_has_no_counters(
 ) -> None:
     send = Endpoint.send
     monkeypatch.setattr(
-        Endpoint, "send", lambda self, *asked: send(self, *asked) | {"announced": False}
+        Endpoint, "send", lambda self, *arguments: send(self, *arguments) | {"announced": False}
     )
     found, metrics = hosts_of(pair)
     assert found[0] and not found[1]

@@ -23,13 +23,13 @@ def test_packets_between_two_prefixes_are_counted_by_both_ends(tmp_path: Path) -
         target.prepare()
     except (TargetUnavailable, agent.AgentError) as error:
         pytest.skip(str(error))
-    asked = task(
+    work = task(
         protocols=["udp", "tcp"], packet_rate="constant 300", duration_s=0.5,
         lateness_limit_ms=20_000.0,
     )  # fmt: skip
     pair = hosts.local_hosts(target, (None, None))(200)
     try:
-        events = documents(run_traffic(asked, *pair))
+        events = documents(run_traffic(work, *pair))
     finally:
         hosts.stop(pair)
     assert [event["reason"] for event in events if event["event"] == "error"] == []
@@ -52,7 +52,7 @@ def test_what_windows_lacks_is_unsupported(tmp_path: Path) -> None:
         pytest.skip(str(error))
     pair = hosts.local_hosts(target, (None, None))(200)
     try:
-        events = documents(run_traffic(task(rung=["sendmmsg"], duration_s=0.1), *pair))
+        events = documents(run_traffic(task(transmit_backend=["sendmmsg"], duration_s=0.1), *pair))
     finally:
         hosts.stop(pair)
     (error,) = [event for event in events if event["event"] == "error"]

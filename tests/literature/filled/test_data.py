@@ -245,15 +245,15 @@ DESKTOP = {
 def test_a_machine_is_described_as_the_paper_describes_its_own() -> None:
     found = hardware(DESKTOP, {"firmware.version": "no such file"})
     assert set(found) == NAMES
-    told = {name: one.value for name, one in found.items() if one.value is not None}
-    assert told["internal_clock"] == "2933.0 MHz"
-    assert (told["external_clock"], told["voltage"]) == ("133.0 MHz", "1.20 V")
-    assert told["l1"] == "4 x 32 KiB data, 4 x 32 KiB instruction"
-    assert told["l3"] == "8 MiB" and "l2" not in told
-    assert told["ram"] == "3 x 2 GiB DDR3 1066 MT/s"
-    assert told["disk"] == "ST3500418AS" and told["removable"] == "sdb 16 GiB"
-    assert told["network"] == "eth0 sky2, 1000 Mbit/s"
-    assert told["driver_graphics_version"] == "nvidia: 190.62"
+    text = {name: one.value for name, one in found.items() if one.value is not None}
+    assert text["internal_clock"] == "2933.0 MHz"
+    assert (text["external_clock"], text["voltage"]) == ("133.0 MHz", "1.20 V")
+    assert text["l1"] == "4 x 32 KiB data, 4 x 32 KiB instruction"
+    assert text["l3"] == "8 MiB" and "l2" not in text
+    assert text["ram"] == "3 x 2 GiB DDR3 1066 MT/s"
+    assert text["disk"] == "ST3500418AS" and text["removable"] == "sdb 16 GiB"
+    assert text["network"] == "eth0 sky2, 1000 Mbit/s"
+    assert text["driver_graphics_version"] == "nvidia: 190.62"
     assert found["bios"].why == "no such file"
     assert found["driver_usb_version"].why == "no device of this kind has a driver"
 
@@ -277,8 +277,8 @@ def test_machines_stand_beside_results_of_their_study_alone() -> None:
         ("venkata2003", "fig-26"),
         ("venkata2003", "hardware"),
     }
-    asked = fill(made, named=[("martinovic2012", "table-19")])
-    assert ("martinovic2012", "table-17") in {(one.study, one.id) for one in asked}
+    requested = fill(made, named=[("martinovic2012", "table-19")])
+    assert ("martinovic2012", "table-17") in {(one.study, one.id) for one in requested}
 
 
 def test_a_title_states_how_large_the_files_were() -> None:

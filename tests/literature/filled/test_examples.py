@@ -25,7 +25,7 @@ KIB, MIB = 1 << 10, 1 << 20
 LARGE_CACHE = 105 * MIB
 """A last level that processors of today have (Intel Xeon of 2023)."""
 USUAL_READ_AHEAD = 128 * KIB
-"""VM_READAHEAD_PAGES of Linux: what a disk has unless it is told otherwise."""
+"""VM_READAHEAD_PAGES of Linux: what a disk has unless it is configured otherwise."""
 
 
 @pytest.fixture(scope="module")

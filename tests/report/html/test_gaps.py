@@ -25,7 +25,7 @@ NODE = shutil.which("node") or shutil.which("nodejs")
 
 
 def traffic(size: int, protocol: str) -> Item:
-    case = {"protocol": protocol, "ip_version": 4, "size_bytes": size, "rung": "send"}
+    case = {"protocol": protocol, "ip_version": 4, "size_bytes": size, "transmit_backend": "send"}
     return Item("network.traffic", "throughput", case, "kbit/s", "higher", 50.0 * size)
 
 
@@ -71,7 +71,7 @@ def network(lacking: dict[str, list[str]]) -> Any:
 
 
 def case(size: int, protocol: str) -> str:
-    return f"protocol={protocol},ip_version=4,size_bytes={size},rung=send"
+    return f"protocol={protocol},ip_version=4,size_bytes={size},transmit_backend=send"
 
 
 def lines(evaluation: Any) -> dict[str, list[list[list[float | None]]]]:
@@ -178,12 +178,12 @@ process.stdout.write(JSON.stringify(drawn.map((line) => line.map((p) => [p.x, p.
 def drawn(script: str, picture: str, data: dict[str, Any], part: str) -> list[list[list[Any]]]:
     """The points of every line that a script of the page draws; null where the line breaks."""
     d3 = Path(page.__file__).parent / "assets" / "vendor" / "d3.min.js"
-    told = {
+    values = {
         "script": page.asset(script), "picture": picture, "data": data, "part": part,
         "d3": str(d3),
     }  # fmt: skip
     done = subprocess.run(
-        [str(NODE), "-e", DRAW], input=json.dumps(told), capture_output=True, text=True,
+        [str(NODE), "-e", DRAW], input=json.dumps(values), capture_output=True, text=True,
         check=True, timeout=60,
     )  # fmt: skip
     lines = json.loads(done.stdout)

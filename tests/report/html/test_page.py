@@ -97,10 +97,10 @@ def test_every_row_is_in_a_plain_table(page, evaluation):
                           for line in part.lines]  # fmt: skip
     assert set(rows) == {f"row-{place}" for place in range(len(evaluation.rows))}
     row = evaluation.row("process.getpid.time")
-    told = " ".join(rows[f"row-{evaluation.rows.index(row)}"])
+    text = " ".join(rows[f"row-{evaluation.rows.index(row)}"])
     for one in row.comparisons:
-        assert one.words in told
-    assert significant(row.summary("uml-6.1").mean / 1000) in told
+        assert one.words in text
+    assert significant(row.summary("uml-6.1").mean / 1000) in text
 
 
 def test_layers_are_named_in_every_row(page, evaluation):
@@ -145,12 +145,12 @@ def test_every_sample_is_in_the_page(page, result, evaluation):
     place = [row["k"] for row in data["rows"]].index("process.getpid.time")
     first = next(boot for boot in data["samples"][place] if boot[1] == 2 and boot[0] == 1)
     frame = result.samples()
-    told = frame.filter(
+    text = frame.filter(
         (frame["key"] == "process.getpid.time")
         & (frame["system"] == "uml-7.2")
         & (frame["block"] == 2)
     )
-    assert first[5:] == pytest.approx(told["value"].to_list(), rel=5e-5)
+    assert first[5:] == pytest.approx(text["value"].to_list(), rel=5e-5)
     assert first[3] == 1
 
 
@@ -186,10 +186,10 @@ def test_what_is_packed_cannot_end_its_element():
 
 
 def test_what_cells_tell_under_the_mouse_is_in_the_data(page, evaluation):
-    told = data_of(page)["tips"]
-    assert len(told) == len(evaluation.rows)
+    reported = data_of(page)["tips"]
+    assert len(reported) == len(evaluation.rows)
     place = evaluation.rows.index(evaluation.row("process.getpid.time"))
-    means, better, judgements = told[place]
+    means, better, judgements = reported[place]
     assert better == "less is better"
     assert [text.split(" in ")[0] for text in means] == [
         f"{one.samples} samples" for one in evaluation.rows[place].summaries

@@ -57,9 +57,9 @@ def test_the_page_holds_each_different_picture_once() -> None:
     page = html.render(evaluate(result), result)
     assert page.count(f"base64,{FIRST}") == 2  # hall once for both systems, ice for one of them
     assert page.count(f"base64,{SECOND}") == 1
-    assert 'href="#drawn"' in page
+    assert 'href="#screenshots"' in page
 
 
 def test_a_result_without_pictures_has_no_such_part() -> None:
     made = Maker(blocks=2).make()
-    assert 'id="drawn"' not in html.render(evaluate(made), made)
+    assert 'id="screenshots"' not in html.render(evaluate(made), made)

@@ -64,7 +64,7 @@ def test_a_link_that_keeps_to_its_profile_passes_with_its_figures(bed: LinkTestb
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ({"delay_ms": 6.0}, "median delay is"),
         ({"rate_kbit": 18_000.0}, "the rate is"),
@@ -72,17 +72,17 @@ def test_a_link_that_keeps_to_its_profile_passes_with_its_figures(bed: LinkTestb
     ],
 )
 def test_a_link_that_does_something_else_is_refused_with_the_figures(
-    tmp_path: Path, fault: dict[str, Any], said: str
+    tmp_path: Path, fault: dict[str, Any], message: str
 ) -> None:
-    asked = link(FAST)
-    wrong = replace(asked, down=replace(asked.down, **fault))
+    requested = link(FAST)
+    wrong = replace(requested, down=replace(requested.down, **fault))
     with open_link(agent.locate(), wrong, state_dir=tmp_path) as bed:
-        # The emulator does what `wrong` says, and is judged by what was asked for.
+        # The emulator does what `wrong` states, and is judged by what was requested.
         bed.reopen = lambda lead_ns: None  # type: ignore[method-assign]
-        bed.profile = asked
+        bed.profile = requested
         with pytest.raises(LinkRefused) as refused:
             calibrate(bed, attempts=2)
-    assert said in str(refused.value) and "down: " in str(refused.value)
+    assert message in str(refused.value) and "down: " in str(refused.value)
     assert len(refused.value.found.attempts) == 2
 
 

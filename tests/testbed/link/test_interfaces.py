@@ -110,14 +110,14 @@ class Command:
         )
 
     def wait_until_open(self) -> list[str]:
-        """What it said until frames pass."""
+        """What it stated until frames pass."""
         assert self.process.stderr is not None
-        said = []
+        sentences = []
         for line in self.process.stderr:
-            said.append(line.strip())
+            sentences.append(line.strip())
             if line.startswith("frames pass"):
-                return said
-        raise AssertionError(f"it ended: {said}")
+                return sentences
+        raise AssertionError(f"it ended: {sentences}")
 
     def end(self, number: signal.Signals | None = signal.SIGINT) -> tuple[int, str, str]:
         if number is not None:
@@ -158,7 +158,7 @@ def test_frames_of_two_programs_cross_late_and_are_all_accounted_for(
     first, second = device("penttap0"), device("penttap1")
     command = run(LOSSY, first.name, second.name, "--json")
     assert len(command.wait_until_open()) == 3
-    # What their own system had said on them before the link was there.
+    # What their own system had stated on them before the link was there.
     for one in (first, second):
         list(one.come(0.0))
     sent: dict[int, float] = {}
@@ -172,8 +172,8 @@ def test_frames_of_two_programs_cross_late_and_are_all_accounted_for(
     back = [frame for _, frame in first.come(0.5)]
     code, out, err = command.end(signal.SIGTERM)
     assert code == 0, err
-    told = json.loads(out)
-    up = told["up"]
+    document = json.loads(out)
+    up = document["up"]
     came = numbers([frame for _, frame in frames])
     # Nothing comes that was not sent: their own systems are silent.
     assert len(came) == len(frames) and came == sorted(set(came))
@@ -183,15 +183,19 @@ def test_frames_of_two_programs_cross_late_and_are_all_accounted_for(
     assert sum(up["drops"].values()) == up["drops"]["loss"]
     assert min(at - sent[number] for (at, _), number in zip(frames, came, strict=True)) >= 0.020
     # The seed decides about the only frame of the other direction too.
-    assert told["down"]["frames_in"] == 1
-    assert len(numbers(back)) == told["down"]["frames_out"] == 1 - told["down"]["drops"]["loss"]
+    assert document["down"]["frames_in"] == 1
+    assert (
+        len(numbers(back))
+        == document["down"]["frames_out"]
+        == 1 - document["down"]["drops"]["loss"]
+    )
 
 
 def test_packets_of_tun_devices_cross(device: Open, run: Run) -> None:
     first, second = device("penttun0", IFF_TUN), device("penttun1", IFF_TUN)
     command = run(PROFILE, first.name, second.name, "--json")
     command.wait_until_open()
-    # What their own system had said on them before the link was there.
+    # What their own system had stated on them before the link was there.
     for one in (first, second):
         list(one.come(0.0))
     packet = bytes.fromhex("4500002400010000401100000a0000010a000002") + bytes(16)
@@ -205,16 +209,16 @@ def test_packets_of_tun_devices_cross(device: Open, run: Run) -> None:
     first.send(packet)
     assert [one for _, one in second.come(0.5)] == [packet]
     code, out, _ = command.end()
-    told = json.loads(out)
-    up = told["up"]
-    assert code == 0 and (up["frames_out"], up["bytes_out"]) == (2, 72) and told["gone"] == []
+    document = json.loads(out)
+    up = document["up"]
+    assert code == 0 and (up["frames_out"], up["bytes_out"]) == (2, 72) and document["gone"] == []
 
 
 def test_its_end_is_told_in_words_and_a_device_that_goes_ends_it(device: Open, run: Run) -> None:
     first, second = device("penttap0"), device("penttap1")
     command = run(PROFILE, first.name, second.name)
-    said = command.wait_until_open()
-    assert said[0] == "mine up: penttap0 to penttap1, 10,000 kbit/s, 20 ms"
+    text = command.wait_until_open()
+    assert text[0] == "mine up: penttap0 to penttap1, 10,000 kbit/s, 20 ms"
     first.send(frame(1))
     assert list(second.come(0.3))
     second.close()
@@ -329,8 +333,8 @@ def test_a_command_that_was_killed_leaves_nothing_changed(
     # Somebody else's change in the meantime stays.
     ip("link", "set", f"{NEAR}0", "mtu", "1450")
     assert leftovers(state)
-    said = restore_leftovers(state)
-    assert any("mtu is 1450" in line for line in said)
+    notes = restore_leftovers(state)
+    assert any("mtu is 1450" in line for line in notes)
     after = states()
     assert after[0].pop("mtu") == 1450
     before[0].pop("mtu")
@@ -339,7 +343,7 @@ def test_a_command_that_was_killed_leaves_nothing_changed(
 
 
 @pytest.mark.parametrize(
-    ("ends", "said"),
+    ("ends", "message"),
     [
         (("penttap0", "pentnone"), 'there is no interface "pentnone"'),
         (("penttap0", "nowhere/eth0"), 'there is no network namespace "nowhere"'),
@@ -352,7 +356,7 @@ def test_a_command_that_was_killed_leaves_nothing_changed(
     ],
 )
 def test_what_cannot_be_an_end_is_refused_in_one_sentence(
-    ends: tuple[str, str], said: str, device: Open
+    ends: tuple[str, str], message: str, device: Open
 ) -> None:
     device("penttap0")
     device("penttun0", IFF_TUN)
@@ -368,7 +372,7 @@ def test_what_cannot_be_an_end_is_refused_in_one_sentence(
             check([find(name) for name in ends])
     finally:
         ip("link", "del", "pentveth0")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_an_interface_is_the_end_of_one_link_only(device: Open, run: Run) -> None:
@@ -380,13 +384,13 @@ def test_an_interface_is_the_end_of_one_link_only(device: Open, run: Run) -> Non
 
 
 def test_bad_input_is_one_sentence(run: Run) -> None:
-    for profile, words, said in (
+    for profile, words, output in (
         (PROFILE, ["penttap0", "pentnone"], 'there is no interface "penttap0"'),
         (PROFILE, ["a", "b", "--seconds", "0"], "it must be more than 0"),
         ("[both]\nrate_kbit = -1\n", ["a", "b"], "rate_kbit"),
     ):
         code, out, err = run(profile, *words).end(None)
-        assert (code, out) == (2, "") and said in err and len(err.strip().splitlines()) == 1
+        assert (code, out) == (2, "") and output in err and len(err.strip().splitlines()) == 1
 
 
 def test_settings_of_an_interface_that_is_gone_need_nothing(device: Open) -> None:

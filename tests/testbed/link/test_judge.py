@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pentathlon.study.link_profile import Loss, Way
-from pentathlon.testbed.link.judge import Measured, chance, judge, median_jitter_ms
+from pentathlon.testbed.link.judge import Measured, count_bounds, judge, median_jitter_ms
 from pentathlon.testbed.link.probes import Delays, TooFew, delays, rate_kbit
 
 WAY = Way(rate_kbit=10_000, delay_ms=25, queue_bytes=65536)
@@ -31,7 +31,7 @@ def test_a_link_that_is_right_has_no_faults_and_its_figures_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("found", "message"),
     [
         (measured(rate=9_890), "-1.10 % off"),
         (measured(rate=10_110), "+1.10 % off"),
@@ -42,9 +42,9 @@ def test_a_link_that_is_right_has_no_faults_and_its_figures_are_kept() -> None:
         (measured(lost=2, intended=2, other=2), "for want of time or room"),
     ],
 )
-def test_each_figure_that_is_off_is_a_fault_with_its_figure(found: Measured, said: str) -> None:
+def test_each_figure_that_is_off_is_a_fault_with_its_figure(found: Measured, message: str) -> None:
     faults = judge(WAY, found).faults
-    assert len(faults) == 1 and said in faults[0]
+    assert len(faults) == 1 and message in faults[0]
 
 
 def test_lost_copies_may_be_counted_as_losses_by_netem_only() -> None:
@@ -57,7 +57,7 @@ def test_lost_copies_may_be_counted_as_losses_by_netem_only() -> None:
 
 def test_losses_are_judged_by_what_chance_allows() -> None:
     way = Way(loss=Loss(0.01))
-    low, high = chance(way.loss, 10_000)
+    low, high = count_bounds(way.loss, 10_000)
     # 100 expected, standard deviation 9.95: 3.29 of them.
     assert (low, high) == (69, 134)
     for lost in (low, 100, high):
@@ -68,7 +68,7 @@ def test_losses_are_judged_by_what_chance_allows() -> None:
 
 def test_bursts_are_allowed_more_and_never_beyond_a_hundredth() -> None:
     way = Way(loss=Loss(chain=(0.02, 0.2, 1.0, 0.0)))
-    assert chance(way.loss, 1000)[1] > chance(Loss(way.loss.mean), 1000)[1]
+    assert count_bounds(way.loss, 1000)[1] > count_bounds(Loss(way.loss.mean), 1000)[1]
     # 9.1 % expected: 110 of 1000 are within chance, and more than one point off.
     assert judge(way, measured(lost=110, delay=0)).faults
 
@@ -77,7 +77,7 @@ def test_the_chance_bound_holds_for_a_chain() -> None:
     loss = Loss(chain=(0.01, 0.1, 0.7, 0.001))
     p, r, bad, good = loss.chain or (0, 0, 0, 0)
     random = np.random.default_rng(3)
-    low, high = chance(loss, 3000)
+    low, high = count_bounds(loss, 3000)
     outside = 0
     for _ in range(400):
         state = random.random() < p / (p + r)
@@ -88,7 +88,7 @@ def test_the_chance_bound_holds_for_a_chain() -> None:
             if change < (r if state else p):
                 state = not state
         outside += not low <= lost <= high
-    # One in a thousand is asked for; the approximation and 400 tries allow a few.
+    # One in a thousand is requested; the approximation and 400 tries allow a few.
     assert outside <= 4
 
 

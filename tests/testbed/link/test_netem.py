@@ -49,7 +49,7 @@ def test_a_bucket_lies_before_netem() -> None:
 
 def test_what_netem_cannot_do_is_refused() -> None:
     limited = "rate_kbit = 1000\nqueue_packets = 9\n"
-    for text, said in [
+    for text, output in [
         (limited + "codel_target_ms = 5\ncodel_interval_ms = 100\n", "CoDel"),
         (limited + 'jitter_ms = "normal 0 1"\n', "keeps the order"),
         ('jitter_ms = "normal 0 1"\nkeep_order = true\n', "keeps the order"),
@@ -57,7 +57,7 @@ def test_what_netem_cannot_do_is_refused() -> None:
         (limited + "burst_bytes = 9000\noverhead_bytes = 4\n", "overhead"),
         ('jitter_ms = "trace 1 2 3"\n', "in its order"),
     ]:
-        with pytest.raises(NotNetem, match=said):
+        with pytest.raises(NotNetem, match=output):
             words(text)
 
 

@@ -20,7 +20,7 @@ class Line:
     """A line of 10 Mbit/s with a bed around it, whose engine has the line first or last.
 
     Attributes:
-        counted: frames that its engine says it lost on purpose.
+        counted: frames that its engine states it lost on purpose.
     """
 
     def __init__(self, *, line_first: bool, lost: float, twice: float) -> None:

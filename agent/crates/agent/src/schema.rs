@@ -113,7 +113,7 @@ mod tests {
         let mut all = vec![
             json!({"do": "listen", "trial": "t", "session": "5f", "address": "127.0.0.1",
                    "flows": [{"flow": 1, "protocol": "udp", "address": "127.0.0.1", "port": 0,
-                              "role": "echo", "spinning": true, "reader": "ring", "rung": "gso",
+                              "role": "echo", "spinning": true, "reader": "ring", "transmit_backend": "gso",
                               "buffer_bytes": 9, "group": "224.0.0.1", "hears": 0,
                               "stamps": true}]}),
             json!({"do": "send", "trial": "t", "session": "5f", "seed": 1, "quiet_ms": 5,
@@ -124,7 +124,7 @@ mod tests {
                                       "rate": true, "hold_s": 1,
                                       "on": {"model": "trace", "values": [1, 2]},
                                       "off": {"model": "uniform", "minimum": 1, "maximum": 2}},
-                              "duration_s": 1, "packets": 9, "start_s": 0, "rung": "send",
+                              "duration_s": 1, "packets": 9, "start_s": 0, "transmit_backend": "send",
                               "echo": false, "buffer_bytes": null, "source": "::1",
                               "stamps": false}]}),
             json!({"do": "finish", "trial": "t", "quiet_ms": 5}),

@@ -111,7 +111,7 @@ pub struct ReceiveFlow {
     pub reader: Reader,
     /// How the packets are sent: frames that no stack has made need an interface that takes them.
     #[serde(default)]
-    pub rung: TransmitBackend,
+    pub transmit_backend: TransmitBackend,
     /// SO_RCVBUF, bytes.
     #[serde(default)]
     pub buffer_bytes: Option<usize>,
@@ -153,7 +153,7 @@ pub struct SendFlow {
     #[serde(default)]
     pub start_s: f64,
     #[serde(default)]
-    pub rung: TransmitBackend,
+    pub transmit_backend: TransmitBackend,
     /// Whether the receiver sends packets back, whose arrival is written down.
     #[serde(default)]
     pub echo: bool,

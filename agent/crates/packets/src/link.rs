@@ -78,7 +78,9 @@ impl Link {
 /// over it are not packets: that is refused.
 pub fn segment(socket: &UdpSocket, flow: &SendFlow) -> io::Result<usize> {
     let Some(length) = flow.length() else {
-        return Err(unsupported("the rung 'gso' sends packets of one size only"));
+        return Err(unsupported(
+            "the transmit backend 'gso' sends packets of one size only",
+        ));
     };
     let peer = socket.peer_addr()?;
     let name = name(route::to(peer.ip())?.interface)?;

@@ -1,4 +1,4 @@
-//! The rung `pktgen`: the kernel's own generator (kernel documentation, networking/pktgen), where
+//! The transmit backend `pktgen`: the kernel's own generator (kernel documentation, networking/pktgen), where
 //! its module is loaded. Its packets carry its own header, and it keeps no record of each: it tells
 //! how many it sent, and from when to when.
 
@@ -54,13 +54,13 @@ mod generator {
             }
             let Some(length) = flow.length() else {
                 return Err(unsupported(
-                    "the rung 'pktgen' sends packets of one size only",
+                    "the transmit backend 'pktgen' sends packets of one size only",
                 ));
             };
             let constant = matches!(flow.gap.of, Model::Constant { .. });
             if !constant || flow.gap.on.is_some() {
                 return Err(unsupported(
-                    "the rung 'pktgen' sends at a constant rate only",
+                    "the transmit backend 'pktgen' sends at a constant rate only",
                 ));
             }
             let link = Link::open(&socket, &flow.size)?;

@@ -55,7 +55,7 @@ pub fn run(
 ) -> Received {
     let mut receiver = Receiver {
         id: Id::new(session, flow.heard()),
-        of_pktgen: flow.rung == TransmitBackend::Pktgen,
+        of_pktgen: flow.transmit_backend == TransmitBackend::Pktgen,
         timer: *timer,
         recorder,
         received: Received::default(),

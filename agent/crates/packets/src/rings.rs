@@ -1,4 +1,4 @@
-//! Frames by rings that the kernel and this process share: the rung and the receiver `afxdp`, and
+//! Frames by rings that the kernel and this process share: the transmit backend and the receiver `afxdp`, and
 //! the receiver `ring`.
 
 use super::batch::Batch;

@@ -84,11 +84,11 @@ impl Rx {
         if quiet && flow.role == Role::Echo {
             return Err(unsupported("this reader sends nothing back"));
         }
-        if flow.rung == TransmitBackend::Pktgen
+        if flow.transmit_backend == TransmitBackend::Pktgen
             && (flow.role == Role::Echo || flow.reader == Reader::Xdp)
         {
             return Err(unsupported(
-                "packets of the rung 'pktgen' have another header: they are not sent back, and \
+                "packets of the transmit backend 'pktgen' have another header: they are not sent back, and \
                  not read by the reader 'xdp'",
             ));
         }
@@ -106,7 +106,7 @@ impl Rx {
             Reader::Xdp => Self::Program(XdpRx::open(socket.into(), id)?),
             Reader::Ring => Self::Ring(FrameRing::open(socket.into())?),
             Reader::Afxdp => Self::Xsk(XskRx::open(socket.into())?),
-            _ if flow.rung == TransmitBackend::Live => {
+            _ if flow.transmit_backend == TransmitBackend::Live => {
                 Self::Frames(socket.into(), open_for_frames(flow.address)?)
             }
             _ => {

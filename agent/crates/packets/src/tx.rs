@@ -48,9 +48,9 @@ pub enum Tx {
 impl Tx {
     /// Connects to the receiver. An error of the kind `Unsupported` says what the system lacks.
     pub fn open(flow: &SendFlow) -> io::Result<Self> {
-        if flow.protocol != Protocol::Udp && flow.rung != TransmitBackend::Send {
+        if flow.protocol != Protocol::Udp && flow.transmit_backend != TransmitBackend::Send {
             return Err(unsupported(format!(
-                "{} is sent by the rung 'send' only: the others take datagrams of UDP",
+                "{} is sent by the transmit backend 'send' only: the others take datagrams of UDP",
                 flow.protocol.name()
             )));
         }
@@ -58,9 +58,12 @@ impl Tx {
             return Err(unsupported(reason));
         }
         if flow.peer.is_multicast()
-            && !matches!(flow.rung, TransmitBackend::Send | TransmitBackend::Sendmmsg)
+            && !matches!(
+                flow.transmit_backend,
+                TransmitBackend::Send | TransmitBackend::Sendmmsg
+            )
         {
-            return Err(unsupported("this rung sends to no group"));
+            return Err(unsupported("this transmit backend sends to no group"));
         }
         if flow.protocol == Protocol::Icmp {
             let requests = icmp::Requests::open(flow.peer, flow.flow as u16)?;
@@ -68,7 +71,7 @@ impl Tx {
         }
         let socket = connect(flow)?;
         transport::send_at_once(flow.protocol, &socket)?;
-        match (flow.protocol, flow.rung) {
+        match (flow.protocol, flow.transmit_backend) {
             (Protocol::Dccp, _) => Ok(Self::Datagrams(socket.into())),
             (Protocol::Tcp | Protocol::Sctp | Protocol::Icmp, _) => Ok(Self::Stream(socket.into())),
             (Protocol::Udp, TransmitBackend::Send) => Ok(Self::Datagram(socket.into())),
@@ -104,7 +107,7 @@ impl Tx {
                 Ok(Self::Pktgen(PktgenTx::open(socket.into(), flow)?))
             }
             #[cfg(not(target_os = "linux"))]
-            (Protocol::Udp, _) => Err(unsupported("this rung needs Linux")),
+            (Protocol::Udp, _) => Err(unsupported("this transmit backend needs Linux")),
         }
     }
 
@@ -122,7 +125,9 @@ impl Tx {
             #[cfg(target_os = "linux")]
             Self::Live(live) => Echoes::Datagram(live.socket.try_clone()?),
             #[cfg(target_os = "linux")]
-            Self::Pktgen(_) => return Err(unsupported("the rung 'pktgen' hears no echoes")),
+            Self::Pktgen(_) => {
+                return Err(unsupported("the transmit backend 'pktgen' hears no echoes"))
+            }
         })
     }
 
@@ -201,7 +206,7 @@ impl Tx {
                     batch.packet(from + index)
                 })
             }
-            // The kernel runs a program of this rung; it does not come here.
+            // The kernel runs a program of this transmit backend; it does not come here.
             #[cfg(target_os = "linux")]
             Self::Live(_) | Self::Pktgen(_) => Err(unsupported("the kernel sends these packets")),
             #[cfg(target_os = "linux")]

@@ -22,16 +22,16 @@ CHUNK: Final = re.compile(rb"([0-9A-Fa-f]+)[^\r\n]*\r\n")
 def exchanges(conversation: Conversation) -> list[Exchange]:
     """Each request of a connection with its response, in the order of the responses."""
     parts = http2.parts if conversation.up.data.startswith(http2.PREFACE) else _first
-    asked = {part.number: part for part in parts(conversation.up, True)}
+    requests = {part.number: part for part in parts(conversation.up, True)}
     found = []
     for answer in parts(conversation.down, False):
-        question = asked.pop(answer.number, None)
+        question = requests.pop(answer.number, None)
         if question is None:
             continue
         found.append(
             Exchange(
                 name=question.name,
-                asked_ns=conversation.up.time(question.last),
+                requested_ns=conversation.up.time(question.last),
                 began_ns=conversation.down.time(answer.first),
                 ended_ns=conversation.down.time(answer.last),
                 data=question.name in CONTENT,
@@ -65,25 +65,25 @@ def _body(head: str, data: bytes, start: int, whole: bool) -> int | None:
     """Bytes of a body; None if it is not whole.
 
     Args:
-        whole: what says no length ends with the connection (RFC 9112, section 6.3).
+        whole: what states no length ends with the connection (RFC 9112, section 6.3).
     """
     if re.search(r"(?im)^transfer-encoding:.*\bchunked\b", head):
         return _chunks(data, start)
-    told = re.search(r"(?im)^content-length:[ \t]*(\d+)", head)
-    if told is None:
+    found = re.search(r"(?im)^content-length:[ \t]*(\d+)", head)
+    if found is None:
         return len(data) - start if whole else 0
-    if len(told.group(1)) > MOST_DIGITS:
+    if len(found.group(1)) > MOST_DIGITS:
         return None
-    length = int(told.group(1))
+    length = int(found.group(1))
     return length if start + length <= len(data) else None
 
 
 def _chunks(data: bytes, start: int) -> int | None:
     """Bytes of a body in chunks without trailers (RFC 9112, section 7.1)."""
     at = start
-    while told := CHUNK.match(data, at):
-        size = int(told.group(1), 16)
-        at = told.end() + size + 2
+    while found := CHUNK.match(data, at):
+        size = int(found.group(1), 16)
+        at = found.end() + size + 2
         if at > len(data):
             return None
         if size == 0:

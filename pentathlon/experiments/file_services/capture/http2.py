@@ -91,8 +91,8 @@ def parts(stream: Stream, up: bool) -> Iterator[Part]:
             if "END_HEADERS" in frame.flags and number in begun:
                 over = True
                 # Trailers name neither, and an interim answer (1xx) is followed by the final one.
-                told = _headers(decoder, bytes(block), at).get(wanted, b"")
-                begun[number].name = told.decode("latin-1") or begun[number].name
+                reported = _headers(decoder, bytes(block), at).get(wanted, b"")
+                begun[number].name = reported.decode("latin-1") or begun[number].name
                 block.clear()
         if over and begun[number].ends:
             message = begun.pop(number)

@@ -48,16 +48,16 @@ class Message:
 
 def exchanges(conversation: Conversation) -> list[Exchange]:
     """Each call of a connection with its reply, in the order of the replies."""
-    asked = {one.number: one for one in messages(conversation.up) if one.call}
+    requests = {one.number: one for one in messages(conversation.up) if one.call}
     found = []
     for reply in messages(conversation.down):
-        question = asked.pop(reply.number, None)
+        question = requests.pop(reply.number, None)
         if reply.call or question is None:
             continue
         found.append(
             Exchange(
                 name=question.name,
-                asked_ns=conversation.up.time(question.last),
+                requested_ns=conversation.up.time(question.last),
                 began_ns=conversation.down.time(reply.first),
                 ended_ns=conversation.down.time(reply.last),
                 data=question.name in DATA,

@@ -11,7 +11,7 @@ from pentathlon.experiments.file_services.capture.streams import HALF, WHOLE, Co
 
 
 @dataclass
-class _Asked:
+class _Request:
     """The client's packet whose consequence is looked for.
 
     Attributes:
@@ -47,22 +47,22 @@ def round_trips(
     edges: dict[Connection, int] = {}
     merged = sorted((s for one in conversations for s in one.segments), key=lambda s: s.time_ns)
     links = 0
-    asked: _Asked | None = None
+    request: _Request | None = None
     for segment in merged:
         if until_ns is not None and segment.time_ns > until_ns:
             break
         own = segment.connection
         if segment.up:
             edge = edges.get(own)
-            if asked is None and segment.time_ns >= since_ns:
-                asked = _Asked(segment, edge)
+            if request is None and segment.time_ns >= since_ns:
+                request = _Request(segment, edge)
             shift = 0 if segment.flags & SYN else scales[own]
             offered = (segment.acknowledged + (segment.window << shift)) % WHOLE
             if edge is None or _after(offered, edge):
                 edges[own] = offered
-        elif asked is not None and _because(segment, asked, empty[own]):
+        elif request is not None and _because(segment, request, empty[own]):
             links += 1
-            asked = None
+            request = None
     return links
 
 
@@ -97,15 +97,15 @@ def _empty_ns(conversation: Conversation) -> float:
     return LATE * (shortest_ns(conversation) or 0)
 
 
-def _because(answer: Segment, asked: _Asked, empty_ns: float) -> bool:
-    question = asked.segment
+def _because(answer: Segment, request: _Request, empty_ns: float) -> bool:
+    question = request.segment
     if answer.connection != question.connection:
         return False
     own = len(question.payload) + bool(question.flags & SYN) + bool(question.flags & FIN)
     if own and not _after((question.sequence + own) % WHOLE, answer.acknowledged):
         return True
     end = (answer.sequence + len(answer.payload)) % WHOLE
-    if asked.edge is not None and answer.payload and _after(end, asked.edge):
+    if request.edge is not None and answer.payload and _after(end, request.edge):
         return True
     if answer.echo is not None and question.stamp is not None:
         return not _after(question.stamp, answer.echo)

@@ -100,7 +100,7 @@ def _transport(data: bytes, protocol: int) -> tuple[bytes, bytes, int, int] | No
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a frame says before its transport header."""
+    """What a frame states before its transport header."""
 
     time_ns: int
     up: bool

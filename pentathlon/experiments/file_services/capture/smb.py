@@ -96,27 +96,27 @@ def _packet(data: memoryview, start: int, end: int) -> Iterator[Message]:
 
 def exchanges(conversation: Conversation) -> list[Exchange]:
     """Each question of a connection with its answer, in the order of the answers."""
-    asked: dict[tuple[int, int], Message] = {}
+    requests: dict[tuple[int, int], Message] = {}
     for message in messages(conversation.up):
         if message.generation != 3:
-            asked[_generation(message), message.number] = message
+            requests[_generation(message), message.number] = message
     found = []
     for message in messages(conversation.down):
         if message.status == PENDING or message.number == UNSOLICITED or message.generation == 3:
             continue
-        question = asked.pop((_generation(message), message.number), None)
+        question = requests.pop((_generation(message), message.number), None)
         if question is None:
             # A client that offers every generation in a NEGOTIATE of SMB 1 may be answered by
             # one of SMB 2 ([MS-SMB2] 3.3.5.3.1).
-            question = asked.pop((1, message.number), None)
+            question = requests.pop((1, message.number), None)
         if question is None:
             continue
-        # The status of a READ beyond the end of the file says so, and is no refusal.
+        # The status of a READ beyond the end of the file reports it, and is no refusal.
         refused = message.status not in USUAL and message.status != 0xC0000011
         found.append(
             Exchange(
                 name=question.command,
-                asked_ns=conversation.up.time(question.last),
+                requested_ns=conversation.up.time(question.last),
                 began_ns=conversation.down.time(message.first),
                 ended_ns=conversation.down.time(message.last),
                 data=question.command in DATA,

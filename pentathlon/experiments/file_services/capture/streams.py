@@ -21,7 +21,7 @@ WHOLE = 1 << 32
 
 @dataclass(frozen=True)
 class Reordered:
-    """How a packet that was overtaken is told from one that was sent again.
+    """How a packet that was overtaken is distinguished from one that was sent again.
 
     Attributes:
         within_ns: what fills a hole sooner than this after it was seen was overtaken: the sender
@@ -155,7 +155,7 @@ def _sent_before(segment: Segment, other: Segment | None) -> bool:
 def _sent_again(segment: Segment, later: Segment, reordered: Reordered) -> bool:
     """Whether what fills a hole was sent again, and not overtaken by the `later` part.
 
-    Its timestamp tells when it was sent, where there is one (RFC 7323); else its time does.
+    Its timestamp reports when it was sent, where there is one (RFC 7323); else its time does.
     """
     if segment.stamp is not None and later.stamp is not None:
         after = (segment.stamp - later.stamp) % WHOLE
@@ -203,15 +203,15 @@ def conversations(segments: list[Segment]) -> list[Conversation]:
 
 
 def _follow(conversation: Conversation) -> None:
-    asked: int | None = None
+    requested: int | None = None
     scales: dict[bool, int | None] = {}
     for segment in conversation.segments:
         if segment.flags & SYN:
             scales[segment.up] = segment.scale
             if segment.up:
-                asked = asked if asked is not None else segment.time_ns
-            elif asked is not None and conversation.handshake_ns is None:
-                conversation.handshake_ns = segment.time_ns - asked
+                requested = requested if requested is not None else segment.time_ns
+            elif requested is not None and conversation.handshake_ns is None:
+                conversation.handshake_ns = segment.time_ns - requested
         elif segment.up and segment.flags & ACK:
             # A scale holds if both ends have named one (RFC 7323, section 2.2).
             both = scales.get(True) is not None and scales.get(False) is not None

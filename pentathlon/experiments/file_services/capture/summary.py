@@ -111,12 +111,14 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
     whole.sort(key=lambda one: one.time_ns)
     since, until = whole[0].time_ns, whole[-1].time_ns
     reader = READERS.get(family)
-    asked = None if reader is None else [one for talk in talks for one in reader(talk)]
-    if family == "smb" and asked:
-        mapped = max((one.ended_ns for one in asked if one.name in SETTING_UP), default=since)
-        asked = [one for one in asked if one.asked_ns >= mapped and one.name not in LEAVING]
-        since = min((one.asked_ns for one in asked), default=mapped)
-        until = max((one.ended_ns for one in asked), default=until)
+    requests = None if reader is None else [one for talk in talks for one in reader(talk)]
+    if family == "smb" and requests:
+        mapped = max((one.ended_ns for one in requests if one.name in SETTING_UP), default=since)
+        requests = [
+            one for one in requests if one.requested_ns >= mapped and one.name not in LEAVING
+        ]
+        since = min((one.requested_ns for one in requests), default=mapped)
+        until = max((one.ended_ns for one in requests), default=until)
     if until <= since:
         raise CaptureError("the packets of the capture took no time, as no task does")
     packets = [one for one in whole if since <= one.time_ns <= until]
@@ -133,8 +135,8 @@ def summarise(capture: Capture, client: str, server: str, family: str) -> Summar
         connections=len(talks),
         handshake_s=min(trips) / 1e9 if trips else None,
         round_trip_s=min(shortest) / 1e9 if shortest else None,
-        exchanges=asked,
-        turns=None if asked is None else turns(asked),
+        exchanges=requests,
+        turns=None if requests is None else turns(requests),
         dialect=next((d for t in talks if (d := smb.dialect(t))), None)
         if family == "smb"
         else None,

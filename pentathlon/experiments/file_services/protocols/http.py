@@ -66,24 +66,24 @@ class Http(Family):
         """
         place = setup.server
         nginx = place.programs.need("nginx", "nginx")
-        buffer = setup.asked.server.buffer
+        buffer = setup.spec.server.buffer
         if buffer:
             _allowed(setup, buffer)
-        dav = _dav_module(place.programs) if setup.asked.task == "portal" else None
-        second = setup.asked.protocol == "http2"
+        dav = _dav_module(place.programs) if setup.spec.task == "portal" else None
+        second = setup.spec.protocol == "http2"
         text = configuration(place.own, setup.shared, buffer, dav, second)
         file, log = place.write("nginx.conf", text), "error.log"
         command = [nginx, "-p", str(place.own), "-c", str(file), "-e", str(place.own / log)]
         return Service("nginx", Server.start(place, "nginx", command, PORT, log=log))
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What curl is told: one process, whose requests go over one connection."""
+        """The command for curl: one process, whose requests go over one connection."""
         curl = setup.client.programs.need("curl", "curl")
         name = setup.held.names[0]
         site = f"http://{setup.testbed.addresses[1]}:{PORT}"
         get = ["--output", str(setup.into / name), f"{site}/{name}"]
         steps = [get]
-        if setup.asked.task == "portal":
+        if setup.spec.task == "portal":
             away = ["--output", os.devnull]
             body = ["--header", "Content-Type: application/xml", "--data-binary", PROPERTIES]
             steps = [
@@ -106,11 +106,11 @@ def _joined(steps: list[list[str]], versions: tuple[list[str], list[str]]) -> li
 
 def _versions(setup: Setup, curl: str) -> tuple[list[str], list[str]]:
     """Options that choose the version of HTTP: for the first request, and for the others."""
-    if setup.asked.protocol == "http1.1":
+    if setup.spec.protocol == "http1.1":
         return ["--http1.1"], ["--http1.1"]
-    told = setup.testbed.client.perform([curl, "--version"], 10.0)["output"]
-    version = re.match(r"curl ([0-9]{1,9})\.([0-9]{1,9})", told)
-    if version is None or "HTTP2" not in told:
+    found = setup.testbed.client.perform([curl, "--version"], 10.0)["output"]
+    version = re.match(r"curl ([0-9]{1,9})\.([0-9]{1,9})", found)
+    if version is None or "HTTP2" not in found:
         raise Refused("the client's curl speaks no HTTP/2")
     knows = ["--http2-prior-knowledge"]
     return knows, knows if (int(version[1]), int(version[2])) >= REUSES else []
@@ -118,8 +118,8 @@ def _versions(setup: Setup, curl: str) -> tuple[list[str], list[str]]:
 
 def _allowed(setup: Setup, buffer: int) -> None:
     """Refuse a buffer that setsockopt(2) would cut without a word (socket(7), SO_SNDBUF)."""
-    told = setup.testbed.server.perform(["cat", "/proc/sys/net/core/wmem_max"], 10.0)["output"]
-    most = told.strip()
+    text = setup.testbed.server.perform(["cat", "/proc/sys/net/core/wmem_max"], 10.0)["output"]
+    most = text.strip()
     if most.isascii() and most.isdigit() and len(most) < LONGEST_NUMBER and buffer > int(most):
         raise Refused(
             f"the server's kernel lets a program ask for a send buffer of {int(most):,} bytes at "

@@ -53,11 +53,11 @@ class Http3(Family):
             TargetUnavailable: aioquic is not installed.
             TargetError: it does not start.
         """
-        asked, place = setup.asked, setup.server
+        spec, place = setup.spec, setup.server
         python = place.programs.python(MODULE, INSTALL)
-        if asked.server.buffer:
+        if spec.server.buffer:
             raise Refused("QUIC has no send buffer in the server's kernel that could be set")
-        congestion = asked.server.congestion
+        congestion = spec.server.congestion
         if congestion not in {None, *CONGESTION}:
             raise Refused(f"aioquic has the congestion controls {', '.join(CONGESTION)} only")
         text, private = _certificate()
@@ -69,12 +69,12 @@ class Http3(Family):
         return Service("aioquic", server)
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What the client is told; its requests go one after another over one connection."""
-        name, asked = setup.held.names[0], setup.asked
-        window = asked.client.receive_buffer[2] if asked.client.receive_buffer else 0
+        """The client's arguments; its requests go one after another over one connection."""
+        name, spec = setup.held.names[0], setup.spec
+        window = spec.client.receive_buffer[2] if spec.client.receive_buffer else 0
         certificate = setup.client.own / PUBLIC
         own = [setup.testbed.addresses[1], PORT, name, setup.into / name, certificate, window]
-        before = ["OPTIONS /", "PROPFIND /"] if asked.task == "portal" else []
+        before = ["OPTIONS /", "PROPFIND /"] if spec.task == "portal" else []
         python = setup.client.programs.python(MODULE, INSTALL)
         program = str(setup.client.program(CLIENT))
         return Call([python, "-I", program, *map(str, own), *before], input=PROPERTIES)

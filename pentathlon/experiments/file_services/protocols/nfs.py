@@ -31,7 +31,7 @@ TRACE: Final = CLIENT.with_name("open_smb.py")
 READ_BYTES: Final = 1 << 20
 """Bytes of a READ where no behaviour limits them: what Linux's own client and server agree on."""
 OUTSTANDING: Final = 1
-"""READs in flight where nothing else is asked for: libnfs's own way."""
+"""READs in flight where nothing else is requested: libnfs's own way."""
 
 
 class Nfs(Family):
@@ -81,13 +81,13 @@ class Nfs(Family):
         return Service("nfs-ganesha", server)
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What the client's program is told (`fetch_nfs.py`)."""
-        asked = setup.asked
-        name = PROFILE if asked.task == "roaming" else setup.held.names[0]
+        """The arguments of the client's program (`fetch_nfs.py`)."""
+        spec = setup.spec
+        name = PROFILE if spec.task == "roaming" else setup.held.names[0]
         words = [
-            asked.task, f"nfs://{setup.testbed.addresses[1]}{EXPORT}?version=4&nfsport={PORT}",
-            name, str(setup.into), str(asked.server.read_bytes or READ_BYTES),
-            str(asked.outstanding or OUTSTANDING),
+            spec.task, f"nfs://{setup.testbed.addresses[1]}{EXPORT}?version=4&nfsport={PORT}",
+            name, str(setup.into), str(spec.server.read_bytes or READ_BYTES),
+            str(spec.outstanding or OUTSTANDING),
         ]  # fmt: skip
         python = setup.client.programs.python("ctypes", "sudo apt-get install python3")
         program = str(setup.client.program(CLIENT, TRACE))

@@ -64,21 +64,21 @@ class Sftp(Family):
         return Service("sshd", Server.start(server, "sshd", command, PORT, log=log))
 
     def call(self, setup: Setup, service: Service) -> Call:
-        """What sftp is told: a batch of one command."""
+        """The input of sftp: a batch of one command."""
         client = setup.client
         command = [client.programs.need("sftp", CLIENT_PACKAGE), "-b", "-", "-P", str(PORT)]
         command += ["-F", "none", "-i", str(client.own / "key")]
-        if setup.asked.outstanding is not None:
-            command += ["-R", str(setup.asked.outstanding)]
-        if setup.asked.server.read_bytes is not None:
-            command += ["-B", str(setup.asked.server.read_bytes)]
+        if setup.spec.outstanding is not None:
+            command += ["-R", str(setup.spec.outstanding)]
+        if setup.spec.server.read_bytes is not None:
+            command += ["-B", str(setup.spec.server.read_bytes)]
         for option, value in (
             ("IdentitiesOnly", "yes"), ("BatchMode", "yes"), ("StrictHostKeyChecking", "yes"),
             ("UserKnownHostsFile", str(client.own / "known_hosts")),
             ("GlobalKnownHostsFile", "/dev/null"),
         ):  # fmt: skip
             command += ["-o", f"{option}={value}"]
-        tree = setup.asked.task == "roaming"
+        tree = setup.spec.task == "roaming"
         name = PROFILE if tree else setup.held.names[0]
         batch = f'lcd "{setup.into}"\nget {"-r " if tree else ""}"{name}"\n'
         server = f"{setup.server.programs.user}@{setup.testbed.addresses[1]}"

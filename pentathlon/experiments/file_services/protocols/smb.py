@@ -14,7 +14,7 @@ from pentathlon.experiments.file_services.content import PROFILE
 from pentathlon.experiments.file_services.programs import Programs
 from pentathlon.experiments.file_services.protocols.base import Call, Family, Refused, Service
 from pentathlon.experiments.file_services.samba import Login
-from pentathlon.experiments.file_services.spec import Asked, Setup
+from pentathlon.experiments.file_services.spec import Setup, TaskSpec
 from pentathlon.experiments.file_services.workdir import Place
 
 MODULE: Final = "samba.samba3.libsmb_samba_internal"
@@ -53,8 +53,8 @@ class Smb(Family):
     )  # fmt: skip
 
     def start(self, setup: Setup) -> SmbService:
-        asked = setup.asked
-        spoken = generation(asked)
+        spec = setup.spec
+        spoken = generation(spec)
         login = Login(setup.server.programs.user, secrets.token_urlsafe(12))
         server = samba.start(setup, spoken, login)
         return SmbService("smbd", server, login, spoken)
@@ -65,7 +65,7 @@ class Smb(Family):
         place = setup.client
         file = _configuration(place, dialect)
         address, login = setup.testbed.addresses[1], service.login
-        if setup.asked.task == "open":
+        if setup.spec.task == "open":
             name = setup.held.names[0]
             return Call(
                 [interpreter(place.programs), "-I", str(place.program(OPENER))],
@@ -77,7 +77,7 @@ class Smb(Family):
         text = f"username = {login.user}\npassword = {login.password}\n"
         secret = place.write("authentication", text, secret=True)
         smbclient = place.programs.need("smbclient", "smbclient")
-        whole = setup.asked.task == "roaming"
+        whole = setup.spec.task == "roaming"
         fetch = f'mget "{PROFILE}"' if whole else f'get "{setup.held.names[0]}"'
         return Call(
             [
@@ -108,21 +108,21 @@ def interpreter(programs: Programs) -> str:
     return programs.python(MODULE, "sudo apt-get install python3-samba")
 
 
-def generation(asked: Asked) -> str:
+def generation(spec: TaskSpec) -> str:
     """The SMB generation of a trial.
 
     Raises:
         Refused: an end does not speak it.
     """
-    most = newest(asked.client, asked.server)
-    if asked.protocol == "smb":
+    most = newest(spec.client, spec.server)
+    if spec.protocol == "smb":
         return most
-    if GENERATIONS.index(asked.protocol) > GENERATIONS.index(most):
+    if GENERATIONS.index(spec.protocol) > GENERATIONS.index(most):
         raise Refused(
-            f"client ({asked.client.name}) and server ({asked.server.name}) together speak SMB up "
-            f"to {most[3:]} and not {asked.protocol[3:]}"
+            f"client ({spec.client.name}) and server ({spec.server.name}) together speak SMB up "
+            f"to {most[3:]} and not {spec.protocol[3:]}"
         )
-    return asked.protocol
+    return spec.protocol
 
 
 def _configuration(place: Place, dialect: str) -> Path:

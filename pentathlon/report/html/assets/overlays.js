@@ -47,7 +47,7 @@
       }
       const clip = (v) => Math.max(y.domain[0], Math.min(y.domain[1], v));
       const lines = d3.groups(whole, (p) => `${p.s} ${p.c}`);
-      // Bars of one load stand beside each other.
+      // Bars of one load are beside each other.
       lines.forEach(([, own], n) => own.forEach((p) => { p.at = p.x + (n - (lines.length - 1) / 2) * most * 0.011; }));
       const offered = one.o ? [0, Math.min(most, y.domain[1])].map((v) => ({ v })) : [];
       const made = panel(one.t, Plot.plot({

@@ -89,7 +89,7 @@
     return every.length ? every : all;
   };
 
-  /* Ticks of a ratio axis that people can read: round, with 0 among them, at most `count`. */
+  /* Ticks of a ratio axis that are easy to read: round, with 0 among them, at most `count`. */
   const ratioTicks = ([from, to], count) => {
     if (Math.max(to, 1 / from) > 2.2) {
       for (const steps of [[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], [1, 3, 10, 30, 100, 300, 1000], [1, 10, 100, 1000, 10000], [1, 100, 10000]]) {
@@ -114,7 +114,7 @@
     const [r, lo, hi, alo, ahi, v] = e;
     return [{ row, label: row.c && row.k.includes("[") ? `${row.t} ${row.c}` : row.t, x: row.x, g: row.g, s, r, lo, hi, alo, ahi, verdict: data.verdicts[v] }];
   });
-  /* A label that fits: the title gives way, since the case is what tells rows apart. */
+  /* A label that fits: the title gives way, since the case distinguishes rows. */
   const short = (points, most) => {
     const of = new Map(points.map((p) => [p.label, p.tail]));
     return (label) => {
@@ -124,7 +124,7 @@
       return `${title.slice(0, Math.max(most - tail.length - 2, 6)).trimEnd()}… ${tail}`;
     };
   };
-  /* What all cases say alike tells no rows apart, and leaves their labels. */
+  /* What all cases have in common distinguishes no rows, and is left out of their labels. */
   const apart = (points) => {
     const cases = points.map((p) => p.row.c ? p.row.c.split(", ") : []);
     const alike = points.length > 1 ? cases[0].filter((part) => cases.every((own) => own.includes(part))) : [];
@@ -136,7 +136,7 @@
   const paint = (p) => p.verdict.startsWith("faster") ? "var(--up)" : p.verdict.startsWith("slower") ? "var(--down)"
     : p.verdict === "unstable" || p.verdict === "invalid" ? "var(--loud)"
     : p.verdict === "equivalent" || p.verdict === "negligible" ? "var(--even)" : "var(--soft)";
-  const tell = (p) => `${p.row.c ? `${p.row.t} ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
+  const tooltip = (p) => `${p.row.c ? `${p.row.t} ${p.row.c}` : p.row.t}\n${names[p.s]}: ${speed(p.r)}${p.lo ? ` (${speed(p.lo)} to ${speed(p.hi)})` : ""}\n${p.verdict.replaceAll("-", " ")}`;
 
   /* Axes with a text at each of the given ticks; the library's own would leave some without one. */
   const axisX = (values, text) => Plot.axisX(values, { text, anchor: "bottom" });
@@ -175,7 +175,7 @@
             Plot.ruleY(points.filter((p) => p.alo), { y: "label", x1: (p) => clip(p.alo), x2: (p) => clip(p.ahi), stroke: paint, strokeWidth: 1, strokeOpacity: 0.6 }),
             Plot.ruleY(points.filter((p) => p.lo), { y: "label", x1: "lo", x2: "hi", stroke: paint, strokeWidth: 4, strokeLinecap: "butt" }),
             Plot.dot(points, { y: "label", x: "r", r: 4, fill: (p) => DIFFERENT.has(p.verdict) ? paint(p) : "var(--paper)", stroke: paint, strokeWidth: 1.5 }),
-            Plot.tip(points, Plot.pointerY({ y: "label", x: "r", title: tell, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+            Plot.tip(points, Plot.pointerY({ y: "label", x: "r", title: tooltip, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
           ],
         });
         return panel(`${names[s]} against ${names[0]}`, plot);
@@ -248,7 +248,7 @@
           Plot.ruleY([1], { stroke: "var(--rule-strong)" }),
           Plot.ruleX(points.filter((p) => p.lo), { x: shift, y1: "lo", y2: "hi", stroke: (p) => colour(p.s), strokeWidth: 1.5 }),
           Plot.dot(points, { x: shift, y: "r", symbol: "s", r: 3.2, stroke: (p) => colour(p.s), fill: (p) => DIFFERENT.has(p.verdict) ? colour(p.s) : "var(--paper)" }),
-          Plot.tip(points, Plot.pointer({ x: shift, y: "r", title: tell, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
+          Plot.tip(points, Plot.pointer({ x: shift, y: "r", title: tooltip, fill: "var(--raised)", stroke: "var(--rule-strong)" })),
         ],
       })));
       return [legend(shown), boxes];
@@ -351,14 +351,14 @@
     for (const entry of entries) if (entry.isIntersecting && !drawn.has(entry.target)) show(entry.target);
   }, { rootMargin: "400px" });
 
-  /* What a cell tells when the mouse rests on it: kept with the data, since few are ever read. */
+  /* The tooltip of a cell: kept with the data, since few are ever read. */
   const tellMore = (target) => {
     const cell = target.closest("td");
     if (target.tagName === "SUP") target.title = "a boot deviates by more than 1 % from the mean";
     if (!cell || cell.title) return;
     const [means, better, judgements] = data.tips[cell.parentNode.id.slice(4)];
-    const told = [...means, better, ...judgements.flatMap((one) => ["", "", one])][cell.cellIndex - 1];
-    if (told) cell.title = told;
+    const text = [...means, better, ...judgements.flatMap((one) => ["", "", one])][cell.cellIndex - 1];
+    if (text) cell.title = text;
   };
 
   const select = document.getElementById("metric");

@@ -11,9 +11,9 @@
     const present = [...new Set(found.p.flatMap((one) => all(one).map((p) => p.s)))].sort();
     const box = (one, each) => {
       // A line breaks where its system failed, which has no value.
-      const asked = all(one), raw = asked.filter((p) => p.y !== null);
+      const every = all(one), raw = every.filter((p) => p.y !== null);
       const [divisor, unit] = scale(one.u, d3.median(raw, (p) => p.y) || 0);
-      const whole = asked.map((p) => ({ ...p, y: p.y === null ? NaN : p.y / divisor })).sort((a, b) => a.s - b.s || a.x - b.x);
+      const whole = every.map((p) => ({ ...p, y: p.y === null ? NaN : p.y / divisor })).sort((a, b) => a.s - b.s || a.x - b.x);
       const points = whole.filter((p) => !Number.isNaN(p.y));
       const [least, most] = d3.extent(points, (p) => p.y);
       if (!raw.length || (least === 0 && most === 0)) {
@@ -22,7 +22,7 @@
         nothing.textContent = raw.length ? `0 ${unit} at every point` : "not measured";
         return panel(one.t, nothing);
       }
-      // Shares and what can be zero stand on a linear axis, where zero has a place.
+      // Shares and what can be zero are on a linear axis, where zero has a place.
       const shares = unit === "%" || least <= 0;
       const domain = [Math.min(0, least * 1.12), unit === "%" && most > 90 && most <= 100 ? 105 : Math.max(0, most) * 1.12];
       const axis = shares ? { domain, ticks: d3.ticks(...domain, 6) } : levels(points.map((p) => p.y));

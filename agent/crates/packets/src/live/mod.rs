@@ -1,4 +1,4 @@
-//! The rung `live`: frames that an XDP program makes and paces in the kernel, which runs it
+//! The transmit backend `live`: frames that an XDP program makes and paces in the kernel, which runs it
 //! without rest (`BPF_PROG_TEST_RUN` with live frames, Linux 5.18), and a receiver in an XDP
 //! program. Neither sender's nor receiver's socket layer takes part.
 
@@ -42,7 +42,7 @@ pub(crate) fn check_order_of_bytes() -> io::Result<()> {
         Ok(())
     } else {
         Err(unsupported(
-            "the programs of this rung are written for little-endian machines",
+            "the programs of this transmit backend are written for little-endian machines",
         ))
     }
 }

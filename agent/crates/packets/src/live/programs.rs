@@ -1,4 +1,4 @@
-//! The programs of the rung `live`: what runs in the kernel for each frame. `docs/network.md` says
+//! The programs of the transmit backend `live`: what runs in the kernel for each frame. `docs/network.md` says
 //! in words what they do.
 
 use super::assembler::Register::{R0, R1, R10, R2, R3, R4, R5, R6, R7, R8, R9};

@@ -52,7 +52,7 @@ impl LiveTx {
         probe()?;
         let Some(length) = flow.length() else {
             return Err(unsupported(
-                "the rung 'live' sends packets of one size only",
+                "the transmit backend 'live' sends packets of one size only",
             ));
         };
         let link = Link::open(&socket, &flow.size)?;

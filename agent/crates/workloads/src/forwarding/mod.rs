@@ -122,7 +122,7 @@ fn common() -> Vec<Parameter> {
                 "best", "send", "sendmmsg", "packet", "afxdp", "live", "pktgen",
             ]),
             ..parameter(
-                "rung",
+                "transmit_backend",
                 Type::Text,
                 json!("send"),
                 None,
@@ -165,6 +165,6 @@ fn settings() -> Vec<Factor> {
         Factor::new("routes", "routes", None, "linear"),
         Factor::new("firewall_rules", "firewall rules", None, "linear"),
         Factor::new("budget", "NAPI budget", None, "linear"),
-        Factor::category("rung", "sent by"),
+        Factor::category("transmit_backend", "sent by"),
     ]
 }

@@ -32,7 +32,7 @@ impl pentathlon_harness::BetweenHosts for Sweep {
                 Metric::new("round_trip_p999", "Round-trip time, 99.9 %", "us", Lower),
                 Metric::new("round_trip_p9999", "Round-trip time, 99.99 %", "us", Lower),
                 Metric::new("ping_round_trip", "ICMP echo time, mean", "us", Lower),
-                Metric::new("cpu_available", "CPU available (soaker)", "%", Higher),
+                Metric::new("cpu_available", "CPU available (CPU hog)", "%", Higher),
                 Metric::new("cpu_idle", "CPU idle (/proc/stat)", "%", Higher),
                 Metric::new("softirq_rate", "Receive soft interrupts", "1/s", Lower),
                 Metric::new("interrupts_in", "Interrupts, receiving side", "1/s", Lower),
@@ -68,7 +68,7 @@ impl pentathlon_harness::BetweenHosts for Sweep {
         ]
     }
 
-    /// What is left of the CPU is the study's own score by the soaker, not by /proc/stat. What
+    /// What is left of the CPU is the study's own score by the CPU hog, not by /proc/stat. What
     /// the generator did is no score of the forwarder.
     fn context(&self) -> &'static [&'static str] {
         &[
@@ -140,12 +140,12 @@ fn parameters() -> Vec<Parameter> {
         Parameter {
             choices: Some(vec!["idle", "other", "none"]),
             ..parameter(
-                "soaker",
+                "cpu_hog",
                 Type::Text,
                 json!("idle"),
                 None,
                 None,
-                "scheduling policy of the soaker that measures the CPU that is left, beside a \
+                "scheduling policy of the CPU hog that measures the CPU that is left, beside a \
                  second flow of each trial: `idle` takes what nobody wants, `other` competes; \
                  `none`: there is no such flow",
             )

@@ -165,7 +165,7 @@ pub fn parameters() -> Vec<Parameter> {
                 "best", "send", "sendmmsg", "gso", "packet", "afxdp", "live", "pktgen",
             ]),
             ..parameter(
-                "rung",
+                "transmit_backend",
                 Type::Texts,
                 json!(["send"]),
                 None,
@@ -184,7 +184,7 @@ pub fn parameters() -> Vec<Parameter> {
                 None,
                 "whether the receiver sleeps until a packet comes, asks again and again, or sees \
                  frames at the interface and sends nothing back: by a packet ring (`ring`), by an \
-                 AF_XDP socket (`afxdp`), or in a program (`xdp`); with rungs other than `send` \
+                 AF_XDP socket (`afxdp`), or in a program (`xdp`); with transmit backends other than `send` \
                  the first two take many packets at once",
             )
         },
@@ -243,12 +243,12 @@ pub fn parameters() -> Vec<Parameter> {
         Parameter {
             choices: Some(vec!["none", "idle", "other"]),
             ..parameter(
-                "soaker",
+                "cpu_hog",
                 Type::Text,
                 json!("none"),
                 None,
                 None,
-                "computation beside the flows on every CPU of both hosts, whose speed tells what \
+                "computation beside the flows on every CPU of both hosts, whose speed measures what \
                  is left for programs: scheduled as `idle` or as any `other` program",
             )
         },

@@ -21,7 +21,7 @@ impl pentathlon_harness::BetweenHosts for Traffic {
                 Factor::category("protocol", "protocol"),
                 Factor::category("ip_version", "IP version"),
                 Factor::new("size_bytes", "packet size", Some("B"), "linear"),
-                Factor::category("rung", "sent by"),
+                Factor::category("transmit_backend", "sent by"),
                 Factor::category("size", "packet size drawn from"),
                 Factor::category("profile", "application"),
                 Factor::category("flow", "flow"),
@@ -31,7 +31,7 @@ impl pentathlon_harness::BetweenHosts for Traffic {
             checksum: "1: every packet that counts carried the session's id and an unharmed header",
             semantics: Semantics {
                 linux: "send(2) and recv(2) on ordinary sockets, TCP with TCP_NODELAY; other \
-                        rungs of the ladder by the interfaces that they name",
+                        transmit backends by the interfaces that they name",
                 windows: "send and recv on ordinary sockets, TCP with TCP_NODELAY",
             },
             test_only: false,

@@ -1,4 +1,4 @@
-//! The soaker: threads that do equal units of computation for as long as they are let. Units per
+//! CPU hogs: threads that do equal units of computation for as long as they are let. Units per
 //! second, against those of the idle host, is the share of the CPU that a program can have.
 //!
 //! Time accounts cannot tell this: a kernel that does not account for interrupts charges the
@@ -20,7 +20,7 @@ const STEPS: u32 = 4096;
 /// How often the reporting thread looks whether it is over.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// Time between two notes of how far a soaking thread has come.
+/// Time between two notes of how far a CPU hog has come.
 const NOTE_NS: u64 = 20_000_000;
 
 /// One unit: a chain of multiplications, each of which waits for the one before (Knuth, MMIX).
@@ -33,7 +33,7 @@ fn unit(mut state: u64) -> u64 {
     black_box(state)
 }
 
-/// Starts the soaker's threads.
+/// Starts the CPU hogs.
 pub fn start(
     threads: Option<usize>,
     placement: &Placement,
@@ -45,7 +45,7 @@ pub fn start(
         .unwrap_or(1);
     // Elsewhere a priority belongs to the whole process, and this one has packets to send.
     if !cfg!(target_os = "linux") && (placement.policy.is_some() || placement.nice.is_some()) {
-        return Err("a soaker of another priority than the agent needs Linux".into());
+        return Err("a CPU hog of another priority than the agent needs Linux".into());
     }
     Ok((0..count)
         .map(|_| {
@@ -55,7 +55,7 @@ pub fn start(
         .collect())
 }
 
-/// What a soaking thread has done so far.
+/// What a CPU hog has done so far.
 #[derive(Default)]
 struct Progress {
     units: AtomicU64,
@@ -63,9 +63,9 @@ struct Progress {
     thread: AtomicU32,
 }
 
-/// Soaks in a thread of its own and reports when it is over. The soaking thread may get no CPU for
+/// Computes in a thread of its own and reports when it is over. The CPU hog may get no CPU for
 /// seconds, and nobody must wait for it until then. How far it has come is noted all the time: the
-/// soaker runs for longer than the flow that it is asked about.
+/// CPU hog runs for longer than the flow that it is asked about.
 fn report(placement: Placement, over: &Arc<AtomicBool>, timer: &Timer) -> Outcome {
     let progress = Arc::new(Progress::default());
     let (theirs, ended) = (Arc::clone(&progress), Arc::clone(over));
@@ -82,7 +82,7 @@ fn report(placement: Placement, over: &Arc<AtomicBool>, timer: &Timer) -> Outcom
     });
     placed
         .recv()
-        .map_err(|_| "the soaking thread ended".to_owned())??;
+        .map_err(|_| "the CPU hog ended".to_owned())??;
     let mut notes: Vec<Value> = Vec::new();
     let mut due_ns = 0;
     loop {

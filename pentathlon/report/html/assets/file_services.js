@@ -3,8 +3,8 @@
 (window.pentathlonPictures ||= []).push((tools) => {
   const { data, grid, panel, legend, levels, axisY, colour, number, compact, names, systems, style, SYMBOLS } = tools;
 
-  const tell = (p, unit) => `${names[p.s]}, ${p.link}\n${number(p.y)} ${unit}${p.lo === null ? "" : ` (${number(p.lo)} to ${number(p.hi)})`}`;
-  const tip = (points, x, unit) => Plot.tip(points, Plot.pointer({ x, y: "y", title: (p) => tell(p, unit) + (p.least ? `\nleast: ${number(p.least)} ${unit}` : ""), fill: "var(--raised)", stroke: "var(--rule-strong)" }));
+  const tooltip = (p, unit) => `${names[p.s]}, ${p.link}\n${number(p.y)} ${unit}${p.lo === null ? "" : ` (${number(p.lo)} to ${number(p.hi)})`}`;
+  const tip = (points, x, unit) => Plot.tip(points, Plot.pointer({ x, y: "y", title: (p) => tooltip(p, unit) + (p.least ? `\nleast: ${number(p.least)} ${unit}` : ""), fill: "var(--raised)", stroke: "var(--rule-strong)" }));
 
   /* One link: a bar for each system, its interval, and a dash where the link's least time is. */
   const bars = (link, points, width) => {
@@ -52,8 +52,8 @@
     }));
   };
 
-  const office = (part, width) => {
-    const found = data.offices.find((one) => one.w === part);
+  const fileServices = (part, width) => {
+    const found = data.file_services.find((one) => one.w === part);
     if (!found) return [];
     const read = (rows) => rows.map(([l, s, y, lo, hi, least]) => ({ link: found.l[l], s, y, lo, hi, least }));
     const times = read(found.t), rates = read(found.r), gains = read(found.f);
@@ -63,5 +63,5 @@
     if (gains.length) panels.push((each) => over(`Speed-up over ${names[0]}`, "times", found.l, gains, each, 1));
     return [legend([...new Set(times.map((p) => p.s))].sort((a, b) => a - b)), grid(width, panels, (make, each) => make(each))];
   };
-  return { office };
+  return { file_services: fileServices };
 });
