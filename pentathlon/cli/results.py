@@ -151,10 +151,13 @@ def _show(result: Result) -> None:
     grid.add_row("started", one.started[:19].replace("T", " ") + " UTC")
     spared = f", {one.not_needed} not needed" if one.not_needed else ""
     grid.add_row("state", f"{one.state}, {one.finished} of {count_text(one.steps, 'step')}{spared}")
-    grid.add_row("stopping", study.procedure.stopping.words(len(result.plan.blocks)))
+    if not study.imported:
+        grid.add_row("stopping", study.procedure.stopping.words(len(result.plan.blocks)))
     if result.enough is not None:
         grid.add_row("", f"stopped: {result.enough}")
-    grid.add_row("agent", f"{result.plan.agent['version']} (build {result.plan.agent['build']})")
+    agent = result.plan.agent
+    measured = f"{agent['version']} (build {agent['build']})"
+    grid.add_row("agent", "none: imported, not measured here" if study.imported else measured)
     grid.add_row("plan hash", one.plan_hash)
     if one.state == "unfinished":
         grid.add_row("go on with", f"pentathlon run --resume {result.path}")

@@ -88,7 +88,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     study = plan.study
     rule = Rule.declared(study)
     judged = {
-        system.name: Judge(system, systems[0], failures, rule).judge(
+        system.name: Judge(system, systems[0], failures, rule, facts.in_blocks).judge(
             _pairs(keys, everything, system.name, study, titles)
         )
         for system in systems[1:]
@@ -141,9 +141,9 @@ def evaluate(result: ResultLike) -> Evaluation:
         systems=systems,
         areas=areas,
         pairs=tuple(
-            _pair(system, systems[0], judged[system.name], rows, areas).model_copy(
-                update={"calibrated": _calibrated(held[system.name])}
-            )
+            _pair(
+                system, systems[0], judged[system.name], rows, areas, in_blocks=facts.in_blocks
+            ).model_copy(update={"calibrated": _calibrated(held[system.name])})
             for system in systems[1:]
         ),
         rows=rows,
@@ -328,6 +328,8 @@ def _pair(
     result: Judgement,
     rows: Sequence[Row],
     areas: Sequence[str],
+    *,
+    in_blocks: bool,
 ) -> PairSummary:
     of_areas: dict[str, list[str]] = {area: [] for area in areas}
     for row in rows:
@@ -345,7 +347,7 @@ def _pair(
             )
             for area in areas
         ),
-        cautions=comparability.pair_cautions(system, reference),
+        cautions=comparability.pair_cautions(system, reference, in_blocks=in_blocks),
     )
 
 

@@ -139,6 +139,33 @@ class BootEnd(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Record):
+    """What one boot of a system was in a file of another tool.
+
+    Attributes:
+        tool: its name, such as "fio".
+        tool_version: None where the file does not name it.
+        file: the file's name, without its folder.
+        sha256: of the file's bytes.
+        part: which part of the file it is, such as one system of several; "" for all of it.
+        in_blocks: the user says that the boot is one of a block, with the same of other systems.
+        values: for each metric and case an object with `workload`, `workload_title`, `metric`,
+            `title`, `unit`, `direction`, `role`, `zero_allowed`, `case`, `values` and `place`.
+    """
+
+    kind: ClassVar[str] = "imported"
+    block: int
+    system: str
+    tool: str
+    tool_version: str | None
+    file: str
+    sha256: str
+    part: str
+    in_blocks: bool
+    values: list[JsonObject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoppedEarly(Record):
     """The stopping rule is met: the blocks from number `blocks` (counted from 0) are not needed."""
 
@@ -171,6 +198,7 @@ KINDS: Mapping[str, type[Record]] = {
         BootStart,
         AgentEvent,
         BootEnd,
+        Imported,
         StoppedEarly,
         RunEnd,
     )

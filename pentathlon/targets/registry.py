@@ -8,6 +8,7 @@ from importlib import import_module
 
 from pentathlon import targets
 from pentathlon.targets.descriptor import Kind
+from pentathlon.targets.imported import KIND as IMPORTED
 
 ORDER = ("local", "netns", "uml", "gvisor", "qemu", "ssh", "wine")
 """The order of kinds in sentences and lists; those that are not named here follow."""
@@ -32,12 +33,12 @@ def find(name: str) -> Kind | None:
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name.
+    """The kind of that name, that of imported systems too, which is in no list.
 
     Raises:
         KeyError: no kind has it.
     """
-    return _known[name]
+    return IMPORTED if name == IMPORTED.name else _known[name]
 
 
 def kinds() -> tuple[Kind, ...]:

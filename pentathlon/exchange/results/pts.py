@@ -1,0 +1,160 @@
+"""Phoronix Test Suite: `composite.xml`, as its `pts_result_file_writer` writes it.
+
+An element Result has Identifier (the test profile with its version), Title, AppVersion, Arguments,
+Description, Scale (the unit), Proportion (HIB, LIB: higher or lower is better), DisplayFormat, and
+in Data an Entry for each system with Identifier, Value and RawString (its runs, joined by `:`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from pentathlon.exchange.results.rows import (
+    CaseValue,
+    Direction,
+    Extracted,
+    ExtractError,
+    Extractor,
+    Metric,
+    Options,
+    Row,
+    metric_id,
+)
+from pentathlon.safeio.clipping import said
+
+WANTED = "a composite.xml of the Phoronix Test Suite"
+BETTER: dict[str, Direction] = {"HIB": "higher", "LIB": "lower"}
+BARS = ("BAR_GRAPH", "")
+"""Formats of one number; the others are courses, pictures and tests that only pass or fail."""
+_PROFILE = re.compile(
+    r"(?:(?P<vendor>[\w.-]+)/)?(?P<test>[\w.-]+?)(?:-(?P<version>\d+(?:\.\d+)*))?"
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?")
+
+
+def read(text: str, options: Options) -> Extracted:
+    """The results of one system of the file.
+
+    Raises:
+        ExtractError: it is no such file, or has several systems and none of them was named.
+    """
+    top = _parse(text)
+    results = top.findall("Result")
+    names = list(dict.fromkeys(
+        _text(entry, "Identifier") for one in results for entry in one.findall("Data/Entry")
+    ))  # fmt: skip
+    chosen = options.part
+    if not chosen and len(names) > 1:
+        raise ExtractError(
+            f"holds {len(names)} systems ({', '.join(map(said, names[:5]))}); name one with --entry"
+        )
+    if chosen and chosen not in names:
+        known = ", ".join(map(said, names[:5])) or "none"
+        raise ExtractError(f"holds no system {said(chosen)}; it has {known}")
+    rows: list[Row] = []
+    left_out: list[str] = []
+    for number, one in enumerate(results, start=1):
+        rows += _result(one, number, chosen, left_out)
+    version = _client(_text(top, "Generated/TestClient")) or _text(top, "System/TestClientVersion")
+    return Extracted(version or None, tuple(rows), tuple(left_out), chosen)
+
+
+MOST_ELEMENTS = 200_000
+DEEPEST = 32
+
+
+def _parse(text: str) -> ElementTree.Element:
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        at = min(place for one in ("<!DOCTYPE", "<!ENTITY") if (place := text.find(one)) >= 0)
+        line = text.count("\n", 0, at) + 1
+        raise ExtractError("has a document type, which no composite.xml has; it is not read", line)
+    pull = ElementTree.XMLPullParser(("start", "end"))
+    depth = count = 0
+    root: ElementTree.Element | None = None
+    try:
+        for start in range(0, len(text), 1 << 16):
+            pull.feed(text[start : start + (1 << 16)])
+            for event, element in pull.read_events():
+                depth += 1 if event == "start" else -1
+                count += event == "start"
+                root = element if root is None else root
+                if depth > DEEPEST or count > MOST_ELEMENTS:
+                    raise ExtractError(
+                        f"has more than {MOST_ELEMENTS} elements, or {DEEPEST} within another"
+                    )
+        pull.close()
+    except ElementTree.ParseError as error:
+        line = error.position[0]
+        raise ExtractError(f"is no XML ({error.msg}); expected {WANTED}", line) from error
+    if root is None or root.tag != "PhoronixTestSuite":
+        found = "nothing" if root is None else f"the element {said(root.tag)}"
+        raise ExtractError(f"holds {found}; expected {WANTED}")
+    return root
+
+
+def _client(text: str) -> str:
+    found = re.search(r"(?:Phoronix Test Suite|PTS)\s+v?(\S+)", text)
+    return found[1] if found else ""
+
+
+def _text(element: ElementTree.Element, path: str) -> str:
+    return (element.findtext(path) or "").strip()
+
+
+def _result(
+    one: ElementTree.Element, number: int, chosen: str, left_out: list[str]
+) -> Iterator[Row]:
+    place = f"Result {number}"
+    identifier, title = _text(one, "Identifier"), _text(one, "Title")
+    name = title or identifier or place
+    shown = _text(one, "DisplayFormat")
+    if shown not in BARS:
+        left_out.append(f"{said(name)} is shown as {said(shown)}, not as one number")
+        return
+    if not identifier:
+        # What the suite's own monitors add beside a test has no profile.
+        left_out.append(f"{said(name)} has no test profile")
+        return
+    profile = _PROFILE.fullmatch(identifier)
+    if profile is None:
+        raise ExtractError(f"has the test profile {said(identifier)} at {place}, which is none")
+    scale, proportion = _text(one, "Scale"), _text(one, "Proportion")
+    if proportion not in BETTER:
+        raise ExtractError(
+            f"has the proportion {said(proportion)} at {place}; HIB or LIB says which is better"
+        )
+    if not scale:
+        raise ExtractError(f"has no scale at {place}: the unit is not known")
+    metric = Metric(metric_id(scale) or "result", f"{name}, {scale}", scale, BETTER[proportion])
+    case: dict[str, CaseValue] = {}
+    for factor, path in (("description", "Description"), ("arguments", "Arguments")):
+        if (value := _text(one, path)) and "description" not in case:
+            case[factor] = value
+    versions = (profile["version"] or "", _text(one, "AppVersion"))
+    if any(versions):
+        case["version"] = " ".join(part for part in versions if part)
+    for entry in one.findall("Data/Entry"):
+        if chosen and _text(entry, "Identifier") != chosen:
+            continue
+        values = tuple(_values(entry, place))
+        if not values:
+            left_out.append(f"{said(name)} has no value")
+            continue
+        yield Row(f"pts.{profile['test'].replace('.', '_')}", name, metric, case, values, place)
+
+
+def _values(entry: ElementTree.Element, place: str) -> Iterator[float]:
+    """The runs where the file has them, else their mean."""
+    value = _text(entry, "Value")
+    runs = [one for one in _text(entry, "RawString").split(":") if one] or [value]
+    if not value:
+        return
+    for one in runs:
+        if not _NUMBER.fullmatch(one):
+            raise ExtractError(f"has {said(one)} at {place}, expected a number")
+        yield float(one)
+
+
+EXTRACTOR = Extractor("pts", "composite.xml of the Phoronix Test Suite", read, frozenset({"part"}))
