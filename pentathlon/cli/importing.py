@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -38,11 +39,11 @@ from pentathlon.store.journal import Lock
 from pentathlon.study.counting import count_text
 from pentathlon.study.problems import did_you_mean
 
-HELP = """Import results of fio, iperf3, sysbench, hyperfine, pgbench, the Phoronix Test Suite (pts),
+HELP = """Import results of fio, iperf3, sysbench, hyperfine, pgbench, Phoronix Test Suite (pts),
 Bencher (bmf) or CSV, as a result that compare, gate, history and report judge.
 
-Each FILE is one boot of the system. Where --block says in which block it was measured, with one boot
-of every system, the systems are judged paired, else unpaired.
+Each FILE is one boot of the system. Where --block says in which block it was measured, with one
+boot of every system, the systems are judged paired, else unpaired.
 
 Examples:
 
@@ -52,7 +53,7 @@ Examples:
 
     pentathlon import iperf3 1.json --system new --block 1 --into results/net
 
-    pentathlon import csv times.csv --system a --measure "time=ms,lower" --case size --into results/t
+    pentathlon import csv t.csv --system a --measure "time=ms,lower" --case size --into results/t
 """
 
 SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
@@ -107,7 +108,8 @@ def import_(
         new: list[Imported] = []
         for path, (_, digest), found in zip(files, texts, extracted, strict=True):
             first = next_boot([*known, *new], system) if place is None else place - 1
-            for record in _records(extractor, path, digest, found, system, first, in_blocks):
+            source = _Source(extractor.name, path.name, digest, system)
+            for record in _records(source, found, first, in_blocks=in_blocks):
                 if (why := objection([*known, *new], record)) is not None:
                     mend(into, known)
                     raise InputError(one_line(str(path)) + complaint(f" {why}"))
@@ -211,15 +213,17 @@ def _extract(extractor: Extractor, path: Path, text: str, options: Options) -> E
         raise InputError(one_line(str(path)) + line + complaint(f" {error}")) from error
 
 
-def _records(
-    extractor: Extractor,
-    path: Path,
-    digest: str,
-    found: Extracted,
-    system: str,
-    first: int,
-    in_blocks: bool,
-) -> list[Imported]:
+@dataclass(frozen=True)
+class _Source:
+    """Where values come from."""
+
+    tool: str
+    file: str
+    sha256: str
+    system: str
+
+
+def _records(source: _Source, found: Extracted, first: int, *, in_blocks: bool) -> list[Imported]:
     """A record for each boot of a file: the one that was chosen for it, or those that it names."""
     utc = utc_now()
     places = {row.boot for row in found.rows}
@@ -227,11 +231,11 @@ def _records(
         Imported(
             utc=utc,
             block=first if boot is None else boot - 1,
-            system=system,
-            tool=extractor.name,
+            system=source.system,
+            tool=source.tool,
             tool_version=found.version,
-            file=path.name,
-            sha256=digest,
+            file=source.file,
+            sha256=source.sha256,
             part=found.part,
             in_blocks=in_blocks,
             values=[_value(row) for row in found.rows if row.boot == boot],

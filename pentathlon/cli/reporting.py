@@ -23,7 +23,7 @@ from pentathlon.store.query import Result
 from pentathlon.study.problems import did_you_mean
 
 HTML = "report.html"
-FORMATS = ("html", "csv", "markdown", "latex", "json")
+FORMATS = ("html", *export.FORMATS)
 
 
 T = TypeVar("T")

@@ -120,6 +120,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
+    # A mean of rows is that of each block; without blocks there is nothing to take it in.
     wholes = tuple(
         find_whole(
             rows,
@@ -134,6 +135,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             else known_floor.block_ratios(),
         ).model_copy(update={"guards": _guards(plan, system, systems[0])})
         for system in systems[1:]
+        if facts.in_blocks
     )
     claimed = {name: claimed_caches(told.get(name, Inventory())) for name in names}
     return Evaluation(

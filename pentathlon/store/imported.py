@@ -2,8 +2,8 @@
 
 The journal is the only truth here too. Its records `imported` hold everything, so the plan and the
 catalog follow from them; a directory grows by being written anew from all of its records. Its files
-are replaced one after the other, the journal first: where that was cut, the next import finds by the
-journal what the others should be.
+are replaced one after the other, the journal first: where that was cut, the next import makes the
+others again.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def read_imported(directory: Path) -> list[Imported]:
     found = [record for record in records if isinstance(record, Imported)]
     if len(found) != len(records) - 2 or not isinstance(records[0], RunStart):
         raise StoreError(
-            f"{directory} was measured by pentathlon, and what was measured is not added to; import "
-            "into a new directory and compare the two: pentathlon compare RESULT RESULT"
+            f"{directory} was measured by pentathlon, and nothing is added to what was measured; "
+            "import into a new directory and compare the two: pentathlon compare RESULT RESULT"
         )
     return found
 

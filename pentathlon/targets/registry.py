@@ -7,11 +7,14 @@ from collections.abc import Callable
 from importlib import import_module
 
 from pentathlon import targets
+from pentathlon.targets import imported
 from pentathlon.targets.descriptor import Kind
-from pentathlon.targets.imported import KIND as IMPORTED
 
 ORDER = ("local", "netns", "uml", "gvisor", "qemu", "ssh", "wine")
 """The order of kinds in sentences and lists; those that are not named here follow."""
+
+IMPORTED = imported.KIND
+"""The kind of systems that other tools measured, which no list has and no study file can name."""
 
 _known: dict[str, Kind] = {}
 

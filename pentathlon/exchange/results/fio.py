@@ -92,8 +92,8 @@ def _job(job: Node, case: dict[str, CaseValue]) -> Iterator[Row]:
         yield _row(metric, case, times["mean"])
     if did_something:
         for name, metric in CPU:
-            if (value := job.find(name)) is not None:
-                yield _row(metric, case, value)
+            if (share := job.find(name)) is not None:
+                yield _row(metric, case, share)
 
 
 def _figures(part: Node, way: str) -> Iterator[tuple[str, str, str, Direction, Node]]:

@@ -44,6 +44,9 @@ def read(text: str, _options: Options) -> Extracted:
 def _command(result: Node) -> Iterator[Row]:
     command = result["command"].text()
     case: dict[str, CaseValue] = {"command": command}
+    if (parameters := result.find("parameters")) is not None:
+        for name in parameters.members():
+            case[f"parameter_{name}"] = str(parameters[name].value)
     statuses = result.find("exit_codes")
     for status in () if statuses is None else statuses.each():
         if status.value not in (0, None):

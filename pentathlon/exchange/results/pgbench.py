@@ -24,7 +24,7 @@ TPS = Metric("tps", "Transactions per second", "1/s", "higher")
 LATENCY = Metric("latency", "Mean latency", "ms", "lower")
 SPREAD = Metric("latency_stddev", "Standard deviation of the latency", "ms", "lower", "context",
                 zero_allowed=True)  # fmt: skip
-FAILED = Metric("failed", "Failed transactions", "%", "lower", zero_allowed=True)
+FAILED = Metric("failed", "Failed transactions", "%", "lower", "context", zero_allowed=True)
 ONE = Metric("transaction_latency", "Latency of a transaction", "us", "lower")
 
 NUMBER = r"(\d+(?:\.\d+)?)"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree
 
 from pentathlon.exchange.results.rows import (
@@ -65,32 +66,42 @@ MOST_ELEMENTS = 200_000
 DEEPEST = 32
 
 
+class _Bounded(ElementTree.TreeBuilder):
+    """A tree of a bounded size and depth, which is built without recursion."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = self._count = 0
+
+    def start(self, tag: Any, attrs: Any, /) -> Any:
+        self._depth += 1
+        self._count += 1
+        if self._depth > DEEPEST or self._count > MOST_ELEMENTS:
+            raise ExtractError(
+                f"has more than {MOST_ELEMENTS} elements, or more than {DEEPEST} within each other"
+            )
+        return super().start(tag, attrs)
+
+    def end(self, tag: Any, /) -> Any:
+        self._depth -= 1
+        return super().end(tag)
+
+
 def _parse(text: str) -> ElementTree.Element:
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         at = min(place for one in ("<!DOCTYPE", "<!ENTITY") if (place := text.find(one)) >= 0)
         line = text.count("\n", 0, at) + 1
         raise ExtractError("has a document type, which no composite.xml has; it is not read", line)
-    pull = ElementTree.XMLPullParser(("start", "end"))
-    depth = count = 0
-    root: ElementTree.Element | None = None
+    parser = ElementTree.XMLParser(target=_Bounded())
     try:
-        for start in range(0, len(text), 1 << 16):
-            pull.feed(text[start : start + (1 << 16)])
-            for event, element in pull.read_events():
-                depth += 1 if event == "start" else -1
-                count += event == "start"
-                root = element if root is None else root
-                if depth > DEEPEST or count > MOST_ELEMENTS:
-                    raise ExtractError(
-                        f"has more than {MOST_ELEMENTS} elements, or {DEEPEST} within another"
-                    )
-        pull.close()
+        parser.feed(text)
+        root = parser.close()
     except ElementTree.ParseError as error:
         line = error.position[0]
         raise ExtractError(f"is no XML ({error.msg}); expected {WANTED}", line) from error
-    if root is None or root.tag != "PhoronixTestSuite":
-        found = "nothing" if root is None else f"the element {said(root.tag)}"
-        raise ExtractError(f"holds {found}; expected {WANTED}")
+    assert isinstance(root, ElementTree.Element)
+    if root.tag != "PhoronixTestSuite":
+        raise ExtractError(f"holds the element {said(root.tag)}; expected {WANTED}")
     return root
 
 
