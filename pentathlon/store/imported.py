@@ -23,9 +23,8 @@ from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.journal import FORMAT, JOURNAL, LOCK, LONGEST_LINE, StoreError, read_journal
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.counting import count_text
-from pentathlon.study.model import IMPORTED, Study, System
+from pentathlon.study.model import IMPORTED, IMPORTED_TARGET, Study, System
 from pentathlon.study.plan import Boot, Plan, Step, canonical_json
-from pentathlon.targets.registry import IMPORTED as KIND
 
 MOST_BOOTS = 10_000
 SHOWN_DIGITS = 12
@@ -199,7 +198,7 @@ def plan_of(name: str, records: Sequence[Imported]) -> Plan:
             "title": f"Imported results: {name}",
             "reference": systems[0],
             "procedure": {"blocks": count},
-            "system": [System.model_validate({"name": one, "target": KIND.name}, context=IMPORTED)
+            "system": [System.model_validate({"name": one, "target": IMPORTED_TARGET}, context=IMPORTED)
                        for one in systems],
             "suite": [{"name": "imported", "workloads": every}],
         },
@@ -229,7 +228,7 @@ def _name(name: str) -> str:
 def _target(system: str, records: Sequence[Imported]) -> dict[str, Any]:
     own = [record for record in records if record.system == system]
     return {
-        "layer": KIND.layers[0],
+        "layer": IMPORTED_TARGET,
         "in_blocks": all(record.in_blocks for record in own),
         "files": sorted({record.sha256 for record in own}),
     }

@@ -61,9 +61,13 @@ IMPORTED = {"imported": True}
 read in it."""
 
 
+IMPORTED_TARGET = registry.IMPORTED.name
+"""The kind of these systems, and their layer."""
+
+
 def _kind(value: Any, info: ValidationInfo) -> Any:
     """The name of a kind."""
-    if value == registry.IMPORTED.name and info.context == IMPORTED:
+    if value == IMPORTED_TARGET and info.context == IMPORTED:
         return value
     return KINDS.check(value)
 
@@ -252,7 +256,7 @@ class System(Table):
     @property
     def imported(self) -> bool:
         """Whether another tool measured it: it has figures, and nothing that can be booted."""
-        return self.target == registry.IMPORTED.name
+        return self.target == IMPORTED_TARGET
 
     @property
     def peer_kind(self) -> Kind:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from pentathlon.safeio.clipping import said
+from pentathlon.safeio.escaping import one_line
 
 Direction: TypeAlias = Literal["higher", "lower"]
 CaseValue: TypeAlias = str | int
@@ -142,7 +143,28 @@ class Extractor:
             ExtractError: the text cannot be used.
         """
         wanted = options or Options()
-        return checked(with_given(self.extract(text, wanted), wanted.given))
+        return checked(with_given(shown(self.extract(text, wanted)), wanted.given))
+
+
+def shown(found: Extracted) -> Extracted:
+    """The same without characters that act instead of being shown, in whatever view."""
+    return replace(
+        found,
+        rows=tuple(
+            replace(
+                row,
+                workload_title=one_line(row.workload_title),
+                metric=replace(
+                    row.metric, title=one_line(row.metric.title), unit=one_line(row.metric.unit)
+                ),
+                case={
+                    one_line(name): one_line(value) if isinstance(value, str) else value
+                    for name, value in row.case.items()
+                },
+            )
+            for row in found.rows
+        ),
+    )
 
 
 def with_given(found: Extracted, given: Mapping[str, str]) -> Extracted:

@@ -1,8 +1,8 @@
 """The means of an evaluation in the Bencher Metric Format (bencher.dev).
 
 A benchmark is a system with workload and case. Measures of this format have no unit, so a measure
-carries it in its name, but for those that every project of Bencher has: latency in ns and throughput
-in operations per second.
+carries it in its name, but for those that every project of Bencher has: latency in ns and
+throughput in operations per second.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The boots of an evaluation in the Go benchmark format, which `benchstat -col system` reads.
 
 The format: https://go.dev/design/14313-benchmark-format, its units:
-https://pkg.go.dev/golang.org/x/perf/benchfmt. A line is a boot's mean of one metric; times are ns/op.
+https://pkg.go.dev/golang.org/x/perf/benchfmt. A line is a boot's mean of one metric; times are in
+ns/op.
 """
 
 from __future__ import annotations
@@ -46,8 +47,11 @@ def _unit(row: Row) -> str:
 
 def _name(row: Row) -> str:
     """Benchmark names have no blanks, and their parts are NAME=VALUE behind slashes."""
+    workload = _word(row.workload)
     parts = [f"{_word(name)}={_word(str(value))}" for name, value in row.case.items()]
-    return "/".join([f"Benchmark{_word(row.workload)}", f"metric={_word(row.metric)}", *parts])
+    return "/".join(
+        [f"Benchmark{workload[:1].upper()}{workload[1:]}", f"metric={_word(row.metric)}", *parts]
+    )
 
 
 def _word(text: str) -> str:

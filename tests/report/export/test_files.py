@@ -34,6 +34,9 @@ def test_every_format_is_written(evaluation, result, tmp_path):
         "evaluation.md",
         "evaluation.tex",
         "evaluation.json",
+        "evaluation.hyperfine.json",
+        "evaluation.bmf.json",
+        "evaluation.benchstat.txt",
         "report.html",
     ]
     assert all(path.stat().st_size > 1000 for path in files)
