@@ -198,8 +198,10 @@ def plan_of(name: str, records: Sequence[Imported]) -> Plan:
             "title": f"Imported results: {name}",
             "reference": systems[0],
             "procedure": {"blocks": count},
-            "system": [System.model_validate({"name": one, "target": IMPORTED_TARGET}, context=IMPORTED)
-                       for one in systems],
+            "system": [
+                System.model_validate({"name": one, "target": IMPORTED_TARGET}, context=IMPORTED)
+                for one in systems
+            ],
             "suite": [{"name": "imported", "workloads": every}],
         },
         context=IMPORTED,

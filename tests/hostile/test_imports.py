@@ -108,6 +108,7 @@ def test_more_than_can_be_recorded_is_refused() -> None:
         EXTRACTORS["csv"].read("a," * 2000, Options(measures=TIME))
 
 
-def test_half_of_a_surrogate_pair_is_refused() -> None:
-    with pytest.raises(ExtractError, match="surrogate"):
-        EXTRACTORS["bmf"].read('{"\\ud800": {"latency": {"value": 1}}}')
+def test_characters_that_act_are_shown_in_names() -> None:
+    text = '{"\\ud800 \\u001b[2J\\u202e\\n": {"latency": {"value": 1}}}'
+    [row] = EXTRACTORS["bmf"].read(text).rows
+    assert row.case == {"benchmark": r"\ud800 \x1b[2J\u202e "}

@@ -250,9 +250,5 @@ def _check_texts(row: Row) -> None:
     for what, text in texts.items():
         if len(text) > LONGEST:
             raise ExtractError(f"has {what} longer than {LONGEST} characters at {row.place}")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise ExtractError(f"has half of a surrogate pair at {row.place}") from error
     if not row.metric.id or not row.metric.unit:
         raise ExtractError(f"has a metric without a name or a unit at {row.place}")
