@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeAlias
 
+from pentathlon.procedure import imported
 from pentathlon.protocol.events import AnyEvent, JsonObject, Message, WrongEvent, read
 from pentathlon.safeio.clipping import said
 
@@ -237,6 +238,8 @@ def from_json(document: Mapping[str, Any]) -> Record:
     if missing:
         raise ValueError(f'record "{kind}" lacks {", ".join(missing)}')
     members = {name: document[name] for name in names if name in document}
+    if record is Imported:
+        imported.check(members)
     if record is AgentEvent:
         members["event"] = _message(document["event"])
     return record(**members)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pentathlon.cli.main import app
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.comparability import NOT_IN_BLOCKS
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.safeio.checksum import sealed, unsealed
 from pentathlon.store.query import load_result
 
 FILES = Path(__file__).parent.parent / "exchange" / "results" / "files"
@@ -325,6 +327,47 @@ def test_nothing_is_added_to_what_was_measured_or_is_no_result(here: Path) -> No
     journal.write_bytes(lines[0] + lines[1].replace(b"10.", b"99.") + b"".join(lines[2:]))
     assert "its checksum does not fit" in refused(*words, into)
     assert "its checksum does not fit" in refused("compare", into)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"values": []}, "wrong at values"),
+        ({"sha256": "x"}, "wrong at sha256"),
+        ({"block": -1}, "wrong at block"),
+        ({"block": 99}, "does not fit the plan"),
+        ({"system": "other"}, "does not fit the plan"),
+        ({"in_blocks": "yes"}, "wrong at in_blocks"),
+    ],
+)
+def test_records_that_no_import_wrote_are_refused(
+    here: Path, change: dict[str, object], said: str
+) -> None:
+    """With a checksum that fits, as whoever made them would give them one."""
+    into = two_systems(here)
+    journal = into / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    document, _ = unsealed(lines[1])
+    lines[1] = sealed(document | change)
+    journal.write_bytes(b"".join(lines))
+    assert said in refused("compare", into)
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", '"1"', "true", "null", "1e400"])
+def test_values_that_are_no_numbers_are_refused(here: Path, value: str) -> None:
+    into = two_systems(here)
+    journal = into / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    document, _ = unsealed(lines[1])
+    document["values"][0]["values"] = [12345.5]
+    body = sealed(document).partition(b',"crc32"')[0].replace(b"12345.5", value.encode())
+    lines[1] = b'%s,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
+    journal.write_bytes(b"".join(lines))
+    assert "wrong at values.0.values.0" in refused("compare", into)
+    more = table(here / "more", 3)
+    assert "wrong at values.0.values.0" in refused(
+        "import", "csv", more, "--system", "a", *MEASURE, "--into", into
+    )
 
 
 def test_a_directory_that_is_written_is_left_alone(here: Path) -> None:
