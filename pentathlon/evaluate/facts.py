@@ -155,14 +155,7 @@ def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") ->
         unfinished=unfinished,
         declared=study.evaluation.declared,
         imported=study.imported,
-        in_blocks=in_blocks(plan),
-    )
-
-
-def in_blocks(plan: Plan) -> bool:
-    """Whether the boots of a block belong together: those of other tools only where it was said."""
-    return not plan.study.imported or all(
-        bool(plan.targets[system.name].get("in_blocks")) for system in plan.study.systems
+        in_blocks=plan.in_blocks,
     )
 
 

@@ -29,8 +29,8 @@ from pentathlon.study.plan import Boot, Plan, Step, canonical_json
 MOST_BOOTS = 10_000
 SHOWN_DIGITS = 12
 """Digits of a SHA-256 that are shown; the journal has them all."""
-MOST_NAMED = 4
-"""Files of one system and tool that a note names."""
+MOST_NAMED = 2
+"""Files of one system that a note names; `results show` lists them all."""
 
 
 def read_imported(directory: Path) -> list[Imported]:
@@ -123,21 +123,25 @@ def _line(record: Record) -> bytes:
 
 
 def _notes(records: Sequence[Imported]) -> Iterable[str]:
-    """Where everything came from, for the reader of each report."""
-    groups: dict[tuple[str, str], list[Imported]] = {}
+    """Where everything came from, one sentence for each system; the journal has every file."""
+    systems: dict[str, list[Imported]] = {}
     for record in records:
-        version = "" if record.tool_version is None else f" {record.tool_version}"
-        tool = f"{record.tool}{version or ', version not known'}"
-        groups.setdefault((record.system, tool), []).append(record)
-    for (system, tool), own in groups.items():
-        files = list(dict.fromkeys((one.file, one.sha256[:SHOWN_DIGITS]) for one in own))
-        named = [f"{name} (SHA-256 {digits}…)" for name, digits in files[:MOST_NAMED]]
-        if more := len(files) - MOST_NAMED:
-            named += [f"and {more} more"] if more > 0 else []
+        systems.setdefault(record.system, []).append(record)
+    for system, own in systems.items():
+        tools = dict.fromkeys(tool_text(one) for one in own)
+        files = dict.fromkeys((one.file, one.sha256[:SHOWN_DIGITS]) for one in own)
+        named = [f"{name} (SHA-256 {digits}…)" for name, digits in files][:MOST_NAMED]
+        more = len(files) - len(named)
+        rest = f" and {count_text(more, 'more file')}" if more else ""
         yield (
-            f"Imported, not measured here: {system}, {count_text(len(own), 'boot')} by {tool}, "
-            f"from {', '.join(named)}."
+            f"Imported, not measured here: {system}, {count_text(len(own), 'boot')} by "
+            f"{', '.join(tools)}, from {', '.join(named)}{rest}."
         )
+
+
+def tool_text(record: Imported) -> str:
+    """A tool with its version."""
+    return f"{record.tool} {record.tool_version or '(version not known)'}"
 
 
 def catalog_of(records: Sequence[Imported]) -> Catalog:

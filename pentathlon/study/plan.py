@@ -108,6 +108,13 @@ class Plan(_Part):
         """SHA-256 of the canonical JSON, as 64 hex digits."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the boots of a block belong together: those of other tools where it was said."""
+        return not self.study.imported or all(
+            bool(self.targets[system.name].get("in_blocks")) for system in self.study.systems
+        )
+
     def install_of(self, block: int) -> int:
         """The install that a block boots, from 0: each has an equal share of the blocks, in order.
 

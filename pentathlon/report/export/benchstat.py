@@ -24,6 +24,8 @@ def to_benchstat(evaluation: Evaluation) -> str:
 
 
 def _lines(evaluation: Evaluation) -> Iterator[str]:
+    if evaluation.study.unfinished:
+        yield f"unfinished: {one_line(evaluation.study.unfinished)}"
     directions: dict[str, set[str]] = {}
     for row in evaluation.rows:
         directions.setdefault(_unit(row), set()).add(row.direction)

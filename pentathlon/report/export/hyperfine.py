@@ -31,7 +31,9 @@ def to_hyperfine(evaluation: Evaluation) -> str:
     ]
     if not results:
         raise ExportError("no metric of this result is a time, and hyperfine's format holds times")
-    return json_document(json.dumps({"results": results}, indent=2, ensure_ascii=False)) + "\n"
+    unfinished = evaluation.study.unfinished
+    document = ({"unfinished": unfinished} if unfinished else {}) | {"results": results}
+    return json_document(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _result(row: Row, summary: Summary) -> dict[str, Any]:
