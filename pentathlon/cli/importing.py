@@ -97,7 +97,6 @@ def import_(
         options = _options(extractor, measure or [], case or [], boots or blocks, entry)
         place = block if block is not None else boot
         in_blocks = block is not None or bool(blocks)
-        into.parent.mkdir(parents=True, exist_ok=True)
         # Everything is read before anything is made, so that a bad file leaves no directory.
         texts = [_text(path) for path in files]
         extracted = [
@@ -111,10 +110,12 @@ def import_(
             source = _Source(extractor.name, path.name, digest, system)
             for record in _records(source, found, first, in_blocks=in_blocks):
                 if (why := objection([*known, *new], record)) is not None:
-                    mend(into, known)
+                    if known:
+                        with Lock(into):
+                            mend(into, known)
                     raise InputError(one_line(str(path)) + complaint(f" {why}"))
                 new.append(record)
-        into.mkdir(exist_ok=True)
+        into.mkdir(parents=True, exist_ok=True)
         with Lock(into):
             if read_imported(into) != known:
                 raise InputError(f"{into} was written by another import meanwhile; import again")

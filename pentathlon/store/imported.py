@@ -98,8 +98,6 @@ def mend(directory: Path, records: Sequence[Imported]) -> None:
     Raises:
         StoreError: the directory cannot be written.
     """
-    if not records:
-        return
     start = next(read_journal(directory))
     plan = plan_of(directory.resolve().name, records)
     if not isinstance(start, RunStart) or plan.hash() != start.plan_hash:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import zlib
@@ -80,8 +81,11 @@ def test_an_import_is_a_whole_result(here: Path) -> None:
     assert result.study.imported
     [note] = result.notes()
     assert note.startswith(
-        "Imported, not measured here: linux-6.1, 1 boot by fio 3.33, from fio.js"
+        "Imported, not measured here: linux-6.1, 1 boot by fio 3.33, from fio.json (SHA-256 "
     )
+    shown = done("results", "show", into)
+    assert hashlib.sha256((FILES / "fio.json").read_bytes()).hexdigest() in shown
+    assert "none: imported, not measured here" in shown and "stopping" not in shown
     assert result.inventory().is_empty()
     samples = result.samples()
     assert samples["counted"].all()
@@ -195,6 +199,7 @@ def test_every_command_on_results_works(here: Path, options: tuple[str, ...]) ->
     assert "Imported, not measured here" in page
     assert ("not measured in blocks" in page) is not bool(options)
     assert "Timed batch" not in page and "Order of the boots" not in page
+    assert "inventories of the systems do not differ" not in page
 
 
 def test_commands_that_need_a_run_say_why_they_cannot(here: Path) -> None:
@@ -292,8 +297,8 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(
 ) -> None:
     table(here / "t.csv", 1)
     (here / "latin.csv").write_bytes(b"time\n\xe4\n")
-    assert said in refused("import", *words, "--system", "a", "--into", "r")
-    assert not (here / "r").exists()
+    assert said in refused("import", *words, "--system", "a", "--into", "new/r")
+    assert not (here / "new").exists()
 
 
 def test_names_of_systems_are_plain(here: Path) -> None:

@@ -81,5 +81,13 @@ def test_benchstat_has_a_line_for_each_boot(evaluation: Evaluation) -> None:
     assert text.count("system: ") == len(evaluation.systems)
 
 
+def test_what_is_unfinished_says_so(evaluation: Evaluation) -> None:
+    study = evaluation.study.model_copy(update={"unfinished": "cut off"})
+    cut = evaluation.model_copy(update={"study": study})
+    assert json.loads(to_hyperfine(cut))["unfinished"] == "cut off"
+    assert to_benchstat(cut).startswith("unfinished: cut off\n")
+    assert "unfinished" not in to_hyperfine(evaluation) + to_benchstat(evaluation)
+
+
 def test_each_is_a_format_of_the_report() -> None:
     assert {"hyperfine", "bmf", "benchstat"} <= set(files.FORMATS)
