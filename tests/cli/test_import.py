@@ -14,6 +14,9 @@ from typer.testing import CliRunner, Result
 from pentathlon.cli.main import app
 from pentathlon.evaluate import evaluate
 from pentathlon.evaluate.comparability import NOT_IN_BLOCKS
+from pentathlon.evaluate.estimators.ratio import delta_log
+from pentathlon.evaluate.results.gate import of_evaluation
+from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.safeio.checksum import sealed, unsealed
 from pentathlon.store.query import load_result
@@ -121,6 +124,15 @@ def test_files_without_boots_are_one_boot_each_and_judged_unpaired(here: Path) -
     shown = done("compare", into)
     assert "judged unpaired" in shown and "speed %\n" not in shown
     assert "paired block" not in shown
+
+
+def test_the_gate_asks_welch_whether_unpaired_boots_are_not_worse(here: Path) -> None:
+    evaluation = evaluate(load_result(two_systems(here)))
+    rule = Rule(1.0, 0.95)
+    for percent, most in ((50.0, 1e-6), (1.0, None)):
+        [entry] = of_evaluation(evaluation, rule, delta_log(percent))
+        assert entry.p_not_worse is not None
+        assert entry.p_not_worse < most if most else entry.p_not_worse > 0.5
 
 
 def test_files_in_blocks_are_judged_paired(here: Path) -> None:
