@@ -59,6 +59,11 @@ def show(result: Result, half_width_percent: float) -> None:
     Raises:
         InputError: the result has too few blocks, iterations or systems.
     """
+    if result.study.imported:
+        raise InputError(
+            f"{result.path} cannot serve as a pilot: it was imported, and what its runs cost is "
+            "not known"
+        )
     unfinished.say(result.unfinished)
     samples = result.samples()
     pilot = Pilot(result, counted(samples), _costs(samples), _boot_seconds(result, samples))

@@ -53,6 +53,11 @@ COMMANDS = {
         "report",
         "REPORT_HELP",
     ),
+    "import": Entry(
+        "Import results of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf or CSV.",
+        "pentathlon.cli.importing",
+        "import_",
+    ),
     "packets": Entry(
         "Show the trials between two hosts, or export the packets of one.",
         "pentathlon.cli.packets",

@@ -58,7 +58,10 @@ def report(
     formats: Annotated[
         str,
         typer.Option(
-            "--format", "-f", help="Formats with commas: html, csv, markdown, latex, json."
+            "--format",
+            "-f",
+            help="Formats with commas: html, csv, markdown, latex, json, hyperfine, bmf, "
+            "benchstat.",
         ),
     ] = "html",
     directory: Annotated[
@@ -75,6 +78,7 @@ def report(
 ) -> None:
     with domain_errors():
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+        from pentathlon.report.export.refusal import ExportError  # noqa: PLC0415
 
         rules = judging.Judging(delta, confidence, declared or (), weights or (), only or ())
         wanted = reporting.parse_formats(formats)
@@ -91,7 +95,7 @@ def report(
                 typer.launch(file.resolve().as_uri())
         for what, error in done.faults:
             err.print(f"{what} could not be written", markup=False, soft_wrap=True)
-            raise error
+            raise InputError(str(error)) if isinstance(error, ExportError) else error
         raise typer.Exit(done.status)
 
 

@@ -24,6 +24,7 @@ from pentathlon.study.problems import did_you_mean
 
 HTML = "report.html"
 
+
 T = TypeVar("T")
 
 

@@ -17,6 +17,7 @@ from pentathlon.cli.exits import domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.directory import RESULTS
+from pentathlon.store.imported import tool_text
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text
 
@@ -151,10 +152,13 @@ def _show(result: Result) -> None:
     grid.add_row("started", one.started[:19].replace("T", " ") + " UTC")
     spared = f", {one.not_needed} not needed" if one.not_needed else ""
     grid.add_row("state", f"{one.state}, {one.finished} of {count_text(one.steps, 'step')}{spared}")
-    grid.add_row("stopping", study.procedure.stopping.words(len(result.plan.blocks)))
+    if not study.imported:
+        grid.add_row("stopping", study.procedure.stopping.words(len(result.plan.blocks)))
     if result.enough is not None:
         grid.add_row("", f"stopped: {result.enough}")
-    grid.add_row("agent", f"{result.plan.agent['version']} (build {result.plan.agent['build']})")
+    agent = result.plan.agent
+    measured = f"{agent['version']} (build {agent['build']})"
+    grid.add_row("agent", "none: imported, not measured here" if study.imported else measured)
     grid.add_row("plan hash", one.plan_hash)
     if one.state == "unfinished":
         grid.add_row("go on with", f"pentathlon run --resume {result.path}")
@@ -164,6 +168,9 @@ def _show(result: Result) -> None:
     if result.plan.preparation:
         out.print()
         out.print(preparationview.table(result))
+    if study.imported:
+        out.print()
+        out.print(_files(result))
     failures = result.failures()
     if not failures.is_empty():
         out.print()
@@ -196,6 +203,18 @@ def _systems(result: Result) -> Table:
             str(counted.height),
             str(own.filter(~pl.col("counted")).height),
         )
+    return table
+
+
+def _files(result: Result) -> Table:
+    """The files that were imported."""
+    table = Table(title="Files", title_justify="left", box=None, pad_edge=False)
+    for name in ("system", "block" if result.plan.in_blocks else "boot", "tool", "file", "SHA-256"):
+        table.add_column(name, header_style="dim", overflow="fold")
+    for one in result.imports():
+        part = f" ({one.part})" if one.part else ""
+        file = one_line(f"{one.file}{part}")
+        table.add_row(one.system, str(one.block + 1), tool_text(one), file, one.sha256)
     return table
 
 

@@ -16,6 +16,13 @@ MEMORY_TOLERANCE = 0.05
 """Kernels keep different shares of the memory for themselves: up to 5 % is the same machine."""
 
 
+NOT_IN_BLOCKS = (
+    "the systems were not measured in blocks and are judged unpaired: whatever changed between "
+    "their measurements counts as a difference between them, what changes from boot to boot widens "
+    "the intervals, and no mean over all metrics is given"
+)
+
+
 def layer_caution(system: SystemFacts, reference: SystemFacts) -> str | None:
     """The sentence on every row of a comparison across layers."""
     if system.layer == reference.layer:
@@ -23,9 +30,15 @@ def layer_caution(system: SystemFacts, reference: SystemFacts) -> str | None:
     return f"compares layers {reference.layer} and {system.layer}, not kernels"
 
 
-def pair_cautions(system: SystemFacts, reference: SystemFacts) -> tuple[str, ...]:
-    """What qualifies every row of one comparison, one sentence each."""
-    found: list[str] = []
+def pair_cautions(
+    system: SystemFacts, reference: SystemFacts, *, in_blocks: bool = True
+) -> tuple[str, ...]:
+    """What qualifies every row of one comparison, one sentence each.
+
+    Args:
+        in_blocks: the boots of a block belong together.
+    """
+    found: list[str] = [] if in_blocks else [NOT_IN_BLOCKS]
     layers = layer_caution(system, reference)
     if layers is not None:
         found.append(layers)

@@ -12,10 +12,17 @@ import numpy.typing as npt
 from pentathlon.evaluate import comparability, published
 from pentathlon.evaluate.diagnostics.disagreement import OPPOSED, means_oppose
 from pentathlon.evaluate.diagnostics.serial_correlation import dependence
-from pentathlon.evaluate.diagnostics.stability import instability, separated
-from pentathlon.evaluate.effects import Tested, contradiction, holds_zero, single, whole_effect
+from pentathlon.evaluate.diagnostics.stability import instability, of_boots, separated
+from pentathlon.evaluate.effects import (
+    Tested,
+    contradiction,
+    holds_zero,
+    single,
+    unpaired,
+    whole_effect,
+)
 from pentathlon.evaluate.estimate import Series
-from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.independent import Independent, independent
 from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
 from pentathlon.evaluate.failures import FirstFailures
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
@@ -24,6 +31,7 @@ from pentathlon.evaluate.planning.alpha_spending import Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims, Verdict, decide, words
 from pentathlon.evaluate.wording import SPEED, Wording
+from pentathlon.study.counting import count_text
 
 Values = npt.NDArray[np.float64]
 
@@ -71,6 +79,8 @@ class Judge:
     reference: SystemFacts
     failures: Sequence[Failure]
     rule: Rule
+    in_blocks: bool = True
+    """The boots of a block belong together; else every boot stands for itself."""
 
     @cached_property
     def _known(self) -> FirstFailures:
@@ -90,7 +100,7 @@ class Judge:
                 if objections[pair.key] is None and _complete(pair) and not _has_zero(pair)
             ]
         )
-        every = comparability.pair_cautions(self.system, self.reference)
+        every = comparability.pair_cautions(self.system, self.reference, in_blocks=self.in_blocks)
         comparisons = {}
         for pair in pairs:
             own = comparability.parameter_caution(pair.workload, self.system, self.reference)
@@ -115,9 +125,9 @@ class Judge:
 
     def _test(self, pairs: Sequence[Pair]) -> dict[str, Tested]:
         """Declared rows by Holm's procedure, exploratory ones by that of Benjamini and Hochberg."""
-        paired = {pair.key: _paired(pair) for pair in pairs}
+        paired = {pair.key: self._row(pair) for pair in pairs}
         levels = self._levels(pairs)
-        enough = [pair for pair in pairs if len(paired[pair.key].units) >= FEWEST_BLOCKS]
+        enough = [pair for pair in pairs if paired[pair.key].count >= FEWEST_BLOCKS]
         found: dict[str, Tested] = {}
         for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
             own = [pair for pair in enough if pair.declared is declared]
@@ -134,11 +144,15 @@ class Judge:
 
     def _levels(self, pairs: Sequence[Pair]) -> Levels:
         """What looks and few blocks cost, by the row that has most of them."""
-        done = (len(_paired(pair).units) for pair in pairs if _complete(pair) and _has_ratios(pair))
+        done = (self._row(pair).count for pair in pairs if _complete(pair) and _has_ratios(pair))
         return self.rule.levels(max(done, default=0))
 
     def _families(
-        self, rows: Sequence[Paired], weights: Values, levels: Levels, procedure: Procedure
+        self,
+        rows: Sequence[Paired | Independent],
+        weights: Values,
+        levels: Levels,
+        procedure: Procedure,
     ) -> Iterator[Tested]:
         """Three families over the same rows: different, beyond ±δ, within ±δ."""
         delta, rate = self.rule.delta, self.rule.rate
@@ -147,9 +161,9 @@ class Judge:
             overall = [levels.overall(one) for one in p_values]
             return procedure(np.array(overall), weights, rate)
 
-        different = select([ratio.p_different(row.units) for row in rows])
-        beyond = select([ratio.p_beyond(row.units, delta) for row in rows])
-        equivalent = select([ratio.p_equivalent(row.units, delta) for row in rows])
+        different = select([row.p_different() for row in rows])
+        beyond = select([row.p_beyond(delta) for row in rows])
+        equivalent = select([row.p_equivalent(delta) for row in rows])
         for place, row in enumerate(rows):
             yield Tested(
                 row,
@@ -188,15 +202,13 @@ class Judge:
                 yield objection
 
     def _verdict(self, pair: Pair, done: Tested, cautions: tuple[str, ...]) -> Comparison:
-        """A row with at least two paired blocks."""
+        """A row with at least two units of inference."""
         effect = whole_effect(done, self.rule)
         verdict, reason = decide(done.claims, effect.mean, pair.kind), ""
-        units = done.paired.units
-        assert effect.checks is not None
-        trouble = instability(units) or dependence(effect.checks.p_serial)
+        trouble, agreement = _trouble(done.row, effect)
         if trouble is not None:
-            if verdict.is_shown and separated(units):
-                cautions = (*cautions, f"{trouble}, but every block agrees on the direction")
+            if verdict.is_shown and agreement:
+                cautions = (*cautions, f"{trouble}, but {agreement}")
             else:
                 verdict, reason = Verdict.UNSTABLE, trouble
         elif verdict is Verdict.INCONCLUSIVE and not holds_zero(effect):
@@ -216,7 +228,7 @@ class Judge:
         )
 
     def _untested(self, pair: Pair, objection: str | None, cautions: tuple[str, ...]) -> Comparison:
-        """A row that is invalid, missing on a side, or has fewer than two paired blocks."""
+        """A row that is invalid, missing on a side, or has fewer than two units of inference."""
         effect: Effect | None = None
         if objection is not None:
             verdict, reason = Verdict.INVALID, objection
@@ -224,8 +236,12 @@ class Judge:
             verdict, reason = Verdict.NOT_MEASURED, self._why_missing(pair)
         elif _has_zero(pair):
             verdict, reason = Verdict.INCONCLUSIVE, "a boot counted zero, which has no ratio"
+        elif isinstance(row := self._row(pair), Independent):
+            verdict, effect = Verdict.INCONCLUSIVE, unpaired(row)
+            few = count_text(row.count, "boot")
+            reason = f"{few} on one side; an interval needs at least {FEWEST_BLOCKS} on each"
         else:
-            verdict, paired = Verdict.INCONCLUSIVE, _paired(pair)
+            verdict, paired = Verdict.INCONCLUSIVE, row
             effect = single(paired) if len(paired.blocks) else None
             reason = (
                 f"{len(paired.blocks)} paired blocks; an interval needs at least {FEWEST_BLOCKS}"
@@ -241,6 +257,12 @@ class Judge:
             reason=reason,
             cautions=cautions,
         )
+
+    def _row(self, pair: Pair) -> Paired | Independent:
+        assert pair.system is not None and pair.reference is not None
+        if self.in_blocks:
+            return pair_blocks(pair.system, pair.reference)
+        return independent(pair.system, pair.reference)
 
     def _why_missing(self, pair: Pair) -> str:
         sentences = []
@@ -268,9 +290,15 @@ def _complete(pair: Pair) -> bool:
     return pair.system is not None and pair.reference is not None
 
 
-def _paired(pair: Pair) -> Paired:
-    assert pair.system is not None and pair.reference is not None
-    return pair_blocks(pair.system, pair.reference)
+def _trouble(row: Paired | Independent, effect: Effect) -> tuple[str | None, str]:
+    """What makes a row unstable, or None; and what would outweigh it, "" if nothing does."""
+    if isinstance(row, Independent):
+        found = (instability(np.log(one)) for one in (row.system, row.reference))
+        trouble = next((of_boots(text) for text in found if text is not None), None)
+        return trouble, "every boot of one is better than all of the other" if row.apart else ""
+    assert effect.checks is not None
+    trouble = instability(row.units) or dependence(effect.checks.p_serial)
+    return trouble, "every block agrees on the direction" if separated(row.units) else ""
 
 
 def _has_ratios(pair: Pair) -> bool:

@@ -93,6 +93,8 @@ def trim(value: float) -> str:
 SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "ns": ((1e9, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs")),
     "MB/s": ((1e4, 1e3, "GB/s"),),
+    "B/s": ((1e10, 1e9, "GB/s"), (1e6, 1e6, "MB/s"), (1e3, 1e3, "kB/s")),
+    "bit/s": ((1e10, 1e9, "Gbit/s"), (1e6, 1e6, "Mbit/s"), (1e3, 1e3, "kbit/s")),
 }
 """Unit -> (smallest value, divisor, unit to show), largest first."""
 

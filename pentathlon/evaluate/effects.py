@@ -8,6 +8,7 @@ import numpy as np
 
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.checks import checks, disagreement
+from pentathlon.evaluate.estimators.independent import Independent
 from pentathlon.evaluate.estimators.paired import Paired
 from pentathlon.evaluate.model import Effect
 from pentathlon.evaluate.planning.alpha_spending import Levels
@@ -17,12 +18,12 @@ from pentathlon.evaluate.verdict import Claims
 
 @dataclass(frozen=True)
 class Tested:
-    """A row with enough paired blocks: its ratios, its level, its claims.
+    """A row with enough units of inference: its ratios, its level, its claims.
 
     `level` is that of the family's procedure; `levels` translates it to the look at hand.
     """
 
-    paired: Paired
+    row: Paired | Independent
     level: float
     levels: Levels
     claims: Claims
@@ -30,7 +31,9 @@ class Tested:
 
 def whole_effect(done: Tested, rule: Rule) -> Effect:
     """The effect of a row with at least two units of inference."""
-    paired, sample = done.paired, done.paired.units
+    if isinstance(done.row, Independent):
+        return _independent_effect(done.row, done, rule)
+    paired, sample = done.row, done.row.units
     own, level = done.levels.nominal(rule.rate), done.levels.nominal(done.level)
     low, high = ratio.t_interval(sample, own)
     adjusted_low, adjusted_high = ratio.t_interval(sample, level)
@@ -51,11 +54,32 @@ def whole_effect(done: Tested, rule: Rule) -> Effect:
     )
 
 
+def _independent_effect(row: Independent, done: Tested, rule: Rule) -> Effect:
+    """The effect of two sets of boots. The checks beside a t interval of blocks have no place."""
+    estimate = row.estimate
+    own, level = done.levels.nominal(rule.rate), done.levels.nominal(done.level)
+    low, high = estimate.interval(own)
+    adjusted_low, adjusted_high = estimate.interval(level)
+    return unpaired(row).model_copy(
+        update={
+            "low_percent": ratio.percent(low),
+            "high_percent": ratio.percent(high),
+            "adjusted_confidence": 1.0 - done.level,
+            "adjusted_low_percent": ratio.percent(adjusted_low),
+            "adjusted_high_percent": ratio.percent(adjusted_high),
+            "p_different": done.levels.overall(row.p_different()),
+            "p_equivalent": done.levels.overall(row.p_equivalent(rule.delta)),
+            "mde_percent": ratio.percent(row.detectable(level)),
+            "nominal_confidence": 1.0 - own,
+        }
+    )
+
+
 def contradiction(effect: Effect, done: Tested, rule: Rule) -> str | None:
     """Where the estimates beside the t interval say otherwise, in words, or None."""
     if effect.checks is None or effect.low_percent is None or effect.high_percent is None:
         return None
-    level, units = done.levels.nominal(rule.rate), len(done.paired.units)
+    level, units = done.levels.nominal(rule.rate), done.row.count
     return disagreement(effect.checks, effect.low_percent, effect.high_percent, units, level)
 
 
@@ -87,4 +111,26 @@ def single(paired: Paired) -> Effect:
         mde_percent=None,
         installs=paired.installs,
         units=tuple(paired.units.tolist()) if paired.installs > 1 else (),
+    )
+
+
+def unpaired(row: Independent) -> Effect:
+    """The ratio of the means of two sets of boots, without any claim; no block has a ratio."""
+    better, worse = np.log(row.system), np.log(row.reference)
+    sign = 1.0 if row.direction == "higher" else -1.0
+    mean = sign * float(better.mean() - worse.mean())
+    return Effect(
+        blocks=row.count,
+        log_ratios=(),
+        mean=mean,
+        sd=None,
+        percent=ratio.percent(mean),
+        low_percent=None,
+        high_percent=None,
+        adjusted_confidence=None,
+        adjusted_low_percent=None,
+        adjusted_high_percent=None,
+        p_different=None,
+        p_equivalent=None,
+        mde_percent=None,
     )

@@ -88,7 +88,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     study = plan.study
     rule = Rule.declared(study)
     judgements = {
-        system.name: Judge(system, systems[0], failures, rule).judge(
+        system.name: Judge(system, systems[0], failures, rule, facts.in_blocks).judge(
             _pairs(keys, everything, system.name, study, titles)
         )
         for system in systems[1:]
@@ -120,6 +120,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
+    # A mean of rows is that of each block; without blocks there is nothing to take it in.
     aggregates = tuple(
         find_whole(
             rows,
@@ -134,6 +135,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             else known_floor.block_ratios(),
         ).model_copy(update={"guards": _guards(plan, system, systems[0])})
         for system in systems[1:]
+        if facts.in_blocks
     )
     claimed = {name: claimed_caches(inventories_of.get(name, Inventory())) for name in names}
     return Evaluation(
@@ -141,9 +143,9 @@ def evaluate(result: ResultLike) -> Evaluation:
         systems=systems,
         areas=areas,
         pairs=tuple(
-            _pair(system, systems[0], judgements[system.name], rows, areas).model_copy(
-                update={"calibrated": _calibrated(held[system.name])}
-            )
+            _pair(
+                system, systems[0], judgements[system.name], rows, areas, in_blocks=facts.in_blocks
+            ).model_copy(update={"calibrated": _calibrated(held[system.name])})
             for system in systems[1:]
         ),
         rows=rows,
@@ -330,6 +332,8 @@ def _pair(
     result: Judgement,
     rows: Sequence[Row],
     areas: Sequence[str],
+    *,
+    in_blocks: bool,
 ) -> PairSummary:
     of_areas: dict[str, list[str]] = {area: [] for area in areas}
     for row in rows:
@@ -347,7 +351,7 @@ def _pair(
             )
             for area in areas
         ),
-        cautions=comparability.pair_cautions(system, reference),
+        cautions=comparability.pair_cautions(system, reference, in_blocks=in_blocks),
     )
 
 

@@ -154,6 +154,8 @@ def study_facts(plan: Plan, stopped: str | None = None, unfinished: str = "") ->
         stopped=stopped,
         unfinished=unfinished,
         declared=study.evaluation.declared,
+        imported=study.imported,
+        in_blocks=plan.in_blocks,
     )
 
 

@@ -66,6 +66,10 @@ class StudyFacts(Frozen):
     """What the study is about; everything if None."""
     post_hoc: tuple[PostHoc, ...] = ()
     """What is not as the study planned it; () for the planned judgement."""
+    imported: bool = False
+    """Other tools measured it: nothing is known of a procedure, and the inventories are empty."""
+    in_blocks: bool = True
+    """The boots of a block belong together: ratios are those of paired blocks, else of boots."""
 
 
 class SystemFacts(Frozen):

@@ -1,8 +1,9 @@
 """What "more" of a metric is called: faster, better, or plainly more of something.
 
 A time or a rate has a speed, so a ratio of two of them is told as "12 % faster". A share, such as
-loss, has no speed: it is better or worse. Context (what the work took of the system, how well a
-clock is known) is no score at all: there is more or less of it, and nothing is said of good or bad.
+loss, or a size has no speed: it is better or worse. Context (what the work took of the system, how
+well a clock is known) is no score at all: there is more or less of it, and nothing is said of good
+or bad.
 """
 
 from __future__ import annotations
@@ -49,4 +50,4 @@ def wording(role: str, unit: str) -> Wording:
     """The words for a metric, by its role in the catalog and its unit."""
     if role == CONTEXT:
         return _COUNT if unit in COUNTS else _SIZE if unit in SIZES else _OTHER
-    return QUALITY if unit in SHARES else SPEED
+    return QUALITY if unit in SHARES | SIZES else SPEED

@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, ClassVar, TypeAlias
 
+from pentathlon.procedure import imported
 from pentathlon.protocol.events import AnyEvent, JsonObject, Message, WrongEvent, read
 from pentathlon.safeio.clipping import described
 
@@ -139,6 +140,33 @@ class BootEnd(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Record):
+    """What one boot of a system was in a file of another tool.
+
+    Attributes:
+        tool: its name, such as "fio".
+        tool_version: None where the file does not name it.
+        file: the file's name, without its folder.
+        sha256: of the file's bytes.
+        part: which part of the file it is, such as one system of several; "" for all of it.
+        in_blocks: the user says that the boot is one of a block, with the same of other systems.
+        values: for each metric and case an object with `workload`, `workload_title`, `metric`,
+            `title`, `unit`, `direction`, `role`, `zero_allowed`, `case`, `values` and `place`.
+    """
+
+    kind: ClassVar[str] = "imported"
+    block: int
+    system: str
+    tool: str
+    tool_version: str | None
+    file: str
+    sha256: str
+    part: str
+    in_blocks: bool
+    values: list[JsonObject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoppedEarly(Record):
     """The stopping rule is met: the blocks from number `blocks` (counted from 0) are not needed."""
 
@@ -171,6 +199,7 @@ KINDS: Mapping[str, type[Record]] = {
         BootStart,
         AgentEvent,
         BootEnd,
+        Imported,
         StoppedEarly,
         RunEnd,
     )
@@ -209,6 +238,8 @@ def from_json(document: Mapping[str, Any]) -> Record:
     if missing:
         raise ValueError(f'record "{kind}" lacks {", ".join(missing)}')
     members = {name: document[name] for name in names if name in document}
+    if record is Imported:
+        imported.check(members)
     if record is AgentEvent:
         members["event"] = _message(document["event"])
     return record(**members)

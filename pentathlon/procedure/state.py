@@ -29,6 +29,7 @@ from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
     BootStart,
+    Imported,
     Preparation,
     Record,
     RunEnd,
@@ -261,6 +262,8 @@ class RunState:
             boot.attempt = _Attempt(record.attempt, list(record.steps))
         elif isinstance(record, BootEnd):
             self._boot_end(record)
+        elif isinstance(record, Imported):
+            self._imported(record)
         elif isinstance(record, Preparation):
             self._preparation(record)
         elif isinstance(record, StoppedEarly):
@@ -285,6 +288,15 @@ class RunState:
                 if isinstance(reported, dict) and isinstance(reported.get("value"), bool):
                     return bool(reported["value"])
         return None
+
+    def _imported(self, record: Imported) -> None:
+        """What another tool measured is done."""
+        boot = self.boots[record.block, record.system]
+        boot.attempts = 1
+        workloads = {one["workload"] for one in record.values}
+        for number in boot.steps:
+            if self.plan.steps[record.system][number].workload in workloads:
+                boot.finished.setdefault(number, 0)
 
     def _preparation(self, record: Preparation) -> None:
         if record.state != "end" or record.outcome in ("interrupted", "again"):

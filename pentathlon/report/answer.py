@@ -176,16 +176,19 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         ),
         default=0,
     )
+    counted = count_text(blocks, "paired block")
+    if not study.in_blocks:
+        counted = f"{count_text(blocks, 'boot')} or more of each system"
     parts = []
     if pair.rows and not pair.selected:
         parts.append(
             f"Differences were looked for at {confidence} confidence {_together(pair.rows)}, "
-            f"in {count_text(blocks, 'paired block')}."
+            f"in {counted}."
         )
     elif pair.rows:
         parts.append(
             f"Each difference holds at {confidence} confidence {_together(pair.rows)}, "
-            f"from {count_text(blocks, 'paired block')}: if the two were equally fast everywhere, "
+            f"from {counted}: if the two were equally fast everywhere, "
             f"a study like this one would call any of them different in at most {error} of cases."
         )
     if study.post_hoc:

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import BootEnd, Record, RunStart
+from pentathlon.procedure.records import BootEnd, Imported, Record, RunStart
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol.events import Packets
 from pentathlon.safeio.checksum import SealError, sealed, unsealed
@@ -190,6 +190,12 @@ class Result:
             else json.loads(row["value_json"])
             for row in last.iter_rows(named=True)
         }
+
+    def imports(self) -> list[Imported]:
+        """What was imported from other tools, in its order; [] of what was measured here."""
+        if not self.planned.imported:
+            return []
+        return [one for one in read_journal(self.path) if isinstance(one, Imported)]
 
     def notes(self) -> list[str]:
         """Sentences that the run noted when it began, such as why a fallback was run."""

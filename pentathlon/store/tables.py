@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from pentathlon.procedure.records import AgentEvent, BootStart, Record, RunStart
+from pentathlon.procedure.records import AgentEvent, BootStart, Imported, Record, RunStart
 from pentathlon.procedure.state import BootState, RunState
 from pentathlon.protocol.events import (
     SERVED,
@@ -36,6 +36,12 @@ from pentathlon.study.plan import Plan, canonical_json
 ADAPTERS = {"graphics_adapter": "graphics.adapter", "graphics_window": "graphics.window"}
 """`counter` events that say what a graphics workload found when it began (docs/graphics.md), and
 where they stand in the inventory: the parameters of a workload may choose among adapters."""
+
+
+NO_PROCEDURE = dict.fromkeys(
+    ("iterations", "warmup", "processes", "sample_ms", "timeout_s", "order", "workload_order")
+)
+"""Columns of a planned step that are not known where another tool measured it."""
 
 
 class TableBuilder:
@@ -74,6 +80,8 @@ class TableBuilder:
                 self.boots[record.block, record.system, record.attempt] = record
             elif isinstance(record, AgentEvent):
                 self._event(record)
+            elif isinstance(record, Imported):
+                self._imported(record)
             self.state.apply(record)
 
     def _event(self, record: AgentEvent) -> None:
@@ -115,6 +123,37 @@ class TableBuilder:
             row["value"] = value
             row["batch"] = batch
             self._append("samples", self._samples, row)
+
+    def _imported(self, record: Imported) -> None:
+        """Values of another tool: what beside them is not known is null."""
+        system = self.plan.study.system(record.system)
+        steps = self.plan.steps[record.system]
+        planned = self.state.boots[record.block, record.system].steps
+        numbers = {steps[number].workload: number for number in planned}
+        for one in record.values:
+            case, case_json = self._case(one["workload"], one["case"])
+            row = {
+                "step": numbers[one["workload"]],
+                "system": record.system,
+                "target": system.target,
+                "layer": self.plan.targets[record.system]["layer"],
+                "install": "0",
+                "block": record.block,
+                "boot": boot_id(record.block, record.system, 0),
+                "attempt": 0,
+                "workload": one["workload"],
+                "metric": one["metric"],
+                "case": case,
+                "case_json": case_json,
+                "key": metric_key(one["workload"], one["metric"], case),
+                "unit": one["unit"],
+                "direction": one["direction"],
+                "phase": "measure",
+                "utc": record.utc,
+            }
+            for iteration, value in enumerate(one["values"]):
+                values = {"iteration": iteration, "value": float(value)}
+                self._append("samples", self._samples, row | values)
 
     def _histogram(self, record: AgentEvent, event: Histogram) -> None:
         row = self._row(record, event, event.metric)
@@ -269,6 +308,7 @@ class TableBuilder:
                         "workload_order": order,
                         **step.model_dump(exclude={"parameters"}),
                         "parameters_json": canonical_json(step.parameters),
+                        **(NO_PROCEDURE if system.imported else {}),
                         "state": self._step_state(boot, number),
                     }
                 )

@@ -19,6 +19,7 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -54,6 +55,22 @@ class OneOf:
 
 KINDS = OneOf(registry.names)
 """The kinds of target that a system can name."""
+
+IMPORTED = {"imported": True}
+"""The context in which a plan is read whose systems were measured by another tool; no study file is
+read in it."""
+
+
+IMPORTED_TARGET = registry.IMPORTED.name
+"""The kind of these systems, and their layer."""
+
+
+def _kind(value: Any, info: ValidationInfo) -> Any:
+    """The name of a kind."""
+    if value == IMPORTED_TARGET and info.context == IMPORTED:
+        return value
+    return KINDS.check(value)
+
 
 JOINABLE = OneOf(lambda: registry.names(lambda kind: kind.joinable))
 """Those whose hosts can be of two kinds, and can have an emulated link between them."""
@@ -162,7 +179,7 @@ class System(Table):
     model_config = ConfigDict(extra="allow")
 
     name: SystemName
-    target: Annotated[str, KINDS, BeforeValidator(KINDS.check)]
+    target: Annotated[str, KINDS, BeforeValidator(_kind)]
     title: str | None = None
     """Text for reports; the name if it is missing."""
     cpus: tuple[int, ...] | None = None
@@ -235,6 +252,11 @@ class System(Table):
     def kind(self) -> Kind:
         """Its kind of target."""
         return registry.kind_of(self.target)
+
+    @property
+    def imported(self) -> bool:
+        """Whether another tool measured it: it has figures, and nothing that can be booted."""
+        return self.target == IMPORTED_TARGET
 
     @property
     def peer_kind(self) -> Kind:
@@ -447,6 +469,11 @@ class Study(Table):
         if isinstance(value, list | tuple) and not value:
             raise ValueError("the list is empty; at least one is needed")
         return tuple(value) if isinstance(value, list) else value
+
+    @property
+    def imported(self) -> bool:
+        """Whether its systems were measured by other tools; nothing of it is a procedure then."""
+        return all(system.imported for system in self.systems)
 
     def system(self, name: str) -> System:
         """The system of that name.

@@ -22,7 +22,14 @@ from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
 from pentathlon.study.limits import check_steps
-from pentathlon.study.model import Procedure, Study, Suite, System, WorkloadChoice
+from pentathlon.study.model import (
+    IMPORTED,
+    Procedure,
+    Study,
+    Suite,
+    System,
+    WorkloadChoice,
+)
 from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
 
 FORMAT = 1
@@ -102,6 +109,13 @@ class Plan(_Part):
         """SHA-256 of the canonical JSON, as 64 hex digits."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the boots of a block belong together: those of other tools where it was said."""
+        return not self.study.imported or all(
+            bool(self.targets[system.name].get("in_blocks")) for system in self.study.systems
+        )
+
     def install_of(self, block: int) -> int:
         """The install that a block boots, from 0: each has an equal share of the blocks, in order.
 
@@ -124,7 +138,7 @@ class Plan(_Part):
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f"this is no plan of format {FORMAT}")
         try:
-            plan = cls.model_validate_json(text)
+            plan = cls.model_validate_json(text, context=IMPORTED)
         except ValidationError as error:
             first = error.errors()[0]
             raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
@@ -148,6 +162,9 @@ class Plan(_Part):
             raise ValueError(f"its preparation names {extra[0]}, its study has {known}")
         for number, block in enumerate(self.blocks, start=1):
             booted = sorted(boot.system for boot in block)
+            if self.study.imported:
+                self._check_imported(number, block)
+                continue
             if booted != names:
                 raise ValueError(f"block {number} boots {', '.join(booted)}, its study has {known}")
             for boot in block:
@@ -155,6 +172,21 @@ class Plan(_Part):
                     raise ValueError(
                         f"block {number} does not run each step of {boot.system} exactly once"
                     )
+
+    def _check_imported(self, number: int, block: tuple[Boot, ...]) -> None:
+        """Systems that other tools measured need not have equally many boots, nor the same steps
+        in each of them.
+
+        Raises:
+            ValueError: a system or a step is there twice, or is none of the study.
+        """
+        booted = [boot.system for boot in block]
+        if len(set(booted)) != len(booted) or not set(booted) <= self.steps.keys():
+            raise ValueError(f"block {number} has {', '.join(booted)}, each once is right")
+        for boot in block:
+            known = set(range(len(self.steps[boot.system])))
+            if len(set(boot.steps)) != len(boot.steps) or not set(boot.steps) <= known:
+                raise ValueError(f"block {number} has steps of {boot.system} that are none")
 
 
 def canonical_json(value: Any) -> str:

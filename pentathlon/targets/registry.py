@@ -7,10 +7,14 @@ from collections.abc import Callable
 from importlib import import_module
 
 from pentathlon import targets
+from pentathlon.targets import imported
 from pentathlon.targets.descriptor import Kind
 
 ORDER = ("local", "netns", "uml", "gvisor", "qemu", "ssh", "wine")
 """The order of kinds in sentences and lists; those that are not named here follow."""
+
+IMPORTED = imported.KIND
+"""The kind of systems that other tools measured, which no list has and no study file can name."""
 
 _known: dict[str, Kind] = {}
 
@@ -32,12 +36,12 @@ def find(name: str) -> Kind | None:
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of that name.
+    """The kind of that name, that of imported systems too, which is in no list.
 
     Raises:
         KeyError: no kind has it.
     """
-    return _known[name]
+    return IMPORTED if name == IMPORTED.name else _known[name]
 
 
 def kinds() -> tuple[Kind, ...]:

@@ -42,8 +42,8 @@ READS = {
 }
 """Command -> the ways in which it reads a result."""
 
-GOES_ON = {"run"}
-"""Commands that take a result to end its run."""
+GOES_ON = {"run", "import"}
+"""Commands that take a result to end its run, or to add to one that has no run."""
 
 
 @pytest.fixture(scope="module")

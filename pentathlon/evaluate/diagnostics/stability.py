@@ -57,6 +57,11 @@ def instability(log_ratios: Values) -> str | None:
     return None
 
 
+def of_boots(instability: str) -> str:
+    """The words of `instability` where boots were given that no block pairs."""
+    return instability.replace("blocks' ratios", "boots").replace("blocks", "boots")
+
+
 def separated(log_ratios: Values) -> bool:
     """Whether every block agrees on which system is faster."""
     return bool(np.all(log_ratios > 0) or np.all(log_ratios < 0))

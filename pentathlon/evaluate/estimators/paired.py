@@ -35,6 +35,23 @@ class Paired:
     installs: int
     """Pairs of installs; with one of them the blocks are the units."""
 
+    @property
+    def count(self) -> int:
+        """Units of inference."""
+        return len(self.units)
+
+    def p_different(self) -> float:
+        """Two-sided p value of "the mean log-ratio is 0"."""
+        return ratio.p_different(self.units)
+
+    def p_beyond(self, delta: float) -> float:
+        """Smallest level whose interval lies wholly beyond ±delta."""
+        return ratio.p_beyond(self.units, delta)
+
+    def p_equivalent(self, delta: float) -> float:
+        """Smallest level whose interval lies inside ±delta."""
+        return ratio.p_equivalent(self.units, delta)
+
 
 def pair_blocks(system: Series, reference: Series) -> Paired:
     """The blocks that both systems have, in block order."""

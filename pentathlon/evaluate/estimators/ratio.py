@@ -41,7 +41,7 @@ def standard_error(sample: Values) -> float:
     return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
 
 
-def t_quantile(level: float, freedom: int) -> float:
+def t_quantile(level: float, freedom: float) -> float:
     """Two-sided critical value of Student's t: P(|T| > t) = level (Student 1908)."""
     return float(special.stdtrit(freedom, 1.0 - level / 2.0))
 
@@ -92,7 +92,7 @@ def p_beyond(sample: Values, delta: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _noncentrality(freedom: int, level: float) -> float:
+def _noncentrality(freedom: float, level: float) -> float:
     """Noncentrality of t at which |T| exceeds its critical value with probability POWER."""
     critical = t_quantile(level, freedom)
     low, high = 0.0, 2.0 * critical + 10.0
@@ -113,8 +113,12 @@ def detectable(sample: Values, level: float) -> float:
     δ = λ s/√n, where λ is the noncentrality at which P(T' > t) = 0.8 (Cohen 1988, section 2.4; the
     far tail is left out). It depends on the estimated s, so it is an estimate itself.
     """
-    error = standard_error(sample)
-    return 0.0 if error == 0.0 else _noncentrality(len(sample) - 1, level) * error
+    return detectable_by(standard_error(sample), len(sample) - 1, level)
+
+
+def detectable_by(error: float, freedom: float, level: float) -> float:
+    """The same from a standard error and its degrees of freedom."""
+    return 0.0 if error == 0.0 else _noncentrality(freedom, level) * error
 
 
 def percent(log_ratio: float) -> float:

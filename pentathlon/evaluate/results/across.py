@@ -14,7 +14,7 @@ import numpy as np
 from pentathlon.evaluate.cases import case_text, order
 from pentathlon.evaluate.comparability import checksum_objection
 from pentathlon.evaluate.diagnostics.exclude import exclude
-from pentathlon.evaluate.diagnostics.stability import instability
+from pentathlon.evaluate.diagnostics.stability import instability, of_boots
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.welch import Estimate, welch
@@ -261,9 +261,7 @@ def _judge(
     trouble = next((text for one in logs if (text := instability(one)) is not None), None)
     apart = max(map(min, logs)) > min(map(max, logs))
     if trouble is not None and not (verdict.is_shown and apart):
-        return Verdict.UNSTABLE, trouble.replace("blocks' ratios", "boots").replace(
-            "blocks", "boots"
-        )
+        return Verdict.UNSTABLE, of_boots(trouble)
     return verdict, ""
 
 

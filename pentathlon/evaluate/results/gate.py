@@ -9,10 +9,10 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from pentathlon.evaluate.estimators.ratio import delta_log
-from pentathlon.evaluate.estimators.welch import paired
+from pentathlon.evaluate.estimators.welch import Estimate, paired, welch
 from pentathlon.evaluate.evaluation import evaluate
 from pentathlon.evaluate.frozen import Frozen
-from pentathlon.evaluate.model import Evaluation, PostHoc
+from pentathlon.evaluate.model import Comparison, Evaluation, PostHoc, Row
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.results.across import Across
 from pentathlon.evaluate.rule import Rule
@@ -119,7 +119,9 @@ def of_evaluation(evaluation: Evaluation, rule: Rule, delta: float) -> list[Entr
         for one in row.comparisons:
             effect = one.effect
             p_value = None
-            if effect is not None and len(effect.sample) > 1:
+            if not evaluation.study.in_blocks:
+                p_value = _independent(row, one, evaluation.study.reference, rule, delta)
+            elif effect is not None and len(effect.sample) > 1:
                 levels = rule.levels(done[one.system])
                 p_value = paired(np.array(effect.sample), levels).p_not_worse(delta)
             found.append(
@@ -136,6 +138,19 @@ def of_evaluation(evaluation: Evaluation, rule: Rule, delta: float) -> list[Entr
                 )
             )
     return found
+
+
+def _independent(
+    row: Row, one: Comparison, reference: str, rule: Rule, delta: float
+) -> float | None:
+    """The same from boots that no block pairs; None with fewer than two on a side."""
+    if one.effect is None or one.effect.p_different is None:
+        return None
+    sides = [summary for name in (one.system, reference) if (summary := row.summary(name))]
+    own, other = (np.array([boot.value for boot in side.boot_means]) for side in sides)
+    found = welch(own, other, row.direction)
+    levels = rule.levels(min(len(own), len(other)))
+    return Estimate(found.mean, found.error, found.freedom, levels).p_not_worse(delta)
 
 
 def of_across(found: Across) -> list[Entry]:

@@ -18,8 +18,9 @@ def headings(evaluation: Evaluation) -> list[str]:
     """Column headings of the tables for reading."""
     names = [system.name for system in evaluation.systems]
     found = ["Metric", *names, "Unit"]
+    of = "paired blocks" if evaluation.study.in_blocks else "unpaired boots"
     for name in names[1:]:
-        found += [f"Diff % of means {name}", f"Speed % of paired blocks {name}", f"Verdict {name}"]
+        found += [f"Diff % of means {name}", f"Speed % of {of} {name}", f"Verdict {name}"]
     return found
 
 

@@ -1,6 +1,7 @@
-"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation.
+"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation, and the
+formats of hyperfine, Bencher and benchstat.
 
-CSV and JSON hold every number in full precision; Markdown and LaTeX are for reading and round.
+Markdown and LaTeX are for reading and round; the others hold numbers in full precision.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from pathlib import Path
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import posthoc
+from pentathlon.report.export.bencher import to_bencher
+from pentathlon.report.export.benchstat import to_benchstat
 from pentathlon.report.export.comma_separated import to_csv
 from pentathlon.report.export.document import to_json
+from pentathlon.report.export.hyperfine import to_hyperfine
 from pentathlon.report.export.latex import to_latex
 from pentathlon.report.export.markdown import to_markdown
+from pentathlon.report.export.refusal import ExportError
 from pentathlon.store.files import write_whole
 
 MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
@@ -22,15 +27,14 @@ MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
     "markdown": ("evaluation.md", to_markdown),
     "latex": ("evaluation.tex", to_latex),
     "json": ("evaluation.json", to_json),
+    "hyperfine": ("evaluation.hyperfine.json", to_hyperfine),
+    "bmf": ("evaluation.bmf.json", to_bencher),
+    "benchstat": ("evaluation.benchstat.txt", to_benchstat),
 }
 """Each format's file and its writer."""
 
 FORMATS = ("html", *MAKERS)
 """What `write` can make; "html" is the report as a page."""
-
-
-class ExportError(Exception):
-    """A format is unknown; the text is one sentence."""
 
 
 def write(
@@ -45,7 +49,7 @@ def write(
         The files, in the order of the formats.
 
     Raises:
-        ExportError: a format is unknown; nothing is written then.
+        ExportError: a format is unknown, and nothing is written then; or one cannot hold it.
         OSError: a file cannot be written.
     """
     wanted = list(dict.fromkeys(formats))

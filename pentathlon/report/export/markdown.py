@@ -54,6 +54,8 @@ def to_markdown(evaluation: Evaluation) -> str:
             lines.append(f"- {markdown(text)}")
         lines.append("")
     marked = f", {posthoc.MARK}" if study.post_hoc else ""
-    blocks = count_text(study.blocks, "block")
-    lines.append(f"Plan `{study.plan_hash}`, seed {study.seed}, {blocks}{marked}.")
+    how = f"seed {study.seed}, {count_text(study.blocks, 'block')}"
+    if study.imported:
+        how = "imported" if study.in_blocks else "imported, judged unpaired"
+    lines.append(f"Plan `{study.plan_hash}`, {how}{marked}.")
     return "\n".join(lines) + "\n"

@@ -98,12 +98,18 @@ def render(evaluation: Evaluation, console: Console, full: bool = False) -> None
     console.print(
         Text(
             f"\nδ = {percent_text(study.delta_percent)}, confidence "
-            f"{percent_text(study.confidence * 100)}, {count_text(study.blocks, 'block')}, "
-            f"seed {study.seed}, "
+            f"{percent_text(study.confidence * 100)}, {_measured(evaluation)}, "
             f"plan {study.plan_hash[:12]}{f', {posthoc.MARK}' if study.post_hoc else ''}",
             style="dim",
         )
     )
+
+
+def _measured(evaluation: Evaluation) -> str:
+    study = evaluation.study
+    if study.imported:
+        return f"imported{'' if study.in_blocks else ', judged unpaired'}"
+    return f"{count_text(study.blocks, 'block')}, seed {study.seed}"
 
 
 def _decision(one: Decision, console: Console) -> None:
@@ -181,7 +187,8 @@ class _Table:
         if self.other is not None:
             if exact:
                 table.add_column("Diff %\nof means", justify="right", no_wrap=True)
-            table.add_column("speed %\nof blocks", justify="right", no_wrap=True)
+            of = "blocks" if self.evaluation.study.in_blocks else "boots"
+            table.add_column(f"speed %\nof {of}", justify="right", no_wrap=True)
             if exact:
                 table.add_column("interval", justify="right", no_wrap=True)
             table.add_column("verdict", overflow="fold", min_width=12)
@@ -334,7 +341,12 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
         return
     sentences = [
         "Diff % is the difference of the means shown, in the unit's own direction; speed % is the "
-        "mean of the ratios in paired blocks, + where the system is faster"
+        + (
+            "mean of the ratios in paired blocks"
+            if evaluation.study.in_blocks
+            else "ratio of the geometric means of the boots, unpaired"
+        )
+        + ", + where the system is faster"
     ]
     if any(one.within_one_percent is False for row in evaluation.rows for one in row.summaries):
         sentences.append("* a boot deviates by more than 1 % from the mean")

@@ -1,0 +1,21 @@
+"""The tools whose results are read."""
+
+from __future__ import annotations
+
+from pentathlon.exchange.results import (
+    bmf,
+    comma_separated,
+    fio,
+    hyperfine,
+    iperf3,
+    pgbench,
+    pts,
+    sysbench,
+)
+from pentathlon.exchange.results.rows import Extractor
+
+EXTRACTORS: dict[str, Extractor] = {
+    one.EXTRACTOR.name: one.EXTRACTOR
+    for one in (fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf, comma_separated)
+}
+"""By the names that the user gives them."""
