@@ -157,6 +157,10 @@ class PairTarget(Target):
                     f'a host of the target "{target.kind}" cannot be given them; leave them out'
                 )
 
+    def supply(self, supplies: tuple[Supply, ...]) -> None:
+        super().supply(supplies)
+        self.inner.supply(supplies)
+
     def describe(self) -> dict[str, Any]:
         own = self.inner.describe()
         remarks = [f"forwarding: {remark}" for remark in self.forwarding_remarks]

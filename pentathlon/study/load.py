@@ -16,6 +16,8 @@ from pydantic import ValidationError
 from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
+from pentathlon.study.commands.entries import clashes, extended
+from pentathlon.study.commands.include import Included, include
 from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
@@ -24,6 +26,7 @@ from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mea
 from pentathlon.study.traces import expand
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import EVERY
+from pentathlon.targets.supplies import Supply, SupplyError, collect
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,13 @@ class LoadedStudy:
         file: the study file, absolute.
         text: its content.
         study: the model.
+        supplies: the files of its commands.
     """
 
     file: Path
     text: str
     study: Study
+    supplies: tuple[Supply, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -69,8 +74,22 @@ def load_study(
         StudyError: the file cannot be read or is wrong; every problem is listed, with its line.
     """
     text = _read(file)
-    study = parse_study(text, file, catalog, alone=alone, traces=traces)
-    return LoadedStudy(file.resolve(), text, study)
+    study, included = _parse(text, file, catalog, alone=alone, traces=traces)
+    supplies, problems = _supplies(study, file.parent)
+    if problems:
+        raise _error(file, text, problems, included)
+    return LoadedStudy(file.resolve(), text, study, tuple(supplies))
+
+
+def _supplies(study: Study, directory: Path) -> tuple[list[Supply], list[Problem]]:
+    """The files of the study's commands, and what is wrong with them."""
+    supplies, problems = [], []
+    for place, own in enumerate(study.workloads):
+        try:
+            supplies.append(collect(own.id, own.files, directory))
+        except SupplyError as error:
+            problems.append(Problem(("workload", place, "files", error.place), str(error)))
+    return supplies, problems
 
 
 def parse_study(
@@ -86,6 +105,17 @@ def parse_study(
     Raises:
         StudyError: as `load_study`.
     """
+    return _parse(text, file, catalog, alone=alone, traces=traces)[0]
+
+
+def _parse(
+    text: str,
+    file: Path,
+    catalog: Catalog | None,
+    *,
+    alone: bool,
+    traces: Mapping[str, str] | None,
+) -> tuple[Study, Included]:
     try:
         document = parse_toml(text)
     except TomlError as error:
@@ -93,20 +123,26 @@ def parse_study(
     if large := list(oversized(document)):
         locator = Locator(text)
         raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in large])
+    included = include(document, file.parent)
     missing = list(expand(document, file.parent, traces or {}))
     study, problems = _validate(document)
-    problems += missing
+    problems += [*missing, *included.problems]
     broken = {problem.path for problem in problems}
     problems = [problem for problem in problems if not _own_key_follows(problem.path, broken)]
     if study is not None:
         later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
-            later += check_catalog(study, catalog)
+            later += clashes(catalog, study.workloads)
+            later += check_catalog(study, extended(catalog, study.workloads))
         problems += [problem for problem in later if not _follows(problem.path, broken)]
     if problems or study is None:
-        locator = Locator(text)
-        raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in problems])
-    return study
+        raise _error(file, text, problems, included)
+    return study, included
+
+
+def _error(file: Path, text: str, problems: Iterable[Problem], included: Included) -> StudyError:
+    locator = Locator(text)
+    return StudyError(file, [included.located(problem, locator) for problem in problems])
 
 
 def _read(file: Path) -> str:

@@ -10,20 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeGuard
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     TypeAdapter,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
+from pentathlon.study.commands.model import OwnWorkload
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.problems import listing
@@ -70,6 +73,9 @@ SystemName: TypeAlias = Annotated[
 ]
 Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Size: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$")]
+
+OWN_SUITE = "commands"
+"""The suite of a study that has commands and names no suite."""
 
 REALTIME_POLICIES: frozenset[str] = frozenset({"fifo", "rr"})
 
@@ -440,6 +446,36 @@ class Study(Table):
     """Area or workload id -> its weight in the answer; what is not named has 1."""
     systems: tuple[System, ...] = Field(alias="system")
     suites: tuple[Suite, ...] = Field(alias="suite")
+    include: tuple[str, ...] = ()
+    """Files, relative to this one, whose `[[workload]]` tables belong to the study."""
+    workloads: tuple[OwnWorkload, ...] = Field(alias="workload", default=())
+    """Commands of the user's own, those of included files too."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _suite_of_own(cls, value: Any) -> Any:
+        """A study that names no suite measures every command that it has."""
+        if not isinstance(value, dict) or "suite" in value or "suites" in value:
+            return value
+        own = value.get("workload")
+        ids = [one.get("id") for one in own if isinstance(one, dict)] if _is_list(own) else []
+        if not ids or not all(isinstance(one, str) for one in ids):
+            return value
+        return {**value, "suite": [{"name": OWN_SUITE, "workloads": list(dict.fromkeys(ids))}]}
+
+    @field_validator("include", "workloads", mode="before")
+    @classmethod
+    def _tuples(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    @model_serializer(mode="wrap")
+    def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A study without commands is written as before there were any, so plans keep their hash."""
+        written: dict[str, Any] = handler(self)
+        for name in ("include", "workload", "workloads"):
+            if name in written and not written[name]:
+                del written[name]
+        return written
 
     @field_validator("systems", "suites", mode="before")
     @classmethod
@@ -447,6 +483,10 @@ class Study(Table):
         if isinstance(value, list | tuple) and not value:
             raise ValueError("the list is empty; at least one is needed")
         return tuple(value) if isinstance(value, list) else value
+
+    def command(self, workload: str) -> OwnWorkload | None:
+        """The command of that id; None: the workload is the agent's."""
+        return next((one for one in self.workloads if one.id == workload), None)
 
     def system(self, name: str) -> System:
         """The system of that name.
@@ -458,6 +498,10 @@ class Study(Table):
             if system.name == name:
                 return system
         raise KeyError(name)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def parse_scheduler(text: str) -> tuple[Policy, int]:

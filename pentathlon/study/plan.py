@@ -16,13 +16,23 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
+from pentathlon.study.commands.cases import longest_s, request
+from pentathlon.study.commands.entries import extended
+from pentathlon.study.commands.model import OwnWorkload
 from pentathlon.study.limits import check_steps
 from pentathlon.study.model import Procedure, Study, Suite, System, WorkloadChoice
 from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
+from pentathlon.targets.supplies import Supply
 
 FORMAT = 1
 
@@ -72,6 +82,26 @@ class Boot(_Part):
     steps: tuple[int, ...]
 
 
+class SuppliedRecord(_Part):
+    """One file of a command."""
+
+    sha256: str
+    bytes: int
+    executable: bool
+
+
+class CommandRecord(_Part):
+    """What a command of the user's own is.
+
+    Attributes:
+        definition: SHA-256 of the canonical JSON of its `[[workload]]` table.
+        files: path in the directory of a run -> the file.
+    """
+
+    definition: str
+    files: dict[str, SuppliedRecord]
+
+
 class Plan(_Part):
     """Everything that decides a result.
 
@@ -83,6 +113,7 @@ class Plan(_Part):
         preparation: system -> what is done before it is measured; systems without steps are left
             out.
         blocks: for each block the boots, in order.
+        commands: id of a workload of the user's own -> what it is.
     """
 
     format: int = FORMAT
@@ -92,6 +123,20 @@ class Plan(_Part):
     steps: dict[str, tuple[Step, ...]]
     preparation: dict[str, tuple[PlannedStep, ...]] = {}
     blocks: tuple[tuple[Boot, ...], ...]
+    commands: dict[str, CommandRecord] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A plan without commands is written as before there were any, and keeps its hash."""
+        written: dict[str, Any] = handler(self)
+        if not written.get("commands", True):
+            del written["commands"]
+        return written
+
+    def command_of(self, step: Step) -> dict[str, Any] | None:
+        """The command of a step as the agent's request has it; None: it is the agent's own."""
+        own = self.study.command(step.workload)
+        return None if own is None else request(own, step.parameters)
 
     def canonical(self) -> str:
         """The plan as canonical JSON: keys sorted, no blanks, one line."""
@@ -168,18 +213,21 @@ def make_plan(
     catalog: Catalog,
     targets: Mapping[str, Mapping[str, Any]],
     blocks: int | None = None,
+    supplies: Sequence[Supply] = (),
 ) -> Plan:
     """Expand a study that has passed `check_catalog`.
 
     Args:
         targets: system -> description of its target.
         blocks: number of blocks instead of the study's, or the most of its stopping rule.
+        supplies: the files of its commands.
 
     Raises:
         ValueError: the stopping rule cannot work with so few blocks, or there are too many steps.
     """
     if blocks is not None:
         study = study.model_copy(update={"procedure": study.procedure.with_blocks(blocks)})
+    catalog = extended(catalog, study.workloads)
     steps = {system.name: _steps(study, system, catalog) for system in study.systems}
     check_steps(study.procedure.blocks, steps)
     return Plan(
@@ -197,7 +245,23 @@ def make_plan(
             if (prepared := _prepared(study, system))
         },
         blocks=tuple(_block(study, steps, block) for block in range(study.procedure.blocks)),
+        commands=_commands(study.workloads, supplies),
     )
+
+
+def _commands(
+    own: Sequence[OwnWorkload], supplies: Sequence[Supply]
+) -> dict[str, CommandRecord]:
+    files = {supply.workload: supply.record() for supply in supplies}
+    found = {}
+    for one in own:
+        text = canonical_json(one.model_dump(mode="json", by_alias=True))
+        document = {
+            "definition": hashlib.sha256(text.encode()).hexdigest(),
+            "files": files.get(one.id, {}),
+        }
+        found[one.id] = CommandRecord.model_validate(document)
+    return found
 
 
 def _prepared(study: Study, system: System) -> tuple[PlannedStep, ...]:
@@ -246,27 +310,39 @@ def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
                         continue
                     taken.add(workload.id)
                 chosen.append((suite, choice, workload))
-    return tuple(_step(study.procedure, system, *one) for one in chosen)
+    return tuple(
+        _step(study.procedure, system, *one, study.command(one[2].id)) for one in chosen
+    )
 
 
 def _step(
-    procedure: Procedure, system: System, suite: Suite, choice: WorkloadChoice, workload: Workload
+    procedure: Procedure,
+    system: System,
+    suite: Suite,
+    choice: WorkloadChoice,
+    workload: Workload,
+    command: OwnWorkload | None,
 ) -> Step:
     # A pattern's parameters reach only the workloads that have them.
     named = {k: v for k, v in choice.parameters.items() if workload.parameter(k) is not None}
     own = system.parameters.get(workload.id, {})
+    parameters = {**workload.defaults(), **named, **own}
+    iterations = _first(choice.iterations, procedure.iterations)
+    warmup = _first(choice.warmup, procedure.warmup)
+    limit_s = workload.timeout_s or 0.0
+    if command is not None:
+        # Each run has a limit of its own; that of the whole is for an agent that hangs.
+        limit_s = longest_s(command, parameters, iterations + warmup)
     return Step(
         suite=suite.name,
         workload=workload.id,
-        parameters={**workload.defaults(), **named, **own},
+        parameters=parameters,
         qualified=bool(own),
-        iterations=_first(choice.iterations, procedure.iterations),
-        warmup=_first(choice.warmup, procedure.warmup),
+        iterations=iterations,
+        warmup=warmup,
         processes=_first(choice.processes, procedure.processes),
         sample_ms=_first(choice.sample_ms, procedure.sample_ms),
-        timeout_s=_first(
-            choice.timeout_s, max(procedure.step_timeout_s, workload.timeout_s or 0.0)
-        ),
+        timeout_s=_first(choice.timeout_s, max(procedure.step_timeout_s, limit_s)),
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 from pentathlon.machine.cpus import AVAILABLE, cpu_names, resolve
 from pentathlon.machine.errors import TargetError
 from pentathlon.machine.system import SystemSpec
+from pentathlon.targets.supplies import Supply
 
 
 class Session(ABC):
@@ -93,6 +94,11 @@ class Target(ABC):
         self.state_dir = state_dir
         self.install: int | None = None
         """The install of a guest that is held, in a study with several."""
+        self.supplies: tuple[Supply, ...] = ()
+
+    def supply(self, supplies: tuple[Supply, ...]) -> None:
+        """Give the system files of the user's commands, in each of its boots."""
+        self.supplies = supplies
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

@@ -53,6 +53,7 @@ class Launch:
         environment: variables to add.
         placement: the request's `placement`, where the request itself says nothing.
         scratch: the request's `scratch`, where the request itself says nothing.
+        supplied: the request's `files`: where the files of commands lie on the system.
         files: descriptors that the system gets, by the same numbers.
         beside: processes of the session that serve the system.
     """
@@ -62,6 +63,7 @@ class Launch:
     environment: dict[str, str] = field(default_factory=dict)
     placement: dict[str, Any] = field(default_factory=dict)
     scratch: str | None = None
+    supplied: str | None = None
     files: Sequence[int] = ()
     beside: Sequence[subprocess.Popen[bytes]] = ()
 
@@ -220,6 +222,7 @@ class ProcessSession(Session):
         own = {
             "placement": self._launch.placement | asked,
             "scratch": request.get("scratch") or self._launch.scratch,
+            "files": request.get("files") or self._launch.supplied,
         }
         # What is not said is left out, so that the agent's own defaults hold.
         rest = {key: value for key, value in request.items() if key not in own}

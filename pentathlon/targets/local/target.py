@@ -18,6 +18,7 @@ from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.contract import Session
 from pentathlon.targets.local.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
+from pentathlon.targets.supplies import FILES, stage
 
 
 class LocalTarget(PlacedTarget):
@@ -71,6 +72,7 @@ class LocalTarget(PlacedTarget):
         journal = UndoJournal(self.state_dir)
         try:
             scratch = launch.scratch_directory(self.system.scratch, journal)
+            supplied = stage(self.supplies, scratch / FILES)
             group = self.settings.apply(journal)
             return ProcessSession(
                 self.name,
@@ -78,6 +80,7 @@ class LocalTarget(PlacedTarget):
                     command=launch.wrap(self.command(), group=group, nice=self.settings.nice),
                     placement=self.settings.placement(),
                     scratch=str(scratch),
+                    supplied=None if supplied is None else str(supplied),
                 ),
                 journal,
             )

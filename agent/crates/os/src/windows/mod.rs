@@ -1,11 +1,13 @@
 //! The same on Windows: modules with the names of their counterparts have their functions.
 
+pub mod accounted;
 pub mod adapters;
 #[cfg(feature = "code")]
 pub mod child;
 pub mod condition;
 #[cfg(feature = "code")]
 pub mod descriptor;
+pub mod descendants;
 pub mod event;
 pub mod filesystem;
 pub mod futex;
