@@ -31,6 +31,7 @@ from pentathlon.targets import registry as kinds
 from pentathlon.targets.capabilities import CardTarget, FarTarget, PlacedTarget
 from pentathlon.targets.contract import Session, Target
 from pentathlon.targets.descriptor import End, Kind
+from pentathlon.targets.supplies import Supply
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.ends import (

@@ -230,13 +230,8 @@ def make_request(
         "seed": plan.study.seed,
         "inventory": True,
         **before,
-        "workloads": [_task(plan, step) for step in steps],
+        "workloads": [plan.task(step) for step in steps],
     }
-
-
-def _task(plan: Plan, step: Step) -> JsonObject:
-    command = plan.command_of(step)
-    return step.task() if command is None else step.task() | {"parameters": {}, "command": command}
 
 
 def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:

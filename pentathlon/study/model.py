@@ -185,6 +185,9 @@ class System(Table):
     """`ssh`: how to reach the machine."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
+    userland: str | None = None
+    """`uml`, `gvisor`, `qemu`: what commands find beside their files: "host" for this machine's root
+    directory, or an absolute path of another one; only for reading."""
     agent: str | None = None
     """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
     steps: tuple[PreparationStep, ...] | None = None
@@ -218,6 +221,21 @@ class System(Table):
     @classmethod
     def _steps(cls, value: Any) -> Any:
         return from_file(value)
+
+    @field_validator("userland")
+    @classmethod
+    def _userland(cls, value: str | None) -> str | None:
+        if value is not None and value != "host" and not value.startswith("/"):
+            raise ValueError('must be "host" or an absolute path of a directory')
+        return value
+
+    @model_serializer(mode="wrap")
+    def _without_userland(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A system without the key is written as before there was one; plans keep their hash."""
+        written: dict[str, Any] = handler(self)
+        if written.get("userland", "") is None:
+            del written["userland"]
+        return written
 
     @field_validator("scratch", "agent")
     @classmethod

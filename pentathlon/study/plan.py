@@ -133,10 +133,12 @@ class Plan(_Part):
             del written["commands"]
         return written
 
-    def command_of(self, step: Step) -> dict[str, Any] | None:
-        """The command of a step as the agent's request has it; None: it is the agent's own."""
+    def task(self, step: Step) -> dict[str, Any]:
+        """A step as an entry of the agent's request, with the command that it runs if it has one."""
         own = self.study.command(step.workload)
-        return None if own is None else request(own, step.parameters)
+        if own is None:
+            return step.task()
+        return step.task() | {"parameters": {}, "command": request(own, step.parameters)}
 
     def canonical(self) -> str:
         """The plan as canonical JSON: keys sorted, no blanks, one line."""

@@ -9,7 +9,7 @@ KIND = Kind(
     place="guest",
     renews="a virtual machine, its kernel, memory and root",
     needs="anybody; `kvm`: who may use `/dev/kvm`",
-    keys=("kernel", "memory", "accelerator"),
+    keys=("kernel", "memory", "accelerator", "userland"),
     required={"kernel": 'kernel = "6.1"'},
     forgets=True,
     end=End(link="tap", forwards=True),
