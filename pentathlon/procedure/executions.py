@@ -66,7 +66,9 @@ class Executions:
     def _of(self, run: Execution) -> OwnWorkload | None:
         return self._own[run.index] if run.index < len(self._own) else None
 
-    def _samples(self, run: Execution, own: OwnWorkload, document: JsonObject) -> Iterator[JsonObject]:
+    def _samples(
+        self, run: Execution, own: OwnWorkload, document: JsonObject
+    ) -> Iterator[JsonObject]:
         try:
             checksum = _checksum(run, own)
         except NoValue as error:
@@ -152,11 +154,11 @@ def _value(run: Execution, metric: OwnMetric) -> float:
         case "exit_status":
             return float(run.status)
         case "wall":
-            return run.wall_ns / 1e9
+            return run.wall_ns
         case "cpu":
             times = [run.counters.get(name) for name in ("cpu_user_ns", "cpu_system_ns")]
             if None not in times:
-                return sum(time for time in times if time is not None) / 1e9
+                return float(sum(time for time in times if time is not None))
     if metric.measure == "peak_memory" and run.peak_memory_bytes is not None:
         return float(run.peak_memory_bytes)
     raise _Missing(f"this system does not report {metric.measure} of a program")

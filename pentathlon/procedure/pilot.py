@@ -221,7 +221,9 @@ def _is_batch(event: AnyEvent) -> bool:
 
 
 def _case_of(event: AnyEvent) -> Case | None:
-    if isinstance(event, events.Measured | events.Execution | events.Picture | events.Packets | events.Files):
+    if isinstance(
+        event, events.Measured | events.Execution | events.Picture | events.Packets | events.Files
+    ):
         return event.case
     if isinstance(event, events.Progress | events.Error | events.Link):
         return event.case

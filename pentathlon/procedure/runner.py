@@ -186,9 +186,7 @@ class Runner:
         prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
         request = make_request(self.plan, steps, session_id, prepare)
         restarts = self.targets[boot.system].restarts
-        admission = of_request(
-            steps, self.catalog, session_id, prepare, self.plan.commands.keys()
-        )
+        admission = of_request(steps, self.catalog, session_id, prepare, self.plan.commands.keys())
         answers = session.run(request, *limits(steps, prepare))
         expanded = Executions(self.plan.study, steps).expanded(answers)
         for message in admission.admit(expanded):

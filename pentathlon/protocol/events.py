@@ -52,7 +52,17 @@ class Unknown:
 
 
 OfAgent: TypeAlias = (
-    Sample | Histogram | Execution | Progress | Inventory | Step | Picture | Counter | Log | Error | Done
+    Sample
+    | Histogram
+    | Execution
+    | Progress
+    | Inventory
+    | Step
+    | Picture
+    | Counter
+    | Log
+    | Error
+    | Done
 )
 """Events that answer a request."""
 OfPair: TypeAlias = Link | Packets | Files

@@ -77,9 +77,16 @@ def _commands(study: Study, supplies: Sequence[Supply]) -> Iterator[Named]:
         text = json.dumps(definition, sort_keys=True)
         digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
         around = (("setup", own.setup), ("prepare", own.prepare), ("cleanup", own.cleanup))
-        beside = "".join(f", {what} `{visible(' '.join(words))}`" for what, words in around if words)
+        beside = "".join(
+            f", {what} `{visible(' '.join(words))}`" for what, words in around if words
+        )
         what = f"the command `{visible(' '.join(own.command))}`{beside} ({own.id})"
         yield Named(EVERY_SYSTEM, what, "booted", digest)
+        for system in study.systems:
+            if (words := system.commands.get(own.id)) is not None:
+                digest = hashlib.sha256(f"{digest} {json.dumps(words)}".encode()).hexdigest()
+                what = f"the command `{visible(' '.join(words))}` instead ({own.id})"
+                yield Named(system.name, what, "booted", digest)
 
 
 def rights() -> str:

@@ -24,7 +24,11 @@ MOST_CASES = 100_000
 MOST_STEPS = 1_000_000
 """Of all boots of all blocks."""
 
-_OWN: dict[TomlPath, int] = {("system",): MOST_SYSTEMS, ("suite",): MOST_SUITES, ("workload",): MOST_OWN}
+_OWN: dict[TomlPath, int] = {
+    ("system",): MOST_SYSTEMS,
+    ("suite",): MOST_SUITES,
+    ("workload",): MOST_OWN,
+}
 
 
 def oversized(document: dict[str, Any]) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
-from pentathlon.study.commands.model import OwnWorkload
+from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.problems import listing
@@ -200,6 +200,8 @@ class System(Table):
     """`local`, `netns`: settings of the machine for this system. `ssh`: scheduler and nice."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
     """Workload id -> parameters that hold for this system only. Its rows are qualified as such."""
+    commands: dict[str, Words] = Field(default_factory=dict)
+    """Id of a workload of the study's own -> the command that runs it on this system."""
 
     @field_validator("cpus", mode="before")
     @classmethod
@@ -230,12 +232,20 @@ class System(Table):
         return value
 
     @model_serializer(mode="wrap")
-    def _without_userland(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A system without the key is written as before there was one; plans keep their hash."""
+    def _without_new_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A system without these keys is written as before there were any; plans keep their hash."""
         written: dict[str, Any] = handler(self)
-        if written.get("userland", "") is None:
-            del written["userland"]
+        for name in ("userland", "commands"):
+            if name in written and not written[name]:
+                del written[name]
         return written
+
+    @field_validator("commands", mode="before")
+    @classmethod
+    def _commands(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {k: tuple(words) if isinstance(words, list) else words for k, words in value.items()}
 
     @field_validator("scratch", "agent")
     @classmethod

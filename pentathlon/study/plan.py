@@ -50,6 +50,7 @@ class Step(_Part):
         parameters: every parameter of the workload, defaults filled in.
         qualified: the system gives the workload parameters of its own.
         timeout_s: longest time of one process of the workload, in seconds.
+        command: words of the system's own, instead of those of the workload's table.
     """
 
     suite: str
@@ -61,6 +62,15 @@ class Step(_Part):
     processes: int
     sample_ms: float
     timeout_s: float
+    command: tuple[str, ...] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_command(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A step without an own command is written as before there were any."""
+        written: dict[str, Any] = handler(self)
+        if written.get("command", "") is None:
+            del written["command"]
+        return written
 
     def task(self) -> dict[str, Any]:
         """The step as an entry of the agent's request."""
@@ -138,6 +148,8 @@ class Plan(_Part):
         own = self.study.command(step.workload)
         if own is None:
             return step.task()
+        if step.command is not None:
+            own = own.model_copy(update={"command": step.command})
         return step.task() | {"parameters": {}, "command": request(own, step.parameters)}
 
     def canonical(self) -> str:
@@ -251,9 +263,7 @@ def make_plan(
     )
 
 
-def _commands(
-    own: Sequence[OwnWorkload], supplies: Sequence[Supply]
-) -> dict[str, CommandRecord]:
+def _commands(own: Sequence[OwnWorkload], supplies: Sequence[Supply]) -> dict[str, CommandRecord]:
     files = {supply.workload: supply.record() for supply in supplies}
     found = {}
     for one in own:
@@ -312,9 +322,7 @@ def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
                         continue
                     taken.add(workload.id)
                 chosen.append((suite, choice, workload))
-    return tuple(
-        _step(study.procedure, system, *one, study.command(one[2].id)) for one in chosen
-    )
+    return tuple(_step(study.procedure, system, *one, study.command(one[2].id)) for one in chosen)
 
 
 def _step(
@@ -345,6 +353,7 @@ def _step(
         processes=_first(choice.processes, procedure.processes),
         sample_ms=_first(choice.sample_ms, procedure.sample_ms),
         timeout_s=_first(choice.timeout_s, max(procedure.step_timeout_s, limit_s)),
+        command=system.commands.get(workload.id),
     )
 
 

@@ -25,9 +25,7 @@ def filled(words: Sequence[str], case: Mapping[str, Any]) -> list[str]:
 def cases(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every combination of the parameters' values, the last parameter changing first."""
     lists = [value if isinstance(value, list | tuple) else [value] for value in parameters.values()]
-    return [
-        dict(zip(parameters, values, strict=True)) for values in itertools.product(*lists)
-    ]
+    return [dict(zip(parameters, values, strict=True)) for values in itertools.product(*lists)]
 
 
 def request(own: OwnWorkload, parameters: Mapping[str, Any]) -> dict[str, Any]:

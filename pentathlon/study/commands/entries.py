@@ -30,7 +30,9 @@ def clashes(catalog: Catalog, own: Sequence[OwnWorkload]) -> Iterator[Problem]:
     for place, one in enumerate(own):
         if one.area in areas:
             text = f'"{one.id}" is in the area "{one.area}", which has the agent\'s workloads'
-            yield Problem(("workload", place, "id"), f'{text}; call it "my.{one.id.split(".")[-1]}"')
+            yield Problem(
+                ("workload", place, "id"), f'{text}; call it "my.{one.id.split(".")[-1]}"'
+            )
         if one.id in seen:
             text = f'"{one.id}" is used twice; every workload needs its own id'
             yield Problem(("workload", place, "id"), text)
@@ -42,7 +44,7 @@ def entry(own: OwnWorkload) -> Workload:
     return Workload(
         id=own.id,
         area=own.area,
-        title=own.title or own.id,
+        title=own.title or own.name,
         summary=f"The command {' '.join(own.command)}",
         source="the study",
         parameters=[_parameter(name, values) for name, values in own.parameters.items()],
@@ -51,20 +53,20 @@ def entry(own: OwnWorkload) -> Workload:
             for name, values in own.parameters.items()
         ],
         metrics=[
-            *(_metric(one, "performance") for one in own.declared()),
-            *(_metric(one, "context") for one in own.beside()),
+            *(_metric(own, one, "performance") for one in own.declared()),
+            *(_metric(own, one, "context") for one in own.beside()),
         ],
         timeout_s=longest_s(own, own.parameters, 1),
         checksum=f"what {own.same} matches in the output" if own.same else "none",
     )
 
 
-def _metric(own: OwnMetric, role: str) -> Metric:
+def _metric(workload: OwnWorkload, own: OwnMetric, role: str) -> Metric:
     title = own.title or TITLES.get(own.measure or "", own.name)
     return Metric.model_validate(
         {
             "id": own.name,
-            "title": title,
+            "title": f"{workload.title or workload.name}: {title}",
             "unit": own.unit,
             "direction": own.better,
             "zero_allowed": own.zero_allowed,
@@ -75,7 +77,9 @@ def _metric(own: OwnMetric, role: str) -> Metric:
 
 def _parameter(name: str, values: Sequence[int | float | str]) -> Parameter:
     kinds = {type(one) for one in values}
-    kind = "list[string]" if kinds == {str} else "list[number]" if float in kinds else "list[integer]"
+    kind = (
+        "list[string]" if kinds == {str} else "list[number]" if float in kinds else "list[integer]"
+    )
     return Parameter.model_validate({"name": name, "type": kind, "default": list(values)})
 
 

@@ -15,7 +15,7 @@ Measure: TypeAlias = Literal["wall", "cpu", "peak_memory", "exit_status", "last_
 """What of a run is a value without a look into a text, and the last number of its output."""
 
 KNOWN_UNITS: Final[dict[str, str]] = {
-    "wall": "s", "cpu": "s", "peak_memory": "B", "exit_status": "status",
+    "wall": "ns", "cpu": "ns", "peak_memory": "B", "exit_status": "status",
 }  # fmt: skip
 """Units of what the system reports; in all of them less is better."""
 
@@ -147,9 +147,7 @@ class OwnWorkload(Table):
     metrics: tuple[OwnMetric, ...] = Field(default=(), alias="metric")
     """None: the wall time."""
 
-    @field_validator(
-        "files", "setup", "prepare", "command", "cleanup", "metrics", mode="before"
-    )
+    @field_validator("files", "setup", "prepare", "command", "cleanup", "metrics", mode="before")
     @classmethod
     def _lists(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
@@ -225,6 +223,11 @@ class OwnWorkload(Table):
             for one in took
             if one not in known and one not in names
         )
+
+    @property
+    def name(self) -> str:
+        """What its id ends with."""
+        return self.id.partition(".")[2]
 
     @property
     def any_status(self) -> bool:

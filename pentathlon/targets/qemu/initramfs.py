@@ -23,9 +23,7 @@ CONSOLE = (5, 1)
 """Device number of /dev/console, which the kernel opens before anything is mounted."""
 
 
-def build(
-    kernel: Kernel, agent: Path, wanted: Iterable[str], files: Path | None = None
-) -> bytes:
+def build(kernel: Kernel, agent: Path, wanted: Iterable[str], files: Path | None = None) -> bytes:
     """The archive with the agent, empty mount points and the modules that are wanted.
 
     Args:

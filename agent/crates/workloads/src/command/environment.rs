@@ -5,7 +5,8 @@ use super::directory;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Where programs are looked for on a system that does not say it.
+/// Where programs are looked for. The same on every system: with a search path of its own, one could
+/// run another program of the same name.
 const USUAL: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Begins the names of variables that mark the processes of a session.
@@ -14,9 +15,10 @@ const MARKS: &str = "PENTATHLON_";
 /// What a program of Windows cannot do without.
 const OF_WINDOWS: [&str; 3] = ["SYSTEMROOT", "COMSPEC", "PATHEXT"];
 
-/// The search path for programs.
+/// The search path for programs; Windows' own.
 pub fn path() -> OsString {
-    std::env::var_os("PATH").unwrap_or_else(|| USUAL.into())
+    let own = std::env::var_os("PATH").filter(|_| cfg!(windows));
+    own.unwrap_or_else(|| USUAL.into())
 }
 
 /// All variables of a run in a directory.

@@ -44,9 +44,8 @@ pub fn find(directory: &Path, words: &[String]) -> Result<PathBuf, Failure> {
         .find(|path| path.is_file())
         .ok_or_else(|| {
             Failure::Unsupported(format!(
-                "the program \"{}\" is missing: it is in no directory of the search path {}",
+                "the program \"{}\" is missing: it is in no directory of the search path",
                 visible(name),
-                visible(&places.to_string_lossy())
             ))
         })
 }
