@@ -37,6 +37,7 @@ from pentathlon.study.counting import count_text
 from pentathlon.study.plan import order_of
 from pentathlon.study.problems import Problem, StudyError
 from pentathlon.study.write import to_toml
+from pentathlon.targets import registry
 
 HELP = """Measure a command of your own on one system or several, and print the answer.
 
@@ -106,7 +107,10 @@ def try_command(
     on: Annotated[
         list[str] | None,
         typer.Option(
-            "--on", metavar="SYSTEM", help="A system; may be repeated.", show_default="local"
+            "--on",
+            metavar="SYSTEM",
+            help="A system; may be repeated.",
+            show_default="this machine"
         ),
     ] = None,
     limit: Annotated[
@@ -143,14 +147,15 @@ def try_command(
 ) -> None:
     with domain_errors(), Claims() as claims:
         most_s = _seconds(limit)
+        names = on or registry.names()[:1]
         chosen = _metric(metric, unit, higher=higher, lower=lower)
         try:
             found = [command(one, Path.cwd()) for one in commands(words)]
-            tables = [system(one) for one in on or ["local"]]
+            tables = [system(one) for one in names]
         except WordError as error:
             raise InputError(str(error)) from error
-        document = _document(found, tables, on or ["local"], chosen, same, file or [])
-        with _sentences(on or ["local"]), tempfile.TemporaryDirectory() as place:
+        document = _document(found, tables, names, chosen, same, file or [])
+        with _sentences(names), tempfile.TemporaryDirectory() as place:
             draft = Path(place) / "study.toml"
             ready, runs = _planned(draft, document, most_s, claims)
             if save is not None:
@@ -213,9 +218,9 @@ def _document(
                 own["commands"] = {WORKLOAD: one.words}
             systems.append(own)
     names = [one["name"] for one in systems]
-    for one in systems:
-        if names.count(one["name"]) > 1:
-            raise InputError(f'--on names "{one["name"]}" twice; each system is measured once')
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f'--on names "{name}" twice; each system is measured once')
     wanted = list(dict.fromkeys(path for one in found for path in one.files))
     wanted += [str(Path(path).absolute()) for path in files]
     own_workload: dict[str, Any] = {

@@ -51,14 +51,12 @@ def sentences(evaluation: Evaluation, row: Row) -> Iterator[tuple[str, int]]:
     """The answer for each system against the reference, and its sign; of one system alone, what it
     took."""
     reference = evaluation.study.reference
-    if not row.comparisons:
-        one = row.summary(reference)
-        if one is not None:
-            spread = (
-                "" if one.boot_sd is None else f", boots vary by {_share(one.boot_sd, one.mean)}"
-            )
-            blocks = count_text(one.boots, "boot")
-            yield f"{row.title} on {reference}: {_value(row, one.mean)}{spread} ({blocks}).", 0
+    alone = None if row.comparisons else row.summary(reference)
+    if alone is not None:
+        sd = alone.boot_sd
+        spread = "" if sd is None else f", boots vary by {_share(sd, alone.mean)}"
+        boots = count_text(alone.boots, "boot")
+        yield f"{row.title} on {reference}: {_value(row, alone.mean)}{spread} ({boots}).", 0
     for one in row.comparisons:
         yield _sentence(evaluation, row, one), one.verdict.sign
 

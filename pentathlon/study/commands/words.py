@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pentathlon.study.problems import did_you_mean
+from pentathlon.study.reach import Ssh
 from pentathlon.targets import registry
+from pentathlon.targets.descriptor import Kind
 
 WORKLOAD: Final = "try.command"
 """Id of the one workload."""
@@ -25,11 +27,9 @@ SYSTEM_DIRECTORIES: Final = (
 )  # fmt: skip
 """What lies there belongs to each system: it is not copied."""
 
-FIRST: Final = {"uml": "kernel", "qemu": "kernel", "ssh": "host"}
-"""Kind of target -> the key that what stands alone behind its colon is."""
-
-OF_SSH: Final = ("host", "user", "port", "key", "jump", "config", "reboot", "reboot_command")
 OF_SYSTEM: Final = ("kernel", "memory", "accelerator", "scratch", "userland", "agent")
+TEXTS: Final = {"kernel", "memory", "ssh.host"}
+"""Keys whose values are texts, whatever they look like."""
 
 
 class WordError(ValueError):
@@ -45,30 +45,33 @@ def system(text: str) -> dict[str, Any]:
     Raises:
         WordError: it names no kind of system, or a part is no KEY=VALUE.
     """
-    kind, _, rest = text.partition(":")
-    if registry.find(kind) is None:
+    name, _, rest = text.partition(":")
+    kind = registry.find(name)
+    if kind is None:
         known = registry.names()
-        raise WordError(f'"{kind}" is no kind of system{did_you_mean(kind, known)}')
-    table: dict[str, Any] = {"name": "", "target": kind}
+        raise WordError(f'"{name}" is no kind of system{did_you_mean(name, known)}')
+    table: dict[str, Any] = {"name": "", "target": name}
     parts = rest.split(",") if rest else []
     for place, part in enumerate(parts):
         key, equals, value = part.partition("=")
         if not equals:
-            first = FIRST.get(kind)
-            if place or first is None:
-                example = f"{kind}:{first or 'KEY'}" + ("" if first else "=VALUE")
-                raise WordError(f'"{part}" says nothing of a system; write it as {example}')
-            key, value = first, part
+            if place or kind.alone is None:
+                text = f'"{part}" says nothing of a system; write it as {name}:KEY=VALUE'
+                raise WordError(text)
+            key, value = kind.alone, part
         _put(table, kind, key, _value(key, value))
-    if registry.kind_of(kind).is_guest and kind != "wine":
+    if kind.takes("userland"):
         table.setdefault("userland", "host")
     return table
 
 
-def _put(table: dict[str, Any], kind: str, key: str, value: Any) -> None:
-    if kind == "ssh" and key in OF_SSH:
+def _put(table: dict[str, Any], kind: Kind, key: str, value: Any) -> None:
+    group, dot, inner = key.rpartition(".")
+    if kind.takes("ssh") and key in Ssh.model_fields:
         table.setdefault("ssh", {})[key] = value
-    elif key in OF_SYSTEM:
+    elif dot:
+        table.setdefault(group, {})[inner] = value
+    elif key in OF_SYSTEM or key in kind.own_keys:
         table[key] = value
     elif key == "cpus":
         table[key] = value if isinstance(value, list) else [value]
@@ -78,7 +81,7 @@ def _put(table: dict[str, Any], kind: str, key: str, value: Any) -> None:
 
 def _value(key: str, text: str) -> Any:
     """A value as TOML would have it."""
-    if key in {"kernel", "host", "memory"}:
+    if key in TEXTS:
         return text
     if key == "cpus":
         parts = text.split("+")

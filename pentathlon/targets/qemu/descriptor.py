@@ -10,6 +10,7 @@ KIND = Kind(
     renews="a virtual machine, its kernel, memory and root",
     needs="anybody; `kvm`: who may use `/dev/kvm`",
     keys=("kernel", "memory", "accelerator", "userland"),
+    alone="kernel",
     required={"kernel": 'kernel = "6.1"'},
     forgets=True,
     end=End(link="tap", forwards=True),

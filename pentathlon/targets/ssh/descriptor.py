@@ -10,6 +10,7 @@ KIND = Kind(
     renews="the agent's process; with `reboot` the machine's boot",
     needs="who may log in there without being asked",
     keys=("ssh",),
+    alone="ssh.host",
     required={"ssh": 'ssh = { host = "NAME" }'},
     # Those that the agent makes for itself, and that need no undoing over there.
     settings=("scheduler", "nice"),

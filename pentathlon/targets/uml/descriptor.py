@@ -10,6 +10,7 @@ KIND = Kind(
     renews="a kernel, its memory and its root directory",
     needs="anybody",
     keys=("kernel", "memory", "uml_args", "userland"),
+    alone="kernel",
     required={"kernel": 'kernel = "6.1"'},
     end=End(pair="sockets", link="packets", forwards=True),
     programs=(
