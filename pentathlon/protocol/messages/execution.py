@@ -47,7 +47,7 @@ class Execution(OfStep):
     iteration: Small
     wall_ns: Time
     status: Status
-    peak_memory_bytes: Unsigned | None
+    peak_memory_bytes: Unsigned | None = None
     output: Text
     output_bytes: Unsigned
     error: Text

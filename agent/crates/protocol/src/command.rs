@@ -20,6 +20,7 @@ pub const KEPT_ERROR: usize = 128 << 10;
 /// is nothing.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OwnCommand")]
 pub struct Command {
     /// Folder of its files in the request's `files`; null: it has none.
     #[serde(default)]
@@ -40,6 +41,7 @@ pub struct Command {
 /// One case of a command: its parameters with one value each.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "OwnCase")]
 pub struct CommandCase {
     #[serde(default)]
     pub case: Map<String, Value>,

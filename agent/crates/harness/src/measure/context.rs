@@ -7,9 +7,7 @@ use crate::counters::{Counters, Options};
 use crate::Emitter;
 use pentathlon_protocol::catalog::{self, Parameters, Workload};
 use pentathlon_protocol::command::Command;
-use pentathlon_protocol::{
-    Calibration, Case, Delta, Event, HistogramSample, Phase, Sample,
-};
+use pentathlon_protocol::{Calibration, Case, Delta, Event, HistogramSample, Phase, Sample};
 use std::io::Write;
 use std::path::PathBuf;
 

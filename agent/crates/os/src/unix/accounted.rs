@@ -59,7 +59,11 @@ pub fn collect(child: Child) -> io::Result<(Ending, Accounted)> {
         Ending::Signal(libc::WTERMSIG(status))
     };
     // Linux and the BSDs count KiB, macOS bytes (getrusage(2)).
-    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    let unit = if cfg!(target_vendor = "apple") {
+        1
+    } else {
+        1024
+    };
     let peak = u64::try_from(raw.ru_maxrss).unwrap_or(0);
     Ok((
         ending,

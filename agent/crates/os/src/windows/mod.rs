@@ -5,9 +5,9 @@ pub mod adapters;
 #[cfg(feature = "code")]
 pub mod child;
 pub mod condition;
+pub mod descendants;
 #[cfg(feature = "code")]
 pub mod descriptor;
-pub mod descendants;
 pub mod event;
 pub mod filesystem;
 pub mod futex;

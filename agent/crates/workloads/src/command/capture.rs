@@ -11,7 +11,11 @@ pub struct Capture(JoinHandle<(Vec<u8>, u64)>);
 
 impl Capture {
     /// Keeps the last `keep` bytes; calls `flooded` once if there are more than may be written.
-    pub fn start(mut stream: PipeReader, keep: usize, flooded: impl FnOnce() + Send + 'static) -> Self {
+    pub fn start(
+        mut stream: PipeReader,
+        keep: usize,
+        flooded: impl FnOnce() + Send + 'static,
+    ) -> Self {
         Self(std::thread::spawn(move || {
             let mut flooded = Some(flooded);
             let (mut kept, mut total) = (Vec::new(), 0);

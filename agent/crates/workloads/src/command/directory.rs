@@ -13,7 +13,10 @@ pub fn temporary(directory: &Path) -> PathBuf {
 /// Makes the directory, with what is in `files`.
 pub fn make(directory: &Path, files: Option<&Path>) -> Result<(), Failure> {
     let failed = |path: &Path, error: io::Error| {
-        Failure::Failed(format!("the directory for a run: {}: {error}", path.display()))
+        Failure::Failed(format!(
+            "the directory for a run: {}: {error}",
+            path.display()
+        ))
     };
     for path in [directory.to_path_buf(), temporary(directory)] {
         std::fs::create_dir(&path).map_err(|error| failed(&path, error))?;

@@ -192,4 +192,3 @@ impl Runs for One<'_> {
         cleaned
     }
 }
-

@@ -125,9 +125,17 @@ fn head(program: &Path) -> Vec<u8> {
 
 /// What the first line of a script names.
 fn script_interpreter(head: &[u8]) -> Option<String> {
-    let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = head
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
     let line = String::from_utf8_lossy(line);
-    Some(line.trim_end_matches('\r').split_whitespace().next()?.into())
+    Some(
+        line.trim_end_matches('\r')
+            .split_whitespace()
+            .next()?
+            .into(),
+    )
 }
 
 /// What of a program's header says where it can run (elf(5)).
@@ -159,7 +167,11 @@ impl Elf {
                 || format!("another processor (number {machine})"),
                 |(_, name)| (*name).into(),
             );
-        let table = if wide { (32, 8, 54, 8, 32) } else { (28, 4, 42, 4, 16) };
+        let table = if wide {
+            (32, 8, 54, 8, 32)
+        } else {
+            (28, 4, 42, 4, 16)
+        };
         let (at, width, entries, offset_at, size_at) = table;
         let interpreter = || -> Option<String> {
             let start = number(at, width)?;
@@ -214,7 +226,10 @@ mod tests {
         let musl = "Error loading shared library libz.so.9: No such file (needed by ./x)";
         for said in [glibc, musl] {
             let lack = lacks(127, said).unwrap();
-            assert!(lack.starts_with("the library libz.so.9 is missing"), "{lack}");
+            assert!(
+                lack.starts_with("the library libz.so.9 is missing"),
+                "{lack}"
+            );
         }
         let old = "./x: /lib/libc.so.6: version `GLIBC_2.99' not found (required by ./x)";
         assert!(lacks(1, old).unwrap().contains("GLIBC_2.99"));

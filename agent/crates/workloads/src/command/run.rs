@@ -258,7 +258,10 @@ impl Done {
         } else {
             &self.error.0
         };
-        let lines: Vec<_> = wrote.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<_> = wrote
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         if lines.is_empty() {
             return "; it wrote nothing".into();
         }

@@ -39,7 +39,10 @@ impl Watch {
                     drop(now);
                     return watch.end(Why::TookTooLong);
                 }
-                now = changed.wait_timeout(now, left).expect("nobody panics with it").0;
+                now = changed
+                    .wait_timeout(now, left)
+                    .expect("nobody panics with it")
+                    .0;
             }
         })
     }
