@@ -107,10 +107,7 @@ def try_command(
     on: Annotated[
         list[str] | None,
         typer.Option(
-            "--on",
-            metavar="SYSTEM",
-            help="A system; may be repeated.",
-            show_default="this machine"
+            "--on", metavar="SYSTEM", help="A system; may be repeated.", show_default="this machine"
         ),
     ] = None,
     limit: Annotated[
@@ -292,7 +289,7 @@ def _planned(
     blocks = max(FEWEST_BLOCKS, min(int(most_s / max(block_s, 1e-3)), LOOKS[-1]))
     names = [one["name"] for one in document["system"]]
     document["procedure"] = {
-        "stopping": {"rule": "looks", "looks": [*(one for one in LOOKS if one < blocks), blocks]},
+        "stopping": {"rule": "looks", "looks": _looks(blocks)},
         "iterations": runs,
         "warmup": 1,
     }
@@ -311,6 +308,11 @@ def _planned(
         estimate.steps_s = {n: s * (runs + 1) for n, s in estimate.steps_s.items()}
     ready.estimates = estimates
     return ready, runs
+
+
+def _looks(blocks: int) -> list[int]:
+    """Looks at so many blocks at most. One at a small part of them hardly ever decides."""
+    return [*(one for one in LOOKS if blocks / 4 <= one < blocks), blocks]
 
 
 def _ordered(document: Mapping[str, Any]) -> list[str]:

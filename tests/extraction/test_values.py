@@ -36,7 +36,12 @@ def test_a_value_is_found(
 @pytest.mark.parametrize(
     ("take", "where", "text", "said"),
     [
-        (values.by_regex, "x(.)", "abc", r'the pattern "x\(.\)" matches nothing .* last lines: abc'),
+        (
+            values.by_regex,
+            "x(.)",
+            "abc",
+            r'the pattern "x\(.\)" matches nothing .* last lines: abc',
+        ),
         (values.by_regex, "a(.+)", "abc", 'matches "bc", which is no number'),
         (values.by_regex, "(.+)", "9e999", "larger than any"),
         (values.by_pointer, "/a", "{", "is no JSON"),

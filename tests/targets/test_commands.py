@@ -95,9 +95,7 @@ def test_the_environment_is_the_same_few_variables(
     assert names - {"PWD", "OLDPWD", "SHLVL", "_"} == {"HOME", "LC_ALL", "PATH", "TMPDIR"}
 
 
-def test_every_run_has_a_fresh_directory_with_the_files(
-    here: Target, tmp_path: Path
-) -> None:
+def test_every_run_has_a_fresh_directory_with_the_files(here: Target, tmp_path: Path) -> None:
     (tmp_path / "tool").write_text("#!/bin/sh\ncat data/in; ls | tr '\\n' ' '; echo x >new\n")
     (tmp_path / "tool").chmod(0o755)
     (tmp_path / "data").mkdir()
@@ -168,7 +166,9 @@ def test_a_command_that_fails_is_one_failure_and_nothing_is_left(
     assert not running("sleep\x0077.25")
 
 
-@pytest.mark.parametrize("script", ["sleep 77.5", "setsid sleep 77.5 & sleep 77.5", "exec sleep 77.5"])
+@pytest.mark.parametrize(
+    "script", ["sleep 77.5", "setsid sleep 77.5 & sleep 77.5", "exec sleep 77.5"]
+)
 def test_a_command_that_never_ends_is_ended(shell: Shell, script: str) -> None:
     kind, reason = failure(shell(script, timeout_s=0.3))
     assert kind == "timeout" and "took longer than its 0.3 s and was ended" in reason
@@ -200,7 +200,9 @@ def failure_of_any(events: list[dict[str, Any]]) -> tuple[str, str]:
     return error["kind"], error["reason"]
 
 
-FOREIGN = bytes.fromhex("7f454c4602010100") + bytes(8) + bytes.fromhex("0200b70001000000") + bytes(40)
+FOREIGN = (
+    bytes.fromhex("7f454c4602010100") + bytes(8) + bytes.fromhex("0200b70001000000") + bytes(40)
+)
 """The header of an ELF program for aarch64 (elf(5))."""
 
 
@@ -260,7 +262,12 @@ def guests() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("kind", "kernel", "userland"), list(guests()))
 def test_a_guest_runs_a_command_with_its_files(
-    real_agent: Path, state: Path, tmp_path: Path, kind: str, kernel: str | None, userland: str | None
+    real_agent: Path,
+    state: Path,
+    tmp_path: Path,
+    kind: str,
+    kernel: str | None,
+    userland: str | None,
 ) -> None:
     if kind != "gvisor" and kernel is None:
         pytest.skip("no kernel here; run `pentathlon doctor --install`")
@@ -312,7 +319,9 @@ def test_another_machine_gets_the_files_and_keeps_none(
         [one] = executions(served(made, asked("./a tool", files="my.x")))
         assert one["output"] == "42\n"
         deadline = time.monotonic() + 10
-        while list(Path("/tmp").glob("pentathlon-there-*/supplied")) and time.monotonic() < deadline:
+        while (
+            list(Path("/tmp").glob("pentathlon-there-*/supplied")) and time.monotonic() < deadline
+        ):
             time.sleep(0.05)
         assert not list(Path("/tmp").glob("pentathlon-there-*/supplied"))
     finally:

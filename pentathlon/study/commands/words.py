@@ -66,9 +66,10 @@ def system(text: str) -> dict[str, Any]:
 
 
 def _put(table: dict[str, Any], kind: Kind, key: str, value: Any) -> None:
+    far = (kind.alone or "").rpartition(".")[0]
     group, dot, inner = key.rpartition(".")
-    if kind.takes("ssh") and key in Ssh.model_fields:
-        table.setdefault("ssh", {})[key] = value
+    if far and key in Ssh.model_fields:
+        table.setdefault(far, {})[key] = value
     elif dot:
         table.setdefault(group, {})[inner] = value
     elif key in OF_SYSTEM or key in kind.own_keys:
