@@ -82,7 +82,7 @@ class Consent:
 
 
 def _key(named: tuple[Named, ...]) -> str | None:
-    """What an answer is remembered by: the hash of the commands that are measured, with their files.
+    """What an answer is remembered by: the hash of the commands that are measured and their files.
     None where a study also starts something else, which is asked for each time."""
     if not all(one.sha256 for one in named):
         return None

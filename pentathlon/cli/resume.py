@@ -11,8 +11,8 @@ from pentathlon.protocol import agent
 from pentathlon.store.directory import STUDY
 from pentathlon.store.query import Result
 from pentathlon.study.catalog import parse_catalog
-from pentathlon.study.commands.entries import extended
 from pentathlon.study.code import named
+from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.traces import kept

@@ -23,8 +23,8 @@ from pentathlon.machine.whole_machine import everything
 from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.protocol import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
-from pentathlon.study.commands.entries import extended
 from pentathlon.study.code import Named, named
+from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import LoadedStudy, load_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan

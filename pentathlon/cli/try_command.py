@@ -151,7 +151,7 @@ def try_command(
             tables = [system(one) for one in names]
         except WordError as error:
             raise InputError(str(error)) from error
-        document = _document(found, tables, names, chosen, same, file or [])
+        document = _document(found, tables, names, chosen, same=same, files=file or [])
         with _sentences(names), tempfile.TemporaryDirectory() as place:
             draft = Path(place) / "study.toml"
             ready, runs = _planned(draft, document, most_s, claims)
@@ -200,24 +200,23 @@ def _document(
     tables: Sequence[dict[str, Any]],
     texts: Sequence[str],
     metric: Metric,
+    *,
     same: str | None,
     files: Sequence[str],
 ) -> dict[str, Any]:
     """The study, without what the pilot decides."""
+    own_names = _system_names(texts)
     systems = []
-    for table, text in zip(tables, texts, strict=True):
+    for table, place in zip(tables, own_names, strict=True):
         for number, one in enumerate(found):
-            name = _system_name(text) if len(found) == 1 else f"{number + 1}-{one.name}"
+            name = place if len(found) == 1 else f"{number + 1}-{one.name}"
             if len(found) > 1 and len(tables) > 1:
-                name = f"{name}-{_system_name(text)}"
+                name = f"{name}-{place}"
             own = {**table, "name": name[:64]}
             if number:
                 own["commands"] = {WORKLOAD: one.words}
             systems.append(own)
     names = [one["name"] for one in systems]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f'--on names "{name}" twice; each system is measured once')
     wanted = list(dict.fromkeys(path for one in found for path in one.files))
     wanted += [str(Path(path).absolute()) for path in files]
     own_workload: dict[str, Any] = {
@@ -240,8 +239,16 @@ def _document(
     }
 
 
-def _system_name(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text.split("/")[-1]).strip("-._+") or "system"
+def _system_names(texts: Sequence[str]) -> list[str]:
+    """Names of systems: the last part of a path, the whole where that is not enough."""
+    for text in texts:
+        if texts.count(text) > 1:
+            raise InputError(f'--on names "{text}" twice; each system is measured once')
+    plain = re.compile(r"[^A-Za-z0-9._+-]+")
+    short = [plain.sub("-", text.rsplit("/", maxsplit=1)[-1]).strip("-._+") for text in texts]
+    if len(set(short)) == len(short) and all(short):
+        return short
+    return [plain.sub("-", text).strip("-._+")[-40:].lstrip("-._+") for text in texts]
 
 
 @contextmanager
@@ -352,7 +359,8 @@ def _show(ready: Ready, runs: int, most_s: float, found: Sequence[Command]) -> N
     whole = sum(one.total_s for one in (ready.estimates or {}).values()) * study.procedure.blocks
     err.print(
         f"about {seconds(min(whole, most_s))} at most; ±{study.evaluation.delta_percent:g} % counts "
-        f"as equal, {study.evaluation.confidence:.0%} confidence",
+        "as "
+        f"equal, {study.evaluation.confidence:.0%} confidence",
         soft_wrap=True,
     )
 

@@ -18,6 +18,10 @@ from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
 
 
+COMMAND = "command"
+"""Stands among the parameters of a system for a command of its own."""
+
+
 class ResultLike(Protocol):
     """What `evaluate` needs of a result directory (pentathlon.store)."""
 
@@ -203,7 +207,7 @@ def _own_parameters(system: System) -> dict[str, dict[str, Any]]:
     """What holds for this system only: parameters of workloads, and commands of its own."""
     own = {name: dict(values) for name, values in system.parameters.items()}
     for name, words in system.commands.items():
-        own.setdefault(name, {})["command"] = " ".join(words)
+        own.setdefault(name, {})[COMMAND] = " ".join(words)
     return own
 
 

@@ -11,7 +11,8 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pentathlon.safeio.clipping import clip
@@ -56,9 +57,7 @@ def pointer_problem(pointer: str) -> str | None:
 
 def matched(pattern: str, text: str) -> str | None:
     """What the pattern's group, or the whole pattern without one, matches last; None: nothing."""
-    found = None
-    for found in re.finditer(pattern, text, re.MULTILINE):
-        pass
+    found = _last(re.finditer(pattern, text, re.MULTILINE))
     if found is None:
         return None
     return found[1] if found.re.groups else found[0]
@@ -144,12 +143,14 @@ def last_number(text: str) -> float:
     Raises:
         NoValue: there is none.
     """
-    found = None
-    for found in NUMBER.finditer(text):
-        pass
+    found = _last(NUMBER.finditer(text))
     if found is None:
         raise NoValue(f"the output holds no number{tail(text)}")
     return finite(float(found[0]), text)
+
+
+def _last(found: Iterator[re.Match[str]]) -> re.Match[str] | None:
+    return next(iter(deque(found, maxlen=1)), None)
 
 
 def number(word: str, where: str, text: str) -> float:

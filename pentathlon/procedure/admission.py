@@ -105,7 +105,7 @@ class Admission:
                 ) from None
             yield message
 
-    def _check(self, event: AnyEvent) -> None:
+    def _check(self, event: AnyEvent) -> None:  # noqa: PLR0912  one for each kind of event
         """Check the next event."""
         if isinstance(event, events.Unknown):
             raise _Wrong("the protocol has no event of that name")

@@ -17,7 +17,7 @@ from pentathlon.extraction.values import NoValue
 from pentathlon.protocol import events
 from pentathlon.protocol.events import Execution, JsonObject, WrongEvent
 from pentathlon.protocol.messages.execution import KEPT_OUTPUT
-from pentathlon.study.commands.model import OwnMetric, OwnWorkload
+from pentathlon.study.commands.model import Measure, OwnMetric, OwnWorkload
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Step
 
@@ -136,7 +136,7 @@ def _checksum(run: Execution, own: OwnWorkload) -> str | None:
 
 
 def _value(run: Execution, metric: OwnMetric) -> float:
-    """The value of a metric.
+    """The value of a metric, out of the output or of what the system reports.
 
     Raises:
         NoValue: the output does not hold it.
@@ -148,20 +148,29 @@ def _value(run: Execution, metric: OwnMetric) -> float:
         return values.by_pointer(metric.json_pointer, _whole(run))
     if metric.csv is not None:
         return values.by_column(metric.csv, _whole(run))
-    match metric.measure:
-        case "last_number":
-            return values.last_number(run.output)
-        case "exit_status":
-            return float(run.status)
-        case "wall":
-            return run.wall_ns
-        case "cpu":
-            times = [run.counters.get(name) for name in ("cpu_user_ns", "cpu_system_ns")]
-            if None not in times:
-                return float(sum(time for time in times if time is not None))
-    if metric.measure == "peak_memory" and run.peak_memory_bytes is not None:
-        return float(run.peak_memory_bytes)
-    raise _Missing(f"this system does not report {metric.measure} of a program")
+    return _measured(run, metric.measure)
+
+
+def _measured(run: Execution, measure: Measure | None) -> float:
+    """What a run took, or how it ended.
+
+    Raises:
+        NoValue: the output holds no number.
+        _Missing: the system does not report it.
+    """
+    if measure == "last_number":
+        return values.last_number(run.output)
+    times = [run.counters.get(name) for name in ("cpu_user_ns", "cpu_system_ns")]
+    known = {
+        "wall": run.wall_ns,
+        "exit_status": run.status,
+        "cpu": None if None in times else sum(time for time in times if time is not None),
+        "peak_memory": run.peak_memory_bytes,
+    }
+    value = known.get(measure or "")
+    if value is None:
+        raise _Missing(f"this system does not report {measure} of a program")
+    return float(value)
 
 
 def _whole(run: Execution) -> str:

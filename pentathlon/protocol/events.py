@@ -38,9 +38,9 @@ from pentathlon.protocol.refusal import WrongEvent, clause
 
 __all__ = [
     "AGENT_KINDS", "SERVED", "TYPES", "AnyEvent", "Calibration", "Case", "CaseValue", "Counter",
-    "Done", "Error", "Execution", "Files", "Histogram", "Inventory", "JsonObject", "Link", "LinkUse", "Log",
-    "Measured", "Message", "Packets", "Picture", "Progress", "Sample", "Served", "Step", "Unknown",
-    "WayFigures", "WrongEvent", "index_of", "read", "read_served",
+    "Done", "Error", "Execution", "Files", "Histogram", "Inventory", "JsonObject", "Link",
+    "LinkUse", "Log", "Measured", "Message", "Packets", "Picture", "Progress", "Sample", "Served",
+    "Step", "Unknown", "WayFigures", "WrongEvent", "index_of", "read", "read_served",
 ]  # fmt: skip
 
 

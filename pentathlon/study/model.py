@@ -186,8 +186,8 @@ class System(Table):
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     userland: str | None = None
-    """`uml`, `gvisor`, `qemu`: what commands find beside their files: "host" for this machine's root
-    directory, or an absolute path of another one; only for reading."""
+    """`uml`, `gvisor`, `qemu`: what commands find beside their files: "host" for this machine's
+    root directory, or an absolute path of another one; only for reading."""
     agent: str | None = None
     """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
     steps: tuple[PreparationStep, ...] | None = None
@@ -233,7 +233,7 @@ class System(Table):
 
     @model_serializer(mode="wrap")
     def _without_new_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A system without these keys is written as before there were any; plans keep their hash."""
+        """A system without these keys is written as before there were any."""
         written: dict[str, Any] = handler(self)
         for name in ("userland", "commands"):
             if name in written and not written[name]:
@@ -498,7 +498,7 @@ class Study(Table):
 
     @model_serializer(mode="wrap")
     def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A study without commands is written as before there were any, so plans keep their hash."""
+        """A study without commands is written as before there were any: plans keep their hash."""
         written: dict[str, Any] = handler(self)
         for name in ("include", "workload", "workloads"):
             if name in written and not written[name]:

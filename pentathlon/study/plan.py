@@ -144,7 +144,7 @@ class Plan(_Part):
         return written
 
     def task(self, step: Step) -> dict[str, Any]:
-        """A step as an entry of the agent's request, with the command that it runs if it has one."""
+        """A step as an entry of the agent's request, with the command that it runs, if any."""
         own = self.study.command(step.workload)
         if own is None:
             return step.task()
@@ -322,7 +322,9 @@ def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
                         continue
                     taken.add(workload.id)
                 chosen.append((suite, choice, workload))
-    return tuple(_step(study.procedure, system, *one, study.command(one[2].id)) for one in chosen)
+    return tuple(
+        _step(study.procedure, system, *one, command=study.command(one[2].id)) for one in chosen
+    )
 
 
 def _step(
@@ -331,6 +333,7 @@ def _step(
     suite: Suite,
     choice: WorkloadChoice,
     workload: Workload,
+    *,
     command: OwnWorkload | None,
 ) -> Step:
     # A pattern's parameters reach only the workloads that have them.

@@ -1,4 +1,4 @@
-"""`[[workload]]` tables: what they mean, what is refused with which sentence, and what a plan holds."""
+"""`[[workload]]` tables: what they mean, what is refused and how, and what a plan holds."""
 
 from __future__ import annotations
 

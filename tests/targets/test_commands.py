@@ -1,4 +1,4 @@
-"""Commands of the user's own on real systems: what they find, and every way in which one can fail."""
+"""Commands of the user's own on real systems: what they find, and every way to fail."""
 
 from __future__ import annotations
 
@@ -216,8 +216,8 @@ FOREIGN = (
         (b"\1\2\3\4", 0o755, "it is no program of this system"),
         (b"#!/nowhere/python9\n", 0o755, "what it starts with, /nowhere/python9, is missing"),
         (
-            b"#!/bin/sh\necho './tool: error while loading shared libraries: libfoo.so.1: cannot open"
-            b" shared object file' >&2\nexit 127\n",
+            b"#!/bin/sh\necho './tool: error while loading shared libraries: libfoo.so.1: cannot"
+            b" open shared object file' >&2\nexit 127\n",
             0o755,
             "the library libfoo.so.1 is missing",
         ),
@@ -261,7 +261,7 @@ def guests() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("kind", "kernel", "userland"), list(guests()))
-def test_a_guest_runs_a_command_with_its_files(
+def test_a_guest_runs_a_command_with_its_files(  # noqa: PLR0917
     real_agent: Path,
     state: Path,
     tmp_path: Path,

@@ -92,8 +92,8 @@ def p_beyond(sample: Values, delta: float) -> float:
 
 
 FAR = 1e4
-"""Critical value beyond which the noncentral t is that of its limit, to 1e-8; its own series takes time
-in proportion to the value, at an early look of many blocks for ever."""
+"""Critical value beyond which the noncentral t is that of its limit, to 1e-8; its own series takes
+time in proportion to the value, at an early look of many blocks for ever."""
 
 
 @lru_cache(maxsize=4096)

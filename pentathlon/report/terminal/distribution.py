@@ -11,7 +11,7 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def bins(values: Sequence[float], low: float, high: float, width: int) -> list[int]:
-    """How many values lie in each of `width` equal parts of the range; the last includes its end."""
+    """How many values lie in each of `width` equal parts of the range; its end is in the last."""
     counts = [0] * width
     span = high - low
     for value in values:

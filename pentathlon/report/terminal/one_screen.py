@@ -63,38 +63,36 @@ def sentences(evaluation: Evaluation, row: Row) -> Iterator[tuple[str, int]]:
 
 def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
     reference, effect = evaluation.study.reference, one.effect
-    if effect is None:
-        return f"{one.system} cannot be compared with {reference}: {one.reason or one.words}."
     place = f" with {row.case_text}" if row.case_text else ""
+    if effect is None or one.verdict in (Verdict.INVALID, Verdict.NOT_MEASURED):
+        why = one.reason or one.words
+        return f"{one.system} cannot be compared with {reference}{place}: {why}."
     low, high = effect.adjusted_low_percent, effect.adjusted_high_percent
     blocks = count_text(effect.blocks, "block")
     if low is None or high is None:
         return f"{one.system} against {reference}{place}: {blocks} are too few for an answer."
-    sure = percent_text(evaluation.study.confidence * 100)
-    ends = interval_text(low, high, "{} to {} %")
-    level = f"{sure} interval {ends}, {blocks}"
-    delta = percent_text(evaluation.study.delta_percent)
+    level = f"{percent_text(evaluation.study.confidence * 100)} interval"
+    shown = f"({level} {interval_text(low, high, '{} to {} %')}, {blocks})"
     kind = row.kind
     if one.verdict.is_difference:
         word = kind.up if one.verdict.sign > 0 else kind.down
-        return (
-            f"{one.system} is {percent_text(abs(effect.percent))} {word} than {reference}{place} "
-            f"({level})."
-        )
-    if one.verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE):
-        return f"{one.system} is as fast as {reference}{place}, within {delta} ({level})."
-    if one.verdict in (Verdict.INVALID, Verdict.NOT_MEASURED):
-        return f"{one.system} cannot be compared with {reference}{place}: {one.reason}."
-    if one.verdict is Verdict.UNSTABLE:
-        return (
+        size = percent_text(abs(effect.percent))
+        text = f"{one.system} is {size} {word} than {reference}{place} {shown}"
+    elif one.verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE):
+        delta = percent_text(evaluation.study.delta_percent)
+        text = f"{one.system} is as fast as {reference}{place}, within {delta} {shown}"
+    elif one.verdict is Verdict.UNSTABLE:
+        text = (
             f"The blocks contradict each other{place}, so nothing is said of {one.system} and "
-            f"{reference}: {one.reason or 'unstable'} ({level})."
+            f"{reference}: {one.reason} {shown}"
         )
-    return (
-        f"Not decided{place}: {one.system} may be {_side(low, kind.down, kind.up)} to "
-        f"{_side(high, kind.down, kind.up)} than {reference} ({sure} interval, {blocks}); a longer "
-        "--limit decides more."
-    )
+    else:
+        text = (
+            f"Not decided{place}: {one.system} may be {_side(low, kind.down, kind.up)} to "
+            f"{_side(high, kind.down, kind.up)} than {reference} ({level}, {blocks}); a longer "
+            "--limit decides more"
+        )
+    return f"{text}."
 
 
 def _side(end: float, down: str, up: str) -> str:

@@ -130,8 +130,8 @@ def command(words: Sequence[str], directory: Path) -> Command:
     """A command with its own files: what it names of this directory is copied and called by its
     last name.
 
-    A single word with blanks is a command line: it is taken apart as a shell would, and a shell runs
-    it if it says more than words.
+    A single word with blanks is a command line: it is taken apart as a shell would, and a shell
+    runs it if it says more than words.
 
     Raises:
         WordError: the quotes of a command line are not closed.
@@ -159,7 +159,7 @@ def _file(word: str, directory: Path, *, program: bool) -> Path | None:
     """The file that a word names and that a system does not have by itself, or None."""
     if not word or word.startswith("-") or "\0" in word or (program and "/" not in word):
         return None
-    if os.path.isabs(word) and (not program or word.startswith(SYSTEM_DIRECTORIES)):
+    if Path(word).is_absolute() and (not program or word.startswith(SYSTEM_DIRECTORIES)):
         return None
     path = Path(os.path.normpath(directory / word))
     if path in {directory, *directory.parents} or not os.path.lexists(path):

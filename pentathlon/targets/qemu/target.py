@@ -127,6 +127,7 @@ class QemuTarget(CardTarget):
         cards: Sequence[Card] = (),
         shared: Sequence[shares.Share] = (),
         writable: Sequence[Path] = (),
+        *,
         supplied: Path | None = None,
     ) -> list[str]:
         """The command line of the virtual machine (qemu(1)).
@@ -219,7 +220,7 @@ class QemuTarget(CardTarget):
                 held = staged if land is None else None
                 archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted, held))
             command = self.command(
-                kernel.path, archive, cards, shared, writable, staged if land else None
+                kernel.path, archive, cards, shared, writable, supplied=staged if land else None
             )
             session = ProcessSession(
                 self.name,

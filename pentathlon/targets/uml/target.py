@@ -152,6 +152,7 @@ class UmlTarget(CardTarget):
         own: Path,
         device: str | None = None,
         writable: Sequence[Path] = (),
+        *,
         supplied: Path | None = None,
     ) -> list[str]:
         """The command line of the guest (kernel documentation, virt/uml).
@@ -222,7 +223,9 @@ class UmlTarget(CardTarget):
             where_files, supplied = guest.supply(self.supplies, self.userland, own, root)
             if device is not None:
                 guest.add_modules(root, fetch.kept_modules(kernel, modules))
-            command = self.command(kernel.path, root, own / "uml", device, writable, where_files)
+            command = self.command(
+                kernel.path, root, own / "uml", device, writable, supplied=where_files
+            )
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
                 self.name,
