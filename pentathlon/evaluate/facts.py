@@ -17,7 +17,6 @@ from pentathlon.store.counted import counted_boots
 from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
 
-
 COMMAND = "command"
 """Stands among the parameters of a system for a command of its own."""
 
