@@ -161,7 +161,8 @@ def test_to_load_a_study_loads_no_target() -> None:
         f"pentathlon.targets.{kind.name}{end}" for kind in KINDS for end in ("", ".descriptor")
     }
     expected |= {
-        f"pentathlon.targets.{name}" for name in ("descriptor", "imported", "plain", "registry")
+        f"pentathlon.targets.{name}"
+        for name in ("descriptor", "imported", "plain", "registry", "supplies")
     }
     assert set(ast.literal_eval(done.stdout)) == expected
 

@@ -31,6 +31,11 @@ Examples:
 """
 
 COMMANDS = {
+    "try": Entry(
+        "Measure a command of your own on one system or several, and print the answer.",
+        "pentathlon.cli.try_command",
+        "try_command",
+    ),
     "run": Entry(
         "Run a study: boot every system in every block, measure, judge and report.",
         "pentathlon.cli.run",

@@ -12,6 +12,7 @@ from pentathlon.store.directory import STUDY
 from pentathlon.store.query import Result
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.code import named
+from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import load_study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.traces import kept
@@ -49,15 +50,16 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
     moved = not file.is_file()
     source = result.path / STUDY if moved else file
     loaded = load_study(source, catalog, alone=moved, traces=kept(old.study))
-    targets = targets_of(loaded.study, agent_path)
-    starts = named(loaded.study)
+    catalog = extended(catalog, loaded.study.workloads)
+    targets = targets_of(loaded.study, agent_path, loaded.supplies)
+    starts = named(loaded.study, loaded.supplies)
     allow(starts, targets)
     try:
         prepare(targets)
     except UnavailableSystem as error:
         raise TargetUnavailable(error.text, error.cause.remedy) from error
     descriptions = {name: target.describe() for name, target in targets.items()}
-    plan = make_plan(loaded.study, catalog, descriptions, start.blocks)
+    plan = make_plan(loaded.study, catalog, descriptions, start.blocks, loaded.supplies)
     if plan.hash() != old.hash():
         raise InputError(_difference(old, plan, file, result.path))
     return Ready(loaded, catalog, old, targets, [], named=starts)
@@ -73,6 +75,8 @@ def _difference(old: Plan, new: Plan, file: Path, directory: Path) -> str:
         before, after = old.study.model_dump(), new.study.model_dump()
         keys = ", ".join(key for key in before if before[key] != after[key])
         return f"the study file {file} has changed since the run began (in: {keys}){ending}"
+    if changed := [name for name, own in old.commands.items() if new.commands.get(name) != own]:
+        return f"a file of the command {changed[0]} has changed since the run began{ending}"
     for name, description in old.targets.items():
         now = new.targets.get(name, {})
         if description != now:

@@ -50,12 +50,14 @@ def start(
     *,
     calibrated: bool = True,
     claims: Claims,
+    also: Callable[[Path], Judge] | None = None,
 ) -> Path:
     """Make the result directory and run the plan in it.
 
     Args:
         claims: what the run holds, which then names the directory.
         calibrated: copy the calibrations of this machine into it.
+        also: makes one more rule that ends the study before a block, from the directory.
 
     Raises:
         StoreError: the directory cannot be used.
@@ -78,7 +80,7 @@ def start(
         fill_directory(directory, ready.loaded, ready.plan, ready.catalog, first)
         if calibrated:
             copy_to_result(default_state_dir(), directory)
-        _run(directory, ready, listen)
+        _run(directory, ready, listen, None if also is None else also(directory))
     return directory
 
 
@@ -96,7 +98,7 @@ def go_on(directory: Path, ready: Ready, listen: Listen) -> None:
         _run(directory, ready, listen)
 
 
-def _run(directory: Path, ready: Ready, listen: Listen) -> None:
+def _run(directory: Path, ready: Ready, listen: Listen, also: Judge | None = None) -> None:
     state = RunState(ready.plan)
     for record in read_journal(directory):
         state.apply(record)
@@ -113,7 +115,7 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
                 state=state,
                 observer=heard,
                 shield=signals.shield,
-                stopping_rule=_stopping_rule(directory, ready.plan),
+                stopping_rule=_either(also, _stopping_rule(directory, ready.plan)),
             )
             runner.run()
     except Interrupted as error:
@@ -122,6 +124,12 @@ def _run(directory: Path, ready: Ready, listen: Listen) -> None:
         ) from error
     finally:
         journal.close()
+
+
+def _either(first: Judge | None, second: Judge | None) -> Judge | None:
+    if first is None or second is None:
+        return first or second
+    return lambda blocks: first(blocks) or second(blocks)
 
 
 def _stopping_rule(directory: Path, plan: Plan) -> Judge | None:

@@ -24,11 +24,13 @@ from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.protocol import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
 from pentathlon.study.code import Named, named
+from pentathlon.study.commands.entries import extended
 from pentathlon.study.load import LoadedStudy, load_study
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan, make_plan
 from pentathlon.study.pointless import pointless
 from pentathlon.targets.contract import Target
+from pentathlon.targets.supplies import Supply
 
 Allow: TypeAlias = Callable[[tuple[Named, ...], dict[str, Target]], None]
 """Is asked before anything is started that a study names: it, and the targets, not prepared yet.
@@ -108,7 +110,7 @@ def get_ready(
         notes += loaded.hints
         try:
             ready = _ready(loaded, catalog, agent_path, blocks, allow)
-            remarks = [] if aa_study else pointless(ready.plan, catalog, _present)
+            remarks = [] if aa_study else pointless(ready.plan, ready.catalog, _present)
             boots = with_pilot and (allow is not None or not _boots_named(ready))
             if with_pilot and not boots:
                 remarks.append(NO_PILOT)
@@ -174,8 +176,9 @@ def _ready(
     blocks: int | None,
     allow: Allow | None,
 ) -> Ready:
-    targets = targets_of(loaded.study, agent_path)
-    starts = named(loaded.study)
+    catalog = extended(catalog, loaded.study.workloads)
+    targets = targets_of(loaded.study, agent_path, loaded.supplies)
+    starts = named(loaded.study, loaded.supplies)
     unseen: tuple[str, ...] = ()
     if allow is not None:
         allow(starts, targets)
@@ -184,7 +187,7 @@ def _ready(
     prepare({name: target for name, target in targets.items() if name not in unseen})
     descriptions = {name: target.describe() for name, target in targets.items()}
     try:
-        plan = make_plan(loaded.study, catalog, descriptions, blocks)
+        plan = make_plan(loaded.study, catalog, descriptions, blocks, loaded.supplies)
     except ValueError as error:
         first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
         raise InputError(first) from error
@@ -222,15 +225,23 @@ class UnavailableSystem(Exception):
         super().__init__(self.text)
 
 
-def targets_of(study: Study, agent_path: Path) -> dict[str, Target]:
+def targets_of(
+    study: Study, agent_path: Path, supplies: tuple[Supply, ...] = ()
+) -> dict[str, Target]:
     """The target of every system, not prepared yet.
+
+    Args:
+        supplies: files of commands that every system gets.
 
     Raises:
         InputError: a system asks for something that its kind of target does not have.
     """
     state_dir = default_state_dir()
     try:
-        return {system.name: make_target(system, agent_path, state_dir) for system in study.systems}
+        targets = {s.name: make_target(s, agent_path, state_dir) for s in study.systems}
+        for target in targets.values():
+            target.supply(supplies)
+        return targets
     except TargetUnavailable:
         raise
     except TargetError as error:

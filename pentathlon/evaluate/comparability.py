@@ -6,7 +6,7 @@ A mismatch either makes rows invalid (the work or its meaning differs) or qualif
 
 from __future__ import annotations
 
-from pentathlon.evaluate.facts import Inventory
+from pentathlon.evaluate.facts import COMMAND, Inventory
 from pentathlon.evaluate.model import SystemFacts
 
 BUILD_DIGITS = 8
@@ -90,6 +90,17 @@ def parameter_caution(workload: str, system: SystemFacts, reference: SystemFacts
         if used
     ]
     return f"the parameters differ: {' and '.join(sides)}"
+
+
+def same_work(workload: str, system: SystemFacts, reference: SystemFacts) -> bool:
+    """Whether both were to do the same work, so that their checksums have to be equal.
+
+    Other parameters may mean other work. Another command does not: what its study calls the same
+    has to be the same.
+    """
+    sides = (side.parameters.get(workload, {}) for side in (system, reference))
+    own, other = ({name: one for name, one in side.items() if name != COMMAND} for side in sides)
+    return own == other
 
 
 def checksum_objection(system: frozenset[str], reference: frozenset[str]) -> str | None:

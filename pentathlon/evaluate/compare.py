@@ -196,7 +196,7 @@ class Judge:
         lowest = min(own.lowest, other.lowest)
         if lowest < 0 or (lowest == 0 and not pair.zero_allowed):
             yield "a sample is zero or negative, which no time or rate of finished work can be"
-        if comparability.parameter_caution(pair.workload, self.system, self.reference) is None:
+        if comparability.same_work(pair.workload, self.system, self.reference):
             objection = comparability.checksum_objection(own.checksums, other.checksums)
             if objection is not None:
                 yield objection

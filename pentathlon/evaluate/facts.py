@@ -14,7 +14,11 @@ from pentathlon.evaluate.model import Scalar, StudyFacts, SystemFacts
 from pentathlon.procedure import identity
 from pentathlon.procedure.identity import Identity
 from pentathlon.store.counted import counted_boots
+from pentathlon.study.model import System
 from pentathlon.study.plan import Plan
+
+COMMAND = "command"
+"""Stands among the parameters of a system for a command of its own."""
 
 
 class ResultLike(Protocol):
@@ -191,13 +195,21 @@ def system_facts(
                 agent_platform=inventory.text("agent.target"),
                 catalog_version=inventory.integer("agent.catalog_version"),
                 settings=dict(system.settings.changed()),
-                parameters={name: dict(own) for name, own in system.parameters.items()},
+                parameters=_own_parameters(system),
                 boots=boots,
                 samples=samples,
                 hardware=hardware(inventory.values, inventory.unsupported),
             )
         )
     return tuple(facts)
+
+
+def _own_parameters(system: System) -> dict[str, dict[str, Any]]:
+    """What holds for this system only: parameters of workloads, and commands of its own."""
+    own = {name: dict(values) for name, values in system.parameters.items()}
+    for name, words in system.commands.items():
+        own.setdefault(name, {})[COMMAND] = " ".join(words)
+    return own
 
 
 def _words(one: Identity) -> str:

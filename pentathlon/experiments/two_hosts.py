@@ -43,6 +43,7 @@ from pentathlon.targets import registry as kinds
 from pentathlon.targets.capabilities import CardTarget, PlacedTarget, RemoteTarget
 from pentathlon.targets.contract import Description, Session, Target
 from pentathlon.targets.descriptor import End, Kind
+from pentathlon.targets.supplies import Supply
 from pentathlon.testbed import hosts, placed
 from pentathlon.testbed.endpoint import CommandError, Endpoint
 from pentathlon.testbed.ends import (
@@ -168,6 +169,10 @@ class PairTarget(Target):
                     f'system "{self.name}" has settings and a peer; they hold for both hosts, and '
                     f'a host of the target "{target.kind}" cannot be given them; leave them out'
                 )
+
+    def supply(self, supplies: tuple[Supply, ...]) -> None:
+        super().supply(supplies)
+        self.inner.supply(supplies)
 
     def describe(self) -> Description:
         own = self.inner.describe()

@@ -10,7 +10,7 @@ and that no sample comes twice or after its step has ended.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from pentathlon.machine.errors import TargetError
@@ -61,15 +61,22 @@ class Admission:
         catalog: the agent's catalog.
         session: id of the request's session.
         prepare: what the agent does before the first step, by the names of the actions.
+        commands: ids of the workloads that are commands of the user's own.
     """
 
     def __init__(
-        self, steps: Sequence[Step], catalog: Catalog, session: str, prepare: Sequence[str] = ()
+        self,
+        steps: Sequence[Step],
+        catalog: Catalog,
+        session: str,
+        prepare: Sequence[str] = (),
+        commands: Collection[str] = (),
     ) -> None:
         entries = {entry.id: entry for entry in catalog.workloads}
         self._steps = [_Expected(step, entries[step.workload]) for step in steps]
         self._session = session
         self._prepare = list(prepare)
+        self._commands = frozenset(commands)
         self._opened = False
         self._current: int | None = None
         self._ended: set[int] = set()
@@ -99,7 +106,7 @@ class Admission:
                 f'event {count + 1} of the agent, "{clip(name, 40)}", is refused: {wrong}'
             ) from None
 
-    def _check(self, event: AnyEvent) -> None:
+    def _check(self, event: AnyEvent) -> None:  # noqa: PLR0912  one for each kind of event
         """Check the next event."""
         if isinstance(event, events.Unknown):
             raise _Wrong("the protocol has no event of that name")
@@ -112,6 +119,8 @@ class Admission:
             case events.Histogram():
                 step = self._running(event.index, event.workload)
                 self._measured(event, step, step.histograms)
+            case events.Execution():
+                self._execution(event, self._running(event.index, event.workload))
             case events.Progress():
                 self._progress(event)
             case events.Inventory():
@@ -203,6 +212,14 @@ class Admission:
             )
         self._seen.add(place)
 
+    def _execution(self, event: events.Execution, step: _Expected) -> None:
+        if step.id not in self._commands:
+            raise _Wrong(f"{step.id} is no command")
+        _within("process", event.process, step.processes - 1)
+        _within("iteration", event.iteration, step.iterations[event.phase] - 1)
+        self._case(event.case, step)
+        self._same_case(event.case)
+
     def _served(self, value: events.Served) -> None:
         step = self._now()
         self._own(value.workload, step)
@@ -275,10 +292,14 @@ class Admission:
 
 
 def of_request(
-    steps: Sequence[Step], catalog: Catalog, session: str, prepare: Sequence[PlannedStep] = ()
+    steps: Sequence[Step],
+    catalog: Catalog,
+    session: str,
+    prepare: Sequence[PlannedStep] = (),
+    commands: Collection[str] = (),
 ) -> Admission:
     """The check of the events that answer a request with these steps."""
-    return Admission(steps, catalog, session, [step.do for step in prepare])
+    return Admission(steps, catalog, session, [step.do for step in prepare], commands)
 
 
 def _check_case(case: Case, step: _Expected) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import pilot_links
 from pentathlon.procedure.admission import Admission
+from pentathlon.procedure.executions import Executions
 from pentathlon.procedure.runner import Shield, limits, make_request
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, Case, Message, index_of
@@ -106,8 +107,9 @@ def pilot(
                 session = target.boot(plan.study.procedure.boot_timeout_s)
             session_id = secrets.token_hex(8)
             request = make_request(plan, short, session_id)
-            admission = Admission(short, catalog, session_id)
-            for message in admission.admit(session.run(request, *limits(short))):
+            admission = Admission(short, catalog, session_id, commands=plan.commands.keys())
+            expanded = Executions(plan.study, short).expanded(session.run(request, *limits(short)))
+            for message in admission.admit(expanded):
                 answers.append(message)
         finally:
             if session is not None:
@@ -187,7 +189,7 @@ def estimate_step(
         weight = 1.0
         for name, of in weights.items():
             weight *= of.get(case.get(name), 1.0)
-        with_files = any(isinstance(one.event, events.Files) for one in part)
+        with_files = any(isinstance(one.event, events.Files | events.Execution) for one in part)
         batches = [one for one in part if _is_batch(one.event)]
         # What one trial between two hosts yields is of one time, which every metric reports.
         each_s: dict[int, float] = {}
@@ -219,7 +221,9 @@ def _is_batch(event: AnyEvent) -> bool:
 
 
 def _case_of(event: AnyEvent) -> Case | None:
-    if isinstance(event, events.Measured | events.Picture | events.Packets | events.Files):
+    if isinstance(
+        event, events.Measured | events.Execution | events.Picture | events.Packets | events.Files
+    ):
         return event.case
     if isinstance(event, events.Progress | events.Error | events.Link):
         return event.case

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import Admission
+from pentathlon.procedure.executions import Executions
 from pentathlon.procedure.records import Preparation
 from pentathlon.procedure.state import RunState
 from pentathlon.protocol import events
@@ -180,17 +181,21 @@ class Preparer:
         session: Session | None = None
         limit = sum(s.timeout_s * s.processes for s in steps) + 120.0 * len(prepare) + GRACE_S
         session_id = secrets.token_hex(8)
-        admission = Admission(steps, self.catalog, session_id, [one.do for one in prepare])
+        before = [one.do for one in prepare]
+        commands = self.plan.commands.keys()
+        admission = Admission(steps, self.catalog, session_id, before, commands)
         request = Request(
             session=session_id,
             seed=self.plan.study.seed,
             prepare=prepare,
-            workloads=[step.task() for step in steps],
+            workloads=[self.plan.task(step) for step in steps],
         )
         try:
             with self.shield():
                 session = target.boot(self.plan.study.procedure.boot_timeout_s)
-            for message in admission.admit(session.run(request, limit, limit)):
+            answers = session.run(request, limit, limit)
+            expanded = Executions(self.plan.study, steps).expanded(answers)
+            for message in admission.admit(expanded):
                 yield message.event
         finally:
             if session is not None:

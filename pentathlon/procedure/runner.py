@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import of_request
+from pentathlon.procedure.executions import Executions
 from pentathlon.procedure.preparation import Preparer
 from pentathlon.procedure.records import (
     AgentEvent,
@@ -185,8 +186,10 @@ class Runner:
         prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
         request = make_request(self.plan, steps, session_id, prepare)
         restarts = self.targets[boot.system].restarts
-        admission = of_request(steps, self.catalog, session_id, prepare)
-        for message in admission.admit(session.run(request, *limits(steps, prepare))):
+        admission = of_request(steps, self.catalog, session_id, prepare, self.plan.commands.keys())
+        answers = session.run(request, *limits(steps, prepare))
+        expanded = Executions(self.plan.study, steps).expanded(answers)
+        for message in admission.admit(expanded):
             wrong = None
             if isinstance(message.event, Inventory):
                 wrong = self.state.wrong_boot(boot.system, message.event, restarts=restarts)
@@ -223,7 +226,7 @@ def make_request(
         seed=plan.study.seed,
         inventory=True,
         prepare=[step.task() for step in prepare],
-        workloads=[step.task() for step in steps],
+        workloads=[plan.task(step) for step in steps],
     )
 
 

@@ -16,6 +16,7 @@ from pentathlon.protocol.messages.base import (
     OfStep,
 )
 from pentathlon.protocol.messages.course import Done, Inventory, Progress, Step
+from pentathlon.protocol.messages.execution import Execution
 from pentathlon.protocol.messages.measured import Histogram, Measured, Sample
 from pentathlon.protocol.messages.remarks import (
     SERVED,
@@ -37,9 +38,9 @@ from pentathlon.protocol.refusal import WrongEvent, clause
 
 __all__ = [
     "AGENT_KINDS", "SERVED", "TYPES", "AnyEvent", "Calibration", "Case", "CaseValue", "Counter",
-    "Done", "Error", "Files", "Histogram", "Inventory", "JsonObject", "Link", "LinkUse", "Log",
-    "Measured", "Message", "Packets", "Picture", "Progress", "Sample", "Served", "Step", "Unknown",
-    "WayFigures", "WrongEvent", "index_of", "read", "read_served",
+    "Done", "Error", "Execution", "Files", "Histogram", "Inventory", "JsonObject", "Link",
+    "LinkUse", "Log", "Measured", "Message", "Packets", "Picture", "Progress", "Sample", "Served",
+    "Step", "Unknown", "WayFigures", "WrongEvent", "index_of", "read", "read_served",
 ]  # fmt: skip
 
 
@@ -51,7 +52,17 @@ class Unknown:
 
 
 OfAgent: TypeAlias = (
-    Sample | Histogram | Progress | Inventory | Step | Picture | Counter | Log | Error | Done
+    Sample
+    | Histogram
+    | Execution
+    | Progress
+    | Inventory
+    | Step
+    | Picture
+    | Counter
+    | Log
+    | Error
+    | Done
 )
 """Events that answer a request."""
 OfPair: TypeAlias = Link | Packets | Files

@@ -68,6 +68,14 @@ def check_catalog(study: Study, catalog: Catalog) -> list[Problem]:
     }
     problems += _check_peers(study, catalog)
     for system_index, system in enumerate(study.systems):
+        for workload_id in system.commands:
+            if study.command(workload_id) is None:
+                known = [one.id for one in study.workloads]
+                text = f'"{workload_id}" is no [[workload]] of this study'
+                hint = did_you_mean(workload_id, known)
+                problems.append(
+                    Problem(("system", system_index, "commands", workload_id), text + hint)
+                )
         for workload_id, parameters in system.parameters.items():
             path = ("system", system_index, "parameters", workload_id)
             workload = catalog.workload(workload_id)

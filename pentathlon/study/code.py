@@ -7,17 +7,23 @@ these are what this machine has.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from pentathlon.study.model import Peer, Study, System
 from pentathlon.study.reach import Ssh
+from pentathlon.targets.supplies import Supply
 
 When: TypeAlias = Literal["looked at", "booted", "made anew"]
 """When it is started: whenever the system is looked for, in every boot, or by the step `fresh`."""
+
+EVERY_SYSTEM = "every system"
 
 HARMLESS_WORD = re.compile(r"seccomp=(on|off|auto)")
 """Words of the command line of user-mode Linux that start and open nothing of the host. Others do:
@@ -31,11 +37,13 @@ class Named:
     Attributes:
         system: for which system, by its name.
         what: the thing itself, on one line without control characters.
+        sha256: of a command that is measured, with its files: what an answer is remembered by.
     """
 
     system: str
     what: str
     when: When
+    sha256: str | None = None
 
     @property
     def text(self) -> str:
@@ -48,10 +56,37 @@ class Named:
         return f"{self.system}: {self.what}, {when[self.when]}"
 
 
-def named(study: Study) -> tuple[Named, ...]:
-    """Everything that a study names and starts, in the order of its systems."""
+def named(study: Study, supplies: Sequence[Supply] = ()) -> tuple[Named, ...]:
+    """Everything that a study names and starts, in the order of its systems.
+
+    Args:
+        supplies: the files of its commands.
+    """
     found = (one for system in study.systems for one in _of(study, system))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys((*found, *_commands(study, supplies))))
+
+
+def _commands(study: Study, supplies: Sequence[Supply]) -> Iterator[Named]:
+    """The commands that are measured, of those workloads that a suite names."""
+    files = {supply.workload: supply.record() for supply in supplies}
+    choices = [choice for suite in study.suites for choice in suite.workloads]
+    for own in study.workloads:
+        if not any(fnmatchcase(own.id, choice.id) for choice in choices):
+            continue
+        definition = [own.model_dump(mode="json", by_alias=True), files.get(own.id, {})]
+        text = json.dumps(definition, sort_keys=True)
+        digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        around = (("setup", own.setup), ("prepare", own.prepare), ("cleanup", own.cleanup))
+        beside = "".join(
+            f", {what} `{visible(' '.join(words))}`" for what, words in around if words
+        )
+        what = f"the command `{visible(' '.join(own.command))}`{beside} ({own.id})"
+        yield Named(EVERY_SYSTEM, what, "booted", digest)
+        for system in study.systems:
+            if (words := system.commands.get(own.id)) is not None:
+                digest = hashlib.sha256(f"{digest} {json.dumps(words)}".encode()).hexdigest()
+                what = f"the command `{visible(' '.join(words))}` instead ({own.id})"
+                yield Named(system.name, what, "booted", digest)
 
 
 def rights() -> str:

@@ -16,6 +16,7 @@ MOST_VALUES = 10_000
 
 MOST_SYSTEMS = 100
 MOST_SUITES = 100
+MOST_OWN = 1_000
 
 MOST_CASES = 100_000
 """Of one workload: the product of the lengths of its lists."""
@@ -23,7 +24,11 @@ MOST_CASES = 100_000
 MOST_STEPS = 1_000_000
 """Of all boots of all blocks."""
 
-_OWN: dict[TomlPath, int] = {("system",): MOST_SYSTEMS, ("suite",): MOST_SUITES}
+_OWN: dict[TomlPath, int] = {
+    ("system",): MOST_SYSTEMS,
+    ("suite",): MOST_SUITES,
+    ("workload",): MOST_OWN,
+}
 
 
 def oversized(document: dict[str, Any]) -> Iterator[Problem]:

@@ -16,6 +16,8 @@ from pydantic import ValidationError
 from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
+from pentathlon.study.commands.entries import clashes, extended
+from pentathlon.study.commands.include import Included, include
 from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
@@ -25,6 +27,7 @@ from pentathlon.study.renamed import rename
 from pentathlon.study.traces import expand
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import EVERY
+from pentathlon.targets.supplies import Supply, SupplyError, collect
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,13 @@ class LoadedStudy:
         text: its content.
         study: the model.
         hints: a sentence for each key of it that has another name now, with its place.
-    """
+        supplies: the files of its commands."""
 
     file: Path
     text: str
     study: Study
     hints: tuple[str, ...] = ()
+    supplies: tuple[Supply, ...] = ()
 
     @property
     def sha256(self) -> str:
@@ -72,8 +76,22 @@ def load_study(
         StudyError: the file cannot be read or is wrong; every problem is listed, with its line.
     """
     text = _read(file)
-    study, hints = _parse(text, file, catalog, alone=alone, traces=traces or {})
-    return LoadedStudy(file.resolve(), text, study, hints)
+    study, hints, included = _parse(text, file, catalog, alone=alone, traces=traces or {})
+    supplies, problems = _supplies(study, file.parent)
+    if problems:
+        raise _error(file, text, problems, included)
+    return LoadedStudy(file.resolve(), text, study, hints, tuple(supplies))
+
+
+def _supplies(study: Study, directory: Path) -> tuple[list[Supply], list[Problem]]:
+    """The files of the study's commands, and what is wrong with them."""
+    supplies, problems = [], []
+    for place, own in enumerate(study.workloads):
+        try:
+            supplies.append(collect(own.id, own.files, directory))
+        except SupplyError as error:
+            problems.append(Problem(("workload", place, "files", error.place), str(error)))
+    return supplies, problems
 
 
 def parse_study(
@@ -94,8 +112,8 @@ def parse_study(
 
 def _parse(
     text: str, file: Path, catalog: Catalog | None, *, alone: bool, traces: Mapping[str, str]
-) -> tuple[Study, tuple[str, ...]]:
-    """The study, and hints at names that it should not use."""
+) -> tuple[Study, tuple[str, ...], Included]:
+    """The study, hints at names that it should not use, and the packs that it includes."""
     try:
         document = parse_toml(text)
     except TomlError as error:
@@ -103,9 +121,10 @@ def _parse(
     if large := list(oversized(document)):
         locator = Locator(text)
         raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in large])
+    included = include(document, file.parent)
     missing = list(expand(document, file.parent, traces))
     study, problems = _validate(document)
-    problems += missing
+    problems += [*missing, *included.problems]
     broken = {problem.path for problem in problems}
     problems = [problem for problem in problems if not _own_key_follows(problem.path, broken)]
     hints: list[Problem] = []
@@ -113,12 +132,22 @@ def _parse(
         later = _check_study(study, None if alone else file.parent)
         if catalog is not None:
             hints, doubled = rename(study, catalog)
-            later += [*doubled, *check_catalog(study, catalog)]
+            later += [
+                *doubled,
+                *clashes(catalog, study.workloads),
+                *check_catalog(study, extended(catalog, study.workloads)),
+            ]
         problems += [problem for problem in later if not _follows(problem.path, broken)]
     locator = Locator(text)
     if problems or study is None:
-        raise StudyError(file, [Problem(p.path, p.text, locator.line(p.path)) for p in problems])
-    return study, tuple(Problem(p.path, p.text, locator.line(p.path)).located(file) for p in hints)
+        raise _error(file, text, problems, included)
+    old = tuple(Problem(p.path, p.text, locator.line(p.path)).located(file) for p in hints)
+    return study, old, included
+
+
+def _error(file: Path, text: str, problems: Iterable[Problem], included: Included) -> StudyError:
+    locator = Locator(text)
+    return StudyError(file, [included.located(problem, locator) for problem in problems])
 
 
 def _read(file: Path) -> str:

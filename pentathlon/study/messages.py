@@ -7,6 +7,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from pentathlon.study.commands.model import OwnMetric, OwnWorkload
 from pentathlon.study.model import (
     KINDS,
     Evaluation,
@@ -42,6 +43,8 @@ _TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("system", "steps"): PreparationStep,
     ("suite",): Suite,
     ("suite", "workloads"): WorkloadChoice,
+    ("workload",): OwnWorkload,
+    ("workload", "metric"): OwnMetric,
 }
 
 _EXAMPLES = {
@@ -53,6 +56,7 @@ _EXAMPLES = {
     "id": 'id = "memory.read"',
     "host": 'host = "NAME"',
     "do": 'do = "settle"',
+    "command": 'command = ["./render", "--size", "{size}"]',
 }
 
 _PATTERNS = {
@@ -63,6 +67,7 @@ _PATTERNS = {
     "jump": 'use names without blanks and characters of the shell, such as "user@gateway"',
     "name": "use lower-case letters, digits and hyphens",
     "memory": 'write a whole number with K, M or G, such as "640M"',
+    "largest_file": 'write a whole number with K, M or G, such as "20G"',
 }
 _SYSTEM_NAME = 'use letters, digits, "." "_" "+" and "-", such as "uml-6.1"'
 
@@ -116,6 +121,8 @@ def _sentence(error: ErrorDetails, path: TomlPath) -> str:  # noqa: PLR0911  one
         advice = _PATTERNS.get(key, _SYSTEM_NAME)
         if key == "reference" or (key == "name" and path[0] == "system"):
             advice = _SYSTEM_NAME
+        if key == "id" and path[0] == "workload":
+            advice = 'use an area and a name with a dot between them, such as "my.render"'
         return f"{_show(given)} is not allowed; {advice}"
     bounds = {
         "greater_than_equal": ("ge", "at least"),

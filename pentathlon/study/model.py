@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeGuard
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
+from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.problems import listing
@@ -87,6 +90,9 @@ SystemName: TypeAlias = Annotated[
 ]
 Weight: TypeAlias = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Size: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$")]
+
+OWN_SUITE = "commands"
+"""The suite of a study that has commands and names no suite."""
 
 REALTIME_POLICIES: frozenset[str] = frozenset({"fifo", "rr"})
 
@@ -196,6 +202,9 @@ class System(Table):
     """`ssh`: how to reach the machine."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
+    userland: str | None = None
+    """`uml`, `gvisor`, `qemu`: what commands find beside their files: "host" for this machine's
+    root directory, or an absolute path of another one; only for reading."""
     agent: str | None = None
     """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
     steps: tuple[PreparationStep, ...] | None = None
@@ -208,6 +217,8 @@ class System(Table):
     """`local`, `netns`: settings of the machine for this system. `ssh`: scheduler and nice."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
     """Workload id -> parameters that hold for this system only. Its rows are qualified as such."""
+    commands: dict[str, Words] = Field(default_factory=dict)
+    """Id of a workload of the study's own -> the command that runs it on this system."""
 
     @field_validator("cpus", mode="before")
     @classmethod
@@ -229,6 +240,29 @@ class System(Table):
     @classmethod
     def _steps(cls, value: Any) -> Any:
         return from_file(value)
+
+    @field_validator("userland")
+    @classmethod
+    def _userland(cls, value: str | None) -> str | None:
+        if value is not None and value != "host" and not value.startswith("/"):
+            raise ValueError('must be "host" or an absolute path of a directory')
+        return value
+
+    @model_serializer(mode="wrap")
+    def _without_new_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A system without these keys is written as before there were any."""
+        written: dict[str, Any] = handler(self)
+        for name in ("userland", "commands"):
+            if name in written and not written[name]:
+                del written[name]
+        return written
+
+    @field_validator("commands", mode="before")
+    @classmethod
+    def _commands(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {k: tuple(words) if isinstance(words, list) else words for k, words in value.items()}
 
     @field_validator("scratch", "agent")
     @classmethod
@@ -462,6 +496,36 @@ class Study(Table):
     """Area or workload id -> its weight in the answer; what is not named has 1."""
     systems: tuple[System, ...] = Field(alias="system")
     suites: tuple[Suite, ...] = Field(alias="suite")
+    include: tuple[str, ...] = ()
+    """Files, relative to this one, whose `[[workload]]` tables belong to the study."""
+    workloads: tuple[OwnWorkload, ...] = Field(alias="workload", default=())
+    """Commands of the user's own, those of included files too."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _suite_of_own(cls, value: Any) -> Any:
+        """A study that names no suite measures every command that it has."""
+        if not isinstance(value, dict) or "suite" in value or "suites" in value:
+            return value
+        own = value.get("workload")
+        ids = [one.get("id") for one in own if isinstance(one, dict)] if _is_list(own) else []
+        if not ids or not all(isinstance(one, str) for one in ids):
+            return value
+        return {**value, "suite": [{"name": OWN_SUITE, "workloads": list(dict.fromkeys(ids))}]}
+
+    @field_validator("include", "workloads", mode="before")
+    @classmethod
+    def _tuples(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    @model_serializer(mode="wrap")
+    def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A study without commands is written as before there were any: plans keep their hash."""
+        written: dict[str, Any] = handler(self)
+        for name in ("include", "workload", "workloads"):
+            if name in written and not written[name]:
+                del written[name]
+        return written
 
     @field_validator("systems", "suites", mode="before")
     @classmethod
@@ -475,6 +539,10 @@ class Study(Table):
         """Whether its systems were measured by other tools; nothing of it is a procedure then."""
         return all(system.imported for system in self.systems)
 
+    def command(self, workload: str) -> OwnWorkload | None:
+        """The command of that id; None: the workload is the agent's."""
+        return next((one for one in self.workloads if one.id == workload), None)
+
     def system(self, name: str) -> System:
         """The system of that name.
 
@@ -485,6 +553,10 @@ class Study(Table):
             if system.name == name:
                 return system
         raise KeyError(name)
+
+
+def _is_list(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def parse_scheduler(text: str) -> tuple[Policy, int]:

@@ -16,11 +16,20 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from pentathlon.protocol.requests.session import WorkloadRequest
 from pentathlon.study.catalog import Catalog, Workload
 from pentathlon.study.check import matches
+from pentathlon.study.commands.cases import longest_s, request
+from pentathlon.study.commands.entries import extended
+from pentathlon.study.commands.model import OwnWorkload
 from pentathlon.study.limits import check_steps
 from pentathlon.study.model import (
     IMPORTED,
@@ -31,6 +40,7 @@ from pentathlon.study.model import (
     WorkloadChoice,
 )
 from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
+from pentathlon.targets.supplies import Supply
 
 FORMAT = 1
 
@@ -48,6 +58,7 @@ class Step(_Part):
         parameters: every parameter of the workload, defaults filled in.
         qualified: the system gives the workload parameters of its own.
         timeout_s: longest time of one process of the workload, in seconds.
+        command: words of the system's own, instead of those of the workload's table.
     """
 
     suite: str
@@ -59,6 +70,15 @@ class Step(_Part):
     processes: int
     sample_ms: float
     timeout_s: float
+    command: tuple[str, ...] | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_command(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A step without an own command is written as before there were any."""
+        written: dict[str, Any] = handler(self)
+        if written.get("command", "") is None:
+            del written["command"]
+        return written
 
     def task(self) -> WorkloadRequest:
         """The step as an entry of the agent's request."""
@@ -80,6 +100,26 @@ class Boot(_Part):
     steps: tuple[int, ...]
 
 
+class SuppliedRecord(_Part):
+    """One file of a command."""
+
+    sha256: str
+    bytes: int
+    executable: bool
+
+
+class CommandRecord(_Part):
+    """What a command of the user's own is.
+
+    Attributes:
+        definition: SHA-256 of the canonical JSON of its `[[workload]]` table.
+        files: path in the directory of a run -> the file.
+    """
+
+    definition: str
+    files: dict[str, SuppliedRecord]
+
+
 class Plan(_Part):
     """Everything that decides a result.
 
@@ -91,6 +131,7 @@ class Plan(_Part):
         preparation: system -> what is done before it is measured; systems without steps are left
             out.
         blocks: for each block the boots, in order.
+        commands: id of a workload of the user's own -> what it is.
     """
 
     format: int = FORMAT
@@ -100,6 +141,25 @@ class Plan(_Part):
     steps: dict[str, tuple[Step, ...]]
     preparation: dict[str, tuple[PlannedStep, ...]] = {}
     blocks: tuple[tuple[Boot, ...], ...]
+    commands: dict[str, CommandRecord] = {}
+
+    @model_serializer(mode="wrap")
+    def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A plan without commands is written as before there were any, and keeps its hash."""
+        written: dict[str, Any] = handler(self)
+        if not written.get("commands", True):
+            del written["commands"]
+        return written
+
+    def task(self, step: Step) -> WorkloadRequest:
+        """A step as an entry of the agent's request, with the command that it runs, if any."""
+        own = self.study.command(step.workload)
+        if own is None:
+            return step.task()
+        if step.command is not None:
+            own = own.model_copy(update={"command": step.command})
+        command = request(own, step.parameters)
+        return step.task().model_copy(update={"parameters": {}, "command": command})
 
     def canonical(self) -> str:
         """The plan as canonical JSON: keys sorted, no blanks, one line."""
@@ -201,18 +261,21 @@ def make_plan(
     catalog: Catalog,
     targets: Mapping[str, Mapping[str, Any]],
     blocks: int | None = None,
+    supplies: Sequence[Supply] = (),
 ) -> Plan:
     """Expand a study that has passed `check_catalog`.
 
     Args:
         targets: system -> description of its target.
         blocks: number of blocks instead of the study's, or the most of its stopping rule.
+        supplies: the files of its commands.
 
     Raises:
         ValueError: the stopping rule cannot work with so few blocks, or there are too many steps.
     """
     if blocks is not None:
         study = study.model_copy(update={"procedure": study.procedure.with_blocks(blocks)})
+    catalog = extended(catalog, study.workloads)
     steps = {system.name: _steps(study, system, catalog) for system in study.systems}
     check_steps(study.procedure.blocks, steps)
     return Plan(
@@ -230,7 +293,21 @@ def make_plan(
             if (prepared := _prepared(study, system))
         },
         blocks=tuple(_block(study, steps, block) for block in range(study.procedure.blocks)),
+        commands=_commands(study.workloads, supplies),
     )
+
+
+def _commands(own: Sequence[OwnWorkload], supplies: Sequence[Supply]) -> dict[str, CommandRecord]:
+    files = {supply.workload: supply.record() for supply in supplies}
+    found = {}
+    for one in own:
+        text = canonical_json(one.model_dump(mode="json", by_alias=True))
+        document = {
+            "definition": hashlib.sha256(text.encode()).hexdigest(),
+            "files": files.get(one.id, {}),
+        }
+        found[one.id] = CommandRecord.model_validate(document)
+    return found
 
 
 def _prepared(study: Study, system: System) -> tuple[PlannedStep, ...]:
@@ -279,27 +356,41 @@ def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:
                         continue
                     taken.add(workload.id)
                 chosen.append((suite, choice, workload))
-    return tuple(_step(study.procedure, system, *one) for one in chosen)
+    return tuple(
+        _step(study.procedure, system, *one, command=study.command(one[2].id)) for one in chosen
+    )
 
 
 def _step(
-    procedure: Procedure, system: System, suite: Suite, choice: WorkloadChoice, workload: Workload
+    procedure: Procedure,
+    system: System,
+    suite: Suite,
+    choice: WorkloadChoice,
+    workload: Workload,
+    *,
+    command: OwnWorkload | None,
 ) -> Step:
     # A pattern's parameters reach only the workloads that have them.
     named = {k: v for k, v in choice.parameters.items() if workload.parameter(k) is not None}
     own = system.parameters.get(workload.id, {})
+    parameters = {**workload.defaults(), **named, **own}
+    iterations = _first(choice.iterations, procedure.iterations)
+    warmup = _first(choice.warmup, procedure.warmup)
+    limit_s = workload.timeout_s or 0.0
+    if command is not None:
+        # Each run has a limit of its own; that of the whole is for an agent that hangs.
+        limit_s = longest_s(command, parameters, iterations + warmup)
     return Step(
         suite=suite.name,
         workload=workload.id,
-        parameters={**workload.defaults(), **named, **own},
+        parameters=parameters,
         qualified=bool(own),
-        iterations=_first(choice.iterations, procedure.iterations),
-        warmup=_first(choice.warmup, procedure.warmup),
+        iterations=iterations,
+        warmup=warmup,
         processes=_first(choice.processes, procedure.processes),
         sample_ms=_first(choice.sample_ms, procedure.sample_ms),
-        timeout_s=_first(
-            choice.timeout_s, max(procedure.step_timeout_s, workload.timeout_s or 0.0)
-        ),
+        timeout_s=_first(choice.timeout_s, max(procedure.step_timeout_s, limit_s)),
+        command=system.commands.get(workload.id),
     )
 
 

@@ -22,16 +22,19 @@ class Problem:
         path: where in the document; () for the file as a whole.
         text: the sentence, without the place.
         line: line of the file, from 1, or None where there is none (a missing key at the top).
+        file: the file, where it is another one than the study.
     """
 
     path: TomlPath
     text: str
     line: int | None = None
+    file: Path | None = None
 
     def located(self, file: Path) -> str:
         """`FILE:LINE: PLACE: TEXT`, as compilers write it."""
         place = show_path(self.path)
-        where = f"{file}:{self.line}" if self.line else str(file)
+        own = self.file or file
+        where = f"{own}:{self.line}" if self.line else str(own)
         return one_line(where) + complaint(f": {place}: {self.text}" if place else f": {self.text}")
 
 
@@ -40,7 +43,9 @@ class StudyError(Exception):
 
     def __init__(self, file: Path, problems: Iterable[Problem]) -> None:
         self.file = file
-        self.problems = sorted(problems, key=lambda problem: problem.line or 0)
+        self.problems = sorted(
+            problems, key=lambda problem: (str(problem.file or ""), problem.line or 0)
+        )
         lines = [problem.located(file) for problem in self.problems[:MOST_SHOWN]]
         if more := len(self.problems) - MOST_SHOWN:
             lines += [f"{file}: and {more} problems more"] if more > 0 else []

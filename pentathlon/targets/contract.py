@@ -20,6 +20,7 @@ from pentathlon.machine.settings import Change
 from pentathlon.machine.system import SystemSpec
 from pentathlon.protocol.events import Message
 from pentathlon.protocol.requests.session import Request
+from pentathlon.targets.supplies import Supply
 
 
 class Session(ABC):
@@ -118,6 +119,11 @@ class Target(ABC):
         self.state_dir = state_dir
         self.install: int | None = None
         """The install of a guest that is held, in a study with several."""
+        self.supplies: tuple[Supply, ...] = ()
+
+    def supply(self, supplies: tuple[Supply, ...]) -> None:
+        """Give the system files of the user's commands, in each of its boots."""
+        self.supplies = supplies
 
     @abstractmethod
     def describe(self) -> Description:

@@ -119,6 +119,8 @@ class Kind:
         keys: keys of [[system]] that not every kind has, and that it takes.
         own_keys: keys of [[system]] that only this kind knows, with the types of their values as
             TOML has them, such as `str` or `list[int]`.
+        alone: key that a command line means by a value that stands alone behind the kind, such as
+            "kernel" in uml:6.1; with a dot a key of a table.
         required: those of all these keys that a system has to name, each with an example.
         settings: settings of the machine that its systems may change; `EVERY` for all of them.
         forgets: for a guest, whether it finds in no boot what it wrote in an earlier one, not even
@@ -137,6 +139,7 @@ class Kind:
     needs: str
     keys: tuple[str, ...] = ()
     own_keys: Mapping[str, Any] = field(default_factory=dict)
+    alone: str | None = None
     required: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
     forgets: bool = False

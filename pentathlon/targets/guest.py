@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.protocol.agent import is_static
+from pentathlon.targets import userland
+from pentathlon.targets.supplies import FILES, Supply, stage
 
 AGENT = "pentathlon-agent"
 SCRATCH = ("/tmp", "/run", "/mnt")
@@ -35,6 +37,32 @@ def add_modules(root: Path, modules: Mapping[str, bytes]) -> None:
         (place / f"{name}.ko").write_bytes(code)
     listed = "".join(f"/modules/{name}.ko\n" for name in modules)
     (place / "network").write_text(listed)
+
+
+def supply(
+    supplies: Sequence[Supply], land: Path | None, own: Path, root: Path | None
+) -> tuple[Path | None, str | None]:
+    """Copy the files of commands: beside the guest's root if it has a user land, else into it.
+
+    Args:
+        land: the root directory of its user land.
+        own: the boot's own directory.
+        root: the directory that is the guest's root; None: its files are put there otherwise.
+
+    Returns:
+        Where they lie on this machine, and where on the guest; None: there are none.
+
+    Raises:
+        TargetError: a file is another one than when the study was read, or cannot be copied.
+    """
+    inside = root if land is None and root is not None else own
+    place = inside / FILES
+    if place.exists():  # The root of an install, which its boots share.
+        shutil.rmtree(place)
+    staged = stage(supplies, place)
+    if staged is None:
+        return None, None
+    return staged, userland.FILES if land is not None else userland.OWN_FILES
 
 
 def check_agent(agent: Path) -> None:

@@ -103,7 +103,7 @@ class EventLines:
             self.log.append(text)
             return None
         self.started = True
-        self.samples += event["event"] in ("sample", "histogram")
+        self.samples += event["event"] in ("sample", "histogram", "execution")
         return event
 
     def _parse(self, text: str) -> JsonObject | None:

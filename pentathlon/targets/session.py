@@ -53,6 +53,7 @@ class Launch:
         environment: variables to add.
         placement: the request's `placement`, where the request itself states nothing.
         scratch: the request's `scratch`, where the request itself states nothing.
+        supplied: the request's `files`: where the files of commands lie on the system.
         files: descriptors that the system gets, by the same numbers.
         beside: processes of the session that serve the system.
     """
@@ -62,6 +63,7 @@ class Launch:
     environment: dict[str, str] = field(default_factory=dict)
     placement: Placement = field(default_factory=Placement)
     scratch: str | None = None
+    supplied: str | None = None
     files: Sequence[int] = ()
     helpers: Sequence[subprocess.Popen[bytes]] = ()
 
@@ -222,6 +224,7 @@ class ProcessSession(Session):
         own = {
             "placement": None if placement == Placement() else placement,
             "scratch": request.scratch or self._launch.scratch,
+            "files": request.files or self._launch.supplied,
         }
         return request.model_copy(update=own)
 

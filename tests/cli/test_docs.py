@@ -13,6 +13,7 @@ from pentathlon.cli.main import app
 from pentathlon.procedure.records import FIELDS
 from pentathlon.store.schema import TABLES
 from pentathlon.study import model, preparation, reach
+from pentathlon.study.commands.model import OwnMetric, OwnWorkload
 from pentathlon.study.load import parse_study
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -39,6 +40,8 @@ def code_words(text: str) -> set[str]:
         preparation.PreparationStep,
         model.Suite,
         model.WorkloadChoice,
+        OwnWorkload,
+        OwnMetric,
     ],
 )
 def test_every_key_of_a_study_file(table: type[model.Table]) -> None:

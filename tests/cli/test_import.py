@@ -258,8 +258,8 @@ def test_a_metric_has_one_unit_in_all_files(here: Path) -> None:
 
 def test_blocks_and_boots_do_not_mix(here: Path) -> None:
     into = two_systems(here, "--block")
-    output = refused("import", "csv", table(here / "x", 7), "--system", "a", *MEASURE, "--into", "
-    f"into)
+    again = table(here / "x", 7)
+    output = refused("import", "csv", again, "--system", "a", *MEASURE, "--into", into)
     assert "judged paired or unpaired as a whole" in output
 
 

@@ -13,8 +13,14 @@ from pentathlon.procedure.records import AgentEvent, from_json, to_json
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AGENT_KINDS, TYPES, Unknown, WrongEvent, read
 
-RUST = Path(__file__).parent.parent.parent / "agent" / "crates" / "protocol" / "src" / "event.rs"
-BOXED = {"inventory": "Opening", "sample": "Sample", "histogram": "HistogramSample"}
+SOURCES = Path(__file__).parent.parent.parent / "agent" / "crates" / "protocol" / "src"
+RUST = (SOURCES / "event.rs", SOURCES / "command.rs")
+BOXED = {
+    "inventory": "Opening",
+    "sample": "Sample",
+    "histogram": "HistogramSample",
+    "execution": "Execution",
+}
 """Event -> the structure that the agent's `Event` holds for it."""
 
 LENIENT = {
@@ -49,7 +55,7 @@ def fields(body: str) -> dict[str, bool]:
 
 def of_sources() -> dict[str, dict[str, bool]]:
     """Event -> its fields, from the agent's sources."""
-    text = RUST.read_text()
+    text = "\n".join(path.read_text() for path in RUST)
     whole = re.search(r"pub enum Event \{\n(.*?)\n\}", text, re.DOTALL)
     assert whole is not None
     found = {}

@@ -91,10 +91,18 @@ def p_beyond(sample: Values, delta: float) -> float:
     return min(1.0, float(2.0 * special.stdtr(len(sample) - 1, -excess / error)))
 
 
+FAR = 1e4
+"""Critical value beyond which the noncentral t is that of its limit, to 1e-8; its own series takes
+time in proportion to the value, at an early look of many blocks for ever."""
+
+
 @lru_cache(maxsize=4096)
 def _noncentrality(freedom: float, level: float) -> float:
     """Noncentrality of t at which |T| exceeds its critical value with probability POWER."""
     critical = t_quantile(level, freedom)
+    if critical > FAR:
+        # (Z + λ) / √(χ²/ν) > t, where Z is nothing beside λ.
+        return critical * math.sqrt(special.chdtri(freedom, 1.0 - POWER) / freedom)
     low, high = 0.0, 2.0 * critical + 10.0
     while special.nctdtr(freedom, high, critical) > 1.0 - POWER:
         high *= 2.0

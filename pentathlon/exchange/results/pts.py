@@ -136,9 +136,9 @@ def _result(
         )
     scale, proportion = _text(one, "Scale"), _text(one, "Proportion")
     if proportion not in BETTER:
-        raise "
-        f"ExtractError(
-            f"has the proportion {described(proportion)} at {place}; HIB or LIB says which is better"
+        raise ExtractError(
+            f"has the proportion {described(proportion)} at {place}; "
+            "HIB or LIB says which is better"
         )
     if not scale:
         raise ExtractError(f"has no scale at {place}: the unit is not known")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, TypeAdapter
 
 from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.own_command import OwnCommand
 from pentathlon.protocol.version import PROTOCOL
 
 
@@ -36,6 +37,7 @@ class WorkloadRequest(Asked):
         sample_ms: wanted length of one timed batch.
         processes: fresh processes that each repeat the whole workload.
         timeout_s: longest time of one of them.
+        command: of the user's own, which is then what the workload runs.
     """
 
     id: str
@@ -45,6 +47,7 @@ class WorkloadRequest(Asked):
     sample_ms: float = 5.0
     processes: int = 1
     timeout_s: float = 120.0
+    command: OwnCommand | None = None
 
 
 class Record(Asked):
@@ -102,6 +105,7 @@ class Request(Asked):
         session: its random id, hex digits.
         seed: of every pseudo-random input.
         scratch: directory for the workloads' files.
+        files: directory with the files of commands, only for reading.
         inventory: whether the first event carries the full inventory.
         prepare: what is done before the first workload.
     """
@@ -110,6 +114,7 @@ class Request(Asked):
     session: str = ""
     seed: int = 0
     scratch: str | None = None
+    files: str | None = None
     inventory: bool = False
     placement: Placement | None = None
     prepare: list[PrepareStep] = Field([])

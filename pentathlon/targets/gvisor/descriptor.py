@@ -9,6 +9,7 @@ KIND = Kind(
     place="guest",
     renews="a sandbox and its root directory",
     needs="root, or any user where the kernel allows user namespaces",
+    keys=("userland",),
     forgets=True,
     programs=(Program("taskset", "util-linux"),),
     doctor="pentathlon.targets.gvisor.doctor:GvisorDoctor",

@@ -10,7 +10,7 @@ from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets import guest, options
+from pentathlon.targets import guest, options, userland
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.gvisor import runsc
 from pentathlon.targets.gvisor.descriptor import KIND
@@ -35,6 +35,7 @@ class GvisorTarget(KeepingTarget):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.userland = userland.of(system)
         self.scratch = guest.scratch(system)
         options.refuse_settings(system)
         options.refuse(system, self.kind, "kernel", "memory")
@@ -50,6 +51,7 @@ class GvisorTarget(KeepingTarget):
             "kernel": f"gVisor {program.version if program else '(not on this machine)'}",
             "options": {
                 "platform": "systrap",
+                **userland.described(self.userland),
                 "host_cpus": list(self.cpus) if self.cpus is not None else None,
                 "program": program.record() if program else None,
                 "host_kernel": platform.release(),
@@ -70,6 +72,11 @@ class GvisorTarget(KeepingTarget):
 
     def _check(self) -> None:
         guest.check_agent(self.agent_path)
+        userland.check(self.userland)
+        if self.userland not in (None, Path("/")):
+            raise TargetUnavailable(
+                'gVisor shows a sandbox one directory of this machine; use userland = "host"'
+            )
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
 
@@ -83,7 +90,13 @@ class GvisorTarget(KeepingTarget):
         try:
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / "root"
-            words = ["--quiet", f"--root={root}", "--cwd=/", f"/{guest.AGENT}", "run"]
+            staged, supplied = guest.supply(self.supplies, self.userland, own, root)
+            agent = f"/{guest.AGENT}"
+            if self.userland is not None:
+                # The sandbox sees this machine's root, with an overlay in memory.
+                agent, root = f"{root}{agent}", self.userland
+                supplied = None if staged is None else str(staged)
+            words = ["--quiet", f"--root={root}", "--cwd=/", agent, "run"]
             return ProcessSession(
                 self.name,
                 Launch(
@@ -91,6 +104,7 @@ class GvisorTarget(KeepingTarget):
                     # runsc keeps its own state in a temporary directory, which a crash leaves.
                     environment={"TMPDIR": str(own)},
                     scratch=self.scratch,
+                    supplied=supplied,
                 ),
                 journal,
             )

@@ -19,6 +19,7 @@ from pentathlon.targets.capabilities import PlacedTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.local.descriptor import KIND
 from pentathlon.targets.session import Launch, ProcessSession
+from pentathlon.targets.supplies import FILES, stage
 
 
 class LocalTarget(PlacedTarget):
@@ -72,6 +73,7 @@ class LocalTarget(PlacedTarget):
         journal = UndoJournal(self.state_dir)
         try:
             scratch = launch.scratch_directory(self.system.scratch, journal)
+            supplied = stage(self.supplies, scratch / FILES)
             group = self.settings.apply(journal)
             return ProcessSession(
                 self.name,
@@ -79,6 +81,7 @@ class LocalTarget(PlacedTarget):
                     command=launch.wrap(self.command(), group=group, nice=self.settings.nice),
                     placement=Placement(**self.settings.placement()),
                     scratch=str(scratch),
+                    supplied=None if supplied is None else str(supplied),
                 ),
                 journal,
             )

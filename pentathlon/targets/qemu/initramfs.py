@@ -13,6 +13,7 @@ from pathlib import Path
 from pentathlon.targets.guest import AGENT, DIRECTORIES
 from pentathlon.targets.qemu import modules as kernel_modules
 from pentathlon.targets.qemu.kernels import Kernel
+from pentathlon.targets.userland import OWN_FILES
 
 MODULES = "modules"
 ORDER = "order"
@@ -22,13 +23,14 @@ CONSOLE = (5, 1)
 """Device number of /dev/console, which the kernel opens before anything is mounted."""
 
 
-def build(kernel: Kernel, agent: Path, wanted: Iterable[str]) -> bytes:
+def build(kernel: Kernel, agent: Path, wanted: Iterable[str], files: Path | None = None) -> bytes:
     """The archive with the agent, empty mount points and the modules that are wanted.
 
     Args:
         kernel: whose modules.
         agent: the agent's file.
         wanted: names of modules; those that the kernel has built in are left out.
+        files: a directory with the files of commands.
     """
     archive = _Archive()
     for name in DIRECTORIES:
@@ -42,7 +44,20 @@ def build(kernel: Kernel, agent: Path, wanted: Iterable[str]) -> bytes:
             archive.add(f"{MODULES}/{name}.ko", stat.S_IFREG | 0o644, data)
         listed = "".join(f"/{MODULES}/{name}.ko\n" for name in code)
         archive.add(f"{MODULES}/{ORDER}", stat.S_IFREG | 0o644, listed.encode())
+    if files is not None:
+        _add_files(archive, files)
     return archive.finish()
+
+
+def _add_files(archive: _Archive, files: Path) -> None:
+    top = OWN_FILES.strip("/")
+    archive.add(top, stat.S_IFDIR | 0o755)
+    for path in sorted(files.rglob("*")):
+        name = f"{top}/{path.relative_to(files)}"
+        if path.is_dir():
+            archive.add(name, stat.S_IFDIR | 0o755)
+        else:
+            archive.add(name, path.stat().st_mode, path.read_bytes())
 
 
 class _Archive:

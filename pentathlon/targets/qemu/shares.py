@@ -27,6 +27,7 @@ PROGRAM: Final = Path("/usr/lib/qemu/virtiofsd")
 PACKAGE: Final = "qemu-system-common"
 
 MACHINE: Final = "machine"
+FILES: Final = "files"
 WRITABLE: Final = "writable"
 """Tags of the devices, the second with a number behind it (agent/crates/session/src/machine.rs)."""
 
@@ -114,13 +115,34 @@ def serve(
                 f'a virtual machine cannot write to "{place}", because of the blank, the comma or '
                 "the quotation mark in its name"
             )
-    # The other sandbox would make the directory the root of new mounts, which "/" is already.
-    always = "log_level=err,sandbox=chroot,modcaps=" + ":".join(f"-{name}" for name in CAPABILITIES)
     wanted = {MACHINE: f"source=/,{KEPT}"}
     wanted |= {f"{WRITABLE}{n}": f"source={place},{SHARED}" for n, place in enumerate(writable)}
     return [
-        _serve(own, journal, tag, f"{options},{always}", cpus) for tag, options in wanted.items()
+        _serve(own, journal, tag, f"{options},{_always()}", cpus) for tag, options in wanted.items()
     ]
+
+
+def serve_userland(
+    own: Path, journal: UndoJournal, root: Path, files: Path | None, cpus: Sequence[int] | None
+) -> list[Share]:
+    """Serve a root directory and the files of commands, both only for reading.
+
+    Args:
+        own: a private directory.
+        journal: the guest's.
+        cpus: CPUs that the servers may run on.
+    """
+    wanted = {MACHINE: root} | ({FILES: files} if files is not None else {})
+    return [
+        _serve(own, journal, tag, f"source={place},{KEPT},{_always()}", cpus)
+        for tag, place in wanted.items()
+    ]
+
+
+def _always() -> str:
+    """Options of every server. The other sandbox would make the directory the root of new mounts,
+    which "/" is already."""
+    return "log_level=err,sandbox=chroot,modcaps=" + ":".join(f"-{name}" for name in CAPABILITIES)
 
 
 def _serve(
@@ -129,7 +151,7 @@ def _serve(
     with socket.socket(socket.AF_UNIX) as listening:
         connection = _connected(listening, own)
         command = [str(PROGRAM), f"--fd={listening.fileno()}", "-o", options]
-        if tag == MACHINE:
+        if tag in (MACHINE, FILES):
             command = [sys.executable, "-I", str(READ_ONLY), *command]
         errors = tempfile.TemporaryFile()  # noqa: SIM115  (`Share.close`)
         server = subprocess.Popen(

@@ -15,7 +15,7 @@ from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets import guest, options
+from pentathlon.targets import guest, options, userland
 from pentathlon.targets.capabilities import Card, CardTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.qemu import initramfs, kernels, modules, shares
@@ -61,6 +61,8 @@ class QemuTarget(CardTarget):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.userland = userland.of(system)
+        userland.plain(self.userland, "a virtual machine")
         self.scratch = guest.scratch(system)
         self.wanted = options.kernel(system)
         options.refuse_settings(system)
@@ -79,6 +81,7 @@ class QemuTarget(CardTarget):
             "kernel": kernel.release if kernel else f"{self.wanted} (not on this machine)",
             "options": {
                 "memory": self.memory,
+                **userland.described(self.userland),
                 "host_cpus": list(self.cpus or ()),
                 "virtual_cpus": len(self.cpus or ()),
                 "kernel_file": kernel.record if kernel else None,
@@ -106,6 +109,9 @@ class QemuTarget(CardTarget):
                 f"the agent is for {platform.machine()}, and this target's machine is x86-64"
             )
         guest.check_agent(self.agent_path)
+        userland.check(self.userland)
+        if self.userland is not None:
+            shares.check()
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
         return kernels.resolve(self.wanted)
@@ -121,6 +127,8 @@ class QemuTarget(CardTarget):
         cards: Sequence[Card] = (),
         shared: Sequence[shares.Share] = (),
         writable: Sequence[Path] = (),
+        *,
+        supplied: Path | None = None,
     ) -> list[str]:
         """The command line of the virtual machine (qemu(1)).
 
@@ -130,12 +138,15 @@ class QemuTarget(CardTarget):
             shared: directories of this machine as they are served.
             writable: those of them that the guest may write to. If there is one, the agent starts
                 in this machine's root directory.
+            supplied: files of commands on this machine, for a guest with a user land.
         """
         # On a busy machine emulated interrupts of the timer come late, which the kernel takes for a
         # broken timer and stops; it need not test this one.
         words = "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check "
         words += f"rdinit=/{guest.AGENT} -- init" + (" endpoint" if cards else "")
         words += "".join(f" {directory}" for directory in writable)
+        if self.userland is not None and not cards:
+            words += f" userland {self.userland}" + (f" {supplied}" if supplied else "")
         # The servers of directories read and write the guest's memory.
         memory = f"memory-backend-memfd,id=memory,size={self.memory},share=on"
         return [
@@ -181,7 +192,8 @@ class QemuTarget(CardTarget):
             TargetError: as for `boot`.
         """
         kernel = self._prepared()
-        if writable:
+        land = None if cards else self.userland
+        if writable or land:
             shares.check()
             if kernels.lacks(kernel, modules.FILES):
                 raise TargetUnavailable(
@@ -194,20 +206,28 @@ class QemuTarget(CardTarget):
         shared: list[shares.Share] = []
         try:
             own = launch.scratch_directory(None, journal)
+            staged, supplied = guest.supply(self.supplies, land, own, None)
             if writable:
                 shared = shares.serve(own, journal, writable, where)
+            elif land is not None:
+                shared = shares.serve_userland(own, journal, land, staged, where)
             # Hosts that are joined need more modules; their boots keep nothing between them.
-            archive = own / ARCHIVE if cards else self.files(own) / ARCHIVE
-            if cards:
-                joined = (*modules.CHANNEL, *modules.NETWORK, *modules.GENERATOR)
-                wanted = (*joined, *(modules.FILES if writable else ()))
-                archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted))
-            command = self.command(kernel.path, archive, cards, shared, writable)
+            special = bool(cards or self.supplies or land)
+            archive = own / ARCHIVE if special else self.files(own) / ARCHIVE
+            if special:
+                joined = (*modules.NETWORK, *modules.GENERATOR) if cards else ()
+                wanted = (*modules.CHANNEL, *joined, *(modules.FILES if shared else ()))
+                held = staged if land is None else None
+                archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted, held))
+            command = self.command(
+                kernel.path, archive, cards, shared, writable, supplied=staged if land else None
+            )
             session = ProcessSession(
                 self.name,
                 Launch(
                     command=launch.wrap(command, cpus=where, powerless=True),
-                    scratch=self.scratch,
+                    scratch=userland.SCRATCH if land else self.scratch,
+                    supplied=supplied,
                     files=[
                         *(card.file for card in cards),
                         *(share.connection.fileno() for share in shared),

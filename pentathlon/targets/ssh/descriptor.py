@@ -10,6 +10,7 @@ KIND = Kind(
     renews="the agent's process; with `reboot` the machine's boot",
     needs="a login there without a prompt",
     keys=("ssh",),
+    alone="ssh.host",
     required={"ssh": 'ssh = { host = "NAME" }'},
     # Those that the agent makes for itself, and that need no undoing over there.
     settings=("scheduler", "nice"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import platform
 import subprocess
+import tarfile
+import tempfile
 import time
 from pathlib import Path
 from typing import IO
@@ -23,6 +25,7 @@ from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
 from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.guard import Guard
+from pentathlon.targets.supplies import FILES, stage
 
 BOOT_ID = "cat /proc/sys/kernel/random/boot_id"
 
@@ -33,6 +36,9 @@ getconf _NPROCESSORS_ONLN || echo 0
 """
 
 REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
+
+UNPACK = 'umask 077 && mkdir "$1" && tar -xf - -C "$1"'
+COMPARE = 'cd "$1" && sha256sum -c --quiet -'
 
 POLL_S = 0.5
 
@@ -192,12 +198,14 @@ class SshTarget(RemoteTarget):
             guard.copy(self.agent_path)
             if (drawing := graphics(self.agent_path)) is not None:
                 guard.copy_graphics(drawing)
+            supplied = self._supply(guard, local)
             session = SshSession(
                 self.name,
                 Launch(
                     command=launch.wrap(guard.start_command(verb)),
                     placement=self._placement(),
                     scratch=guard.scratch,
+                    supplied=supplied,
                 ),
                 journal,
                 guard,
@@ -210,6 +218,29 @@ class SshTarget(RemoteTarget):
                     guard.close()
             journal.undo()
             raise
+
+    def _supply(self, guard: Guard, local: Path) -> str | None:
+        """Copy the files of commands there; where they lie."""
+        staged = stage(self.supplies, local / FILES)
+        if staged is None:
+            return None
+        place = f"{guard.directory}/supplied"
+        sums = "".join(
+            f"{one.sha256}  {supply.workload}/{one.path}\n"
+            for supply in self.supplies
+            for one in supply.files
+            if "\n" not in one.path and "\\" not in one.path
+        )
+        with tempfile.TemporaryFile() as file:
+            with tarfile.open(fileobj=file, mode="w") as archive:
+                archive.add(staged, ".")
+            file.seek(0)
+            guard.send(UNPACK, place, file=file)
+            with tempfile.TemporaryFile() as listed:
+                listed.write(sums.encode())
+                listed.seek(0)
+                guard.send(COMPARE, place, file=listed)
+        return place
 
     def _placement(self) -> Placement:
         placement = self.settings.placement()

@@ -9,7 +9,8 @@ KIND = Kind(
     place="guest",
     renews="a kernel, its memory and its root directory",
     needs="any user",
-    keys=("kernel", "memory", "uml_args"),
+    keys=("kernel", "memory", "uml_args", "userland"),
+    alone="kernel",
     required={"kernel": 'kernel = "6.1"'},
     end=End(pair="sockets", link="packets", forwards=True),
     programs=(

@@ -14,7 +14,7 @@ from pentathlon.machine import cpus, launch
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets import guest, options
+from pentathlon.targets import guest, options, userland
 from pentathlon.targets.capabilities import Card, CardTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch, ProcessSession
@@ -55,6 +55,8 @@ class UmlTarget(CardTarget):
 
     def __init__(self, system: SystemSpec, agent_path: Path, state_dir: Path) -> None:
         super().__init__(system, agent_path, state_dir)
+        self.userland = userland.of(system)
+        userland.plain(self.userland, "the command line of user-mode Linux")
         self.scratch = guest.scratch(system)
         self.wanted = options.kernel(system)
         options.refuse_settings(system)
@@ -91,6 +93,7 @@ class UmlTarget(CardTarget):
             "kernel": kernel.version if kernel else f"{self.wanted} (not on this machine)",
             "options": {
                 "memory": self.memory,
+                **userland.described(self.userland),
                 "host_cpu": (self.cpus or (None,))[0],
                 "arguments": list(self.arguments),
                 "kernel_file": kernel.record() if kernel else None,
@@ -120,6 +123,7 @@ class UmlTarget(CardTarget):
         for program in ("setarch", "taskset"):
             launch.need(program, "util-linux")
         guest.check_agent(self.agent_path)
+        userland.check(self.userland)
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
         # The kernel cuts its command line at blanks, and its own options know no quotes.
@@ -148,6 +152,8 @@ class UmlTarget(CardTarget):
         own: Path,
         device: str | None = None,
         writable: Sequence[Path] = (),
+        *,
+        supplied: Path | None = None,
     ) -> list[str]:
         """The command line of the guest (kernel documentation, virt/uml).
 
@@ -156,7 +162,9 @@ class UmlTarget(CardTarget):
                 the guest is then one host of several, and its agent serves an endpoint's commands.
             writable: directories of this machine. If any is named, the agent starts in this
                 machine's root directory, where it may read everything and write to these.
+            supplied: files of commands on this machine, for a guest with a user land.
         """
+        land = ["userland", str(self.userland)] if self.userland and not device else []
         return [
             *[str(launch.need("setarch", "util-linux")), "x86_64", "-R", str(kernel)],
             f"mem={self.memory}",
@@ -165,6 +173,8 @@ class UmlTarget(CardTarget):
             *[f"init=/{guest.AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
             *[f"uml_dir={own}", "umid=guest", *self.arguments],
             *([*device.split(), "--", "init", "endpoint"] if device else ["--", "init"]),
+            *land,
+            *([str(supplied)] if land and supplied else []),
             *map(str, writable),
         ]
 
@@ -210,9 +220,12 @@ class UmlTarget(CardTarget):
         try:
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / ROOT
+            where_files, supplied = guest.supply(self.supplies, self.userland, own, root)
             if device is not None:
                 guest.add_modules(root, fetch.kept_modules(kernel, modules))
-            command = self.command(kernel.path, root, own / "uml", device, writable)
+            command = self.command(
+                kernel.path, root, own / "uml", device, writable, supplied=where_files
+            )
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(
                 self.name,
@@ -220,7 +233,8 @@ class UmlTarget(CardTarget):
                     command=launch.wrap(command, cpus=where, powerless=True),
                     pipes=True,
                     environment=memory | self._preload(kernel),
-                    scratch=self.scratch,
+                    scratch=userland.SCRATCH if self.userland else self.scratch,
+                    supplied=supplied,
                     files=files,
                 ),
                 journal,

@@ -14,6 +14,7 @@ from pentathlon.targets import options
 from pentathlon.targets.capabilities import LoopbackTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch, ProcessSession
+from pentathlon.targets.supplies import FILES, stage
 from pentathlon.targets.wine import prefix, program
 from pentathlon.targets.wine.descriptor import KIND
 
@@ -95,6 +96,7 @@ class WineTarget(LoopbackTarget):
             prefix.copy(source, home)
             scratch = own / "scratch"
             scratch.mkdir()
+            supplied = stage(self.supplies, own / FILES)
             command = [str(wine.path), prefix.windows_path(agent), mode]
             return ProcessSession(
                 self.name,
@@ -102,6 +104,7 @@ class WineTarget(LoopbackTarget):
                     command=launch.wrap(command, cpus=where),
                     environment=prefix.environment(home, own),
                     scratch=prefix.windows_path(scratch),
+                    supplied=None if supplied is None else prefix.windows_path(supplied),
                 ),
                 journal,
             )

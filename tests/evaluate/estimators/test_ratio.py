@@ -81,3 +81,23 @@ def test_percentages_do_not_overflow():
     assert math.isfinite(ratio.percent(5000.0))
     assert ratio.percent(-5000.0) == -100.0
     assert ratio.percent(math.log(1.05)) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(("freedom", "level"), [(1, 1e-10), (2, 1e-14)])
+def test_the_detectable_effect_of_a_very_strict_level_is_that_of_its_limit(
+    freedom: int, level: float
+) -> None:
+    """The first look of many: the level is so small that the noncentral t takes for ever."""
+    sample = np.arange(float(freedom + 1))
+    assert ratio.t_quantile(level, freedom) > ratio.FAR
+    assert math.isfinite(ratio.detectable(sample, level))
+    # Both ways of computing it agree where they meet.
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        level = math.sqrt(low * high) if low else high / 10
+        if ratio.t_quantile(level, freedom) > ratio.FAR:
+            low = level
+        else:
+            high = level
+    exact, limit = ratio.detectable(sample, high), ratio.detectable(sample, low * 0.999999)
+    assert limit == pytest.approx(exact, rel=1e-4)

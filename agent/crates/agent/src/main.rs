@@ -122,7 +122,7 @@ fn verb() -> Result<u8, String> {
         }
         Some("endpoint") => Ok(endpoint::serve() as u8),
         Some(EXIT_VERB) => Ok(EXIT_STATUS),
-        Some("worker") => Ok(session::work(&workloads::all()) as u8),
+        Some("worker") => Ok(session::work(&workloads::runnable()) as u8),
         Some("init") => {
             Err("init powers its machine off, so it runs only as process 1 of a guest".into())
         }

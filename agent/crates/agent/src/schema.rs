@@ -60,6 +60,7 @@ mod tests {
             json!({"protocol": 2, "workloads": [{"id": "test.spin"}]}),
             json!({
                 "protocol": 2, "session": "5f", "seed": 1, "scratch": "/tmp", "inventory": true,
+                "files": "/run/files",
                 "placement": {"cpus": [1], "policy": "fifo", "priority": 10, "nice": 0},
                 "prepare": [
                     {"do": "idle", "tasks": ["sync"]},
@@ -70,6 +71,11 @@ mod tests {
                 "workloads": [
                     {"id": "memory.read", "parameters": {"block_bytes": [1024]}, "iterations": 5,
                      "warmup": 1, "sample_ms": 5.0, "processes": 1, "timeout_s": 120},
+                    {"id": "my.x", "command": {
+                        "files": "my.x", "setup": ["a"], "timeout_s": 1.5, "any_status": true,
+                        "largest_file_bytes": 1024,
+                        "cases": [{"case": {"size": 4, "mode": "x"}, "command": ["./a", "4"],
+                                   "prepare": ["b"], "cleanup": ["c"]}]}},
                 ],
             }),
         ]

@@ -13,6 +13,9 @@ pub use random::Random;
 pub use scratch::{also_remove, clear, private_directory, Scratch};
 pub use workload::{entry, BetweenHosts, Workload};
 
+/// Stands for the id of the workload that runs a user's own command; no study can name it.
+pub const COMMAND: &str = "(command)";
+
 /// Verb of a process that does nothing but end, with [`EXIT_STATUS`]: what starting it costs is
 /// what starting this program costs.
 pub const EXIT_VERB: &str = "exit";

@@ -3,6 +3,7 @@
 use super::build::Build;
 use super::catalog::Direction;
 use super::clock::Calibration;
+use super::command::Execution;
 use super::counters::{Delta, Support};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,8 @@ use std::collections::BTreeMap;
 #[serde(untagged)]
 pub enum CaseValue {
     Integer(u64),
+    /// Any other number, such as a fraction; only the parameters of a user's own command have one.
+    Number(serde_json::Number),
     Text(String),
 }
 
@@ -151,6 +154,7 @@ pub enum Event {
     },
     Sample(Box<Sample>),
     Histogram(Box<HistogramSample>),
+    Execution(Box<Execution>),
     /// A step of `prepare`. state: `start`, `waiting` or `end`.
     Step {
         index: usize,

@@ -3,6 +3,7 @@
 mod build;
 pub mod catalog;
 mod clock;
+pub mod command;
 mod counters;
 mod event;
 mod prepare;

@@ -19,6 +19,9 @@ pub struct Request {
     /// Directory for the workloads' files; the system's temporary directory if absent.
     #[serde(default)]
     pub scratch: Option<PathBuf>,
+    /// Directory with the files of commands, only for reading.
+    #[serde(default)]
+    pub files: Option<PathBuf>,
     /// Whether the first event carries the full inventory.
     #[serde(default)]
     pub inventory: bool,
@@ -70,6 +73,9 @@ pub struct Task {
     /// A process that takes longer is killed and reported as `timeout`.
     #[serde(default = "default_timeout_s")]
     pub timeout_s: f64,
+    /// A command of the user's own, which is then what the workload runs; `parameters` is empty.
+    #[serde(default)]
+    pub command: Option<super::command::Command>,
 }
 
 fn default_iterations() -> u32 {

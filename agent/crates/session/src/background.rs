@@ -32,6 +32,7 @@ impl Worker {
             epoch_ns,
             seed: 0,
             scratch: scratch.to_path_buf(),
+            files: None,
             placement: placement.clone(),
             calibration: calibration.clone(),
             index: 0,

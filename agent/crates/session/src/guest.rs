@@ -88,9 +88,10 @@ pub fn init() -> ! {
         }
     }
     sys::raw_console();
-    let mut words = std::env::args().skip_while(|word| word != "endpoint");
-    let endpoint = words.next().is_some();
-    let writable: Vec<_> = words.take_while(|word| word.starts_with('/')).collect();
+    let mut words = std::env::args().skip_while(|word| word != "endpoint" && word != "userland");
+    let mode = words.next();
+    let endpoint = mode.as_deref() == Some("endpoint");
+    let named: Vec<_> = words.take_while(|word| word.starts_with('/')).collect();
     if endpoint {
         let list = std::fs::read_to_string(NETWORK_MODULES).unwrap_or_default();
         for path in list.lines() {
@@ -102,8 +103,11 @@ pub fn init() -> ! {
     // The loopback interface exists on every system and is down at boot.
     address::up("lo").ok();
     let mut program = std::env::current_exe();
-    if !writable.is_empty() {
-        program = program.and_then(|agent| machine::enter(&agent, &writable));
+    if let Some(root) = named.first() {
+        program = program.and_then(|agent| match endpoint {
+            true => machine::enter(&agent, &named),
+            false => machine::enter_userland(&agent, root, named.get(1).map(String::as_str)),
+        });
     }
     let ready = Event::Log {
         level: "info",

@@ -37,6 +37,7 @@ struct Assignment {
     epoch_ns: u64,
     seed: u64,
     scratch: PathBuf,
+    files: Option<PathBuf>,
     placement: Placement,
     calibration: Calibration,
     index: usize,

@@ -34,6 +34,14 @@ const ENVIRONMENT: [(&str, &str); 2] = [
 /// Stays the machine's: programs may be installed there, and what is writable may lie there.
 const KEPT: &str = "/tmp";
 
+/// Where the files of commands lie in a user land, and the tag of the device that shows them.
+const FILES: &str = "/run/pentathlon-files";
+const FILES_TAG: &str = "files";
+
+/// What the user land of commands has in memory beside the mounts of every guest: programs expect
+/// to write there.
+const ALSO_IN_MEMORY: &str = "/var/tmp";
+
 /// Makes the machine's root directory the guest's own, and returns the agent's path in it.
 ///
 /// The directories `writable` of the machine may be written to; all others may only be read.
@@ -54,9 +62,34 @@ pub fn enter(agent: &Path, writable: &[String]) -> io::Result<PathBuf> {
             .and_then(|()| show(Some(directory), &place, &tag, false))
             .map_err(naming(directory))?;
     }
+    change_root(agent)
+}
+
+/// Makes a user land the guest's own, and returns the agent's path in it: a root directory of the
+/// machine, only for reading, with file systems in memory where programs write.
+///
+/// `files`, if named, is a directory of the machine that is shown at [`FILES`].
+pub fn enter_userland(agent: &Path, root: &str, files: Option<&str>) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(MACHINE)?;
+    show(Some(root), MACHINE, MACHINE_TAG, true).map_err(naming(root))?;
+    for (source, directory, kind) in MOUNTS {
+        mount(source, &format!("{MACHINE}{directory}"), kind).ok();
+    }
+    mount("tmpfs", &format!("{MACHINE}{ALSO_IN_MEMORY}"), "tmpfs").ok();
+    if let Some(files) = files {
+        let place = format!("{MACHINE}{FILES}");
+        std::fs::create_dir_all(&place)
+            .and_then(|()| show(Some(files), &place, FILES_TAG, true))
+            .map_err(naming(files))?;
+    }
+    change_root(agent)
+}
+
+/// Starts anew in the directory [`MACHINE`], whose mounts are made.
+fn change_root(agent: &Path) -> io::Result<PathBuf> {
     // A kernel that does not take them waits for its own, some seconds in 5.10.
     seed(&format!("{MACHINE}/dev")).ok();
-    std::fs::copy(agent, format!("{MACHINE}{AGENT}"))?;
+    std::fs::copy(agent, format!("{MACHINE}{AGENT}")).map_err(naming(AGENT))?;
     std::os::unix::fs::chroot(MACHINE)?;
     std::env::set_current_dir("/")?;
     for (name, value) in ENVIRONMENT {

@@ -5,6 +5,7 @@ use super::{build, graphics, placement, prepare, read_document, Assignment};
 use pentathlon_harness::clock;
 use pentathlon_harness::counters::Counters;
 use pentathlon_harness::{Emitter, Scratch};
+use pentathlon_os::descendants;
 use pentathlon_os::process::{self, Group};
 use pentathlon_protocol::{ErrorKind, Event, Opening, Request, Task};
 use serde_json::Value;
@@ -99,6 +100,9 @@ impl<W: Write> Session<W> {
                 emitter.send(&event)
             })?;
         }
+        if request.workloads.iter().any(|task| task.command.is_some()) {
+            descendants::adopt();
+        }
         let count = request.workloads.len();
         for (index, task) in request.workloads.iter().enumerate() {
             for process in 0..task.processes {
@@ -107,6 +111,7 @@ impl<W: Write> Session<W> {
                     epoch_ns: self.epoch_ns,
                     seed: request.seed,
                     scratch: scratch.path().join(format!("{index}-{process}")),
+                    files: request.files.clone(),
                     placement: request.placement.clone(),
                     calibration: calibration.clone(),
                     index,
@@ -229,6 +234,10 @@ impl<W: Write> Session<W> {
             group.kill();
         }
         let status = child.wait()?;
+        if assignment.task.command.is_some() {
+            // What a command started, if its worker could not end it.
+            descendants::end(&[], None);
+        }
         reader.join().ok();
         listener?;
         if timed_out {
@@ -250,6 +259,7 @@ impl<W: Write> Session<W> {
         if [
             b"{\"event\":\"sample\"".as_slice(),
             b"{\"event\":\"histogram\"",
+            b"{\"event\":\"execution\"",
         ]
         .iter()
         .any(|kind| line.starts_with(kind))
@@ -283,8 +293,8 @@ pub(super) fn remove_named(task: &Task, scratch: &Path) {
 }
 
 /// The program that has the workload: this very one, or the graphics program.
-fn program_for(workload: &str) -> io::Result<PathBuf> {
-    if graphics::has(workload) && !graphics::is_this_program() {
+fn program_for(task: &Task) -> io::Result<PathBuf> {
+    if task.command.is_none() && graphics::has(&task.id) && !graphics::is_this_program() {
         let absent = || io::Error::new(io::ErrorKind::Unsupported, graphics::absent());
         return graphics::locate().ok_or_else(absent);
     }
@@ -296,7 +306,7 @@ fn program_for(workload: &str) -> io::Result<PathBuf> {
 
 /// Starts the workload's program as a worker, in a process group of its own.
 pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
-    let mut command = Command::new(program_for(&assignment.task.id)?);
+    let mut command = Command::new(program_for(&assignment.task)?);
     command
         .arg("worker")
         .stdin(Stdio::piped())

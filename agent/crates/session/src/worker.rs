@@ -5,7 +5,7 @@ use super::{placement, read_document, Assignment};
 use pentathlon_harness::counters::Options;
 use pentathlon_harness::measure::{Context, Failure, Place, Settings};
 use pentathlon_harness::Emitter;
-use pentathlon_harness::Workload;
+use pentathlon_harness::{Workload, COMMAND};
 use pentathlon_os::parent;
 use pentathlon_protocol::catalog::Parameters;
 use pentathlon_protocol::{ErrorKind, Event};
@@ -59,14 +59,23 @@ fn run(
             ),
         ));
     }
-    let found = workloads.iter().find(|w| w.describe().id == task.id);
+    let wanted = if task.command.is_some() {
+        COMMAND
+    } else {
+        &task.id
+    };
+    let found = workloads.iter().find(|w| w.describe().id == wanted);
     let Some(workload) = found else {
         return Err((
             ErrorKind::Request,
             format!("there is no workload '{}' in this agent's catalog", task.id),
         ));
     };
-    let description = workload.describe();
+    let mut description = workload.describe();
+    if task.command.is_some() {
+        // For the events of this process, which runs nothing else.
+        description.id = task.id.clone().leak();
+    }
     let parameters = Parameters::resolve(&description.parameters, &task.parameters)
         .and_then(|parameters| workload.check(&parameters).map(|()| parameters))
         .map_err(|reason| (ErrorKind::Request, reason))?;
@@ -94,13 +103,12 @@ fn run(
         assignment.calibration.clone(),
         emitter,
     );
+    context.command.clone_from(&task.command);
+    context.files.clone_from(&assignment.files);
     workload.run(&mut context).map_err(kind_and_reason)
 }
 
 fn kind_and_reason(failure: Failure) -> (ErrorKind, String) {
-    match failure {
-        Failure::Unsupported(reason) => (ErrorKind::Unsupported, reason),
-        Failure::Failed(reason) => (ErrorKind::Failed, reason),
-        Failure::Invalid(reason) => (ErrorKind::Invalid, reason),
-    }
+    let (kind, reason) = failure.told();
+    (kind, reason.into())
 }

@@ -1,6 +1,7 @@
 //! The measured programs, one folder per area.
 
 pub mod arithmetic;
+mod command;
 mod cpu;
 pub mod disk;
 mod files;
@@ -27,6 +28,13 @@ pub fn all() -> Vec<&'static dyn Workload> {
         test::WORKLOADS,
     ]
     .concat()
+}
+
+/// Every workload that a worker can run: those of the catalog, and what runs a user's own command.
+pub fn runnable() -> Vec<&'static dyn Workload> {
+    let mut all = all();
+    all.push(&command::Runner);
+    all
 }
 
 /// The workload called `id`.

@@ -4,6 +4,8 @@
 mod checker;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod clock;
+#[cfg(unix)]
+mod command;
 mod computation;
 mod disk;
 mod inventory;

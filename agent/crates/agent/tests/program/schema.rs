@@ -3,6 +3,7 @@
 use super::checker::Checker;
 use super::session::{agent, events_of};
 use pentathlon_protocol::catalog::Direction;
+use pentathlon_protocol::command::Execution;
 use pentathlon_protocol::{Case, Delta, Event, HistogramSample, Line, Phase};
 use serde_json::{json, Value};
 use std::collections::BTreeSet;
@@ -45,8 +46,25 @@ fn others() -> Vec<Value> {
         checksum: "0x5".into(),
         counters: Delta::default(),
     };
+    let execution = Execution {
+        workload: "my.x",
+        index: 0,
+        case: Case::new().with("size", 4),
+        phase: Phase::Warmup,
+        process: 0,
+        iteration: 0,
+        wall_ns: 5,
+        status: -1,
+        peak_memory_bytes: None,
+        output: "out".into(),
+        output_bytes: 3,
+        error: String::new(),
+        error_bytes: 0,
+        counters: Delta::default(),
+    };
     [
         Event::Histogram(Box::new(histogram)),
+        Event::Execution(Box::new(execution)),
         Event::Counter {
             name: "disk.served".into(),
             value: json!([1, {"a": null}]),

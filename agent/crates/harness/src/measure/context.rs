@@ -6,9 +6,8 @@ use crate::clock::Clock;
 use crate::counters::{Counters, Options};
 use crate::Emitter;
 use pentathlon_protocol::catalog::{self, Parameters, Workload};
-use pentathlon_protocol::{
-    Calibration, Case, Delta, ErrorKind, Event, HistogramSample, Phase, Sample,
-};
+use pentathlon_protocol::command::Command;
+use pentathlon_protocol::{Calibration, Case, Delta, Event, HistogramSample, Phase, Sample};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -21,6 +20,15 @@ pub struct Settings {
     pub sample_ns: f64,
 }
 
+impl Settings {
+    /// The rounds of a case in their order: those of warm-up, then those that count.
+    pub(super) fn phases(self) -> impl Iterator<Item = (Phase, u32)> {
+        (0..self.warmup)
+            .map(|iteration| (Phase::Warmup, iteration))
+            .chain((0..self.iterations).map(|iteration| (Phase::Measure, iteration)))
+    }
+}
+
 /// One run of one workload in one process.
 pub struct Context<'a> {
     pub workload: Workload,
@@ -29,13 +37,16 @@ pub struct Context<'a> {
     pub seed: u64,
     /// Directory for the workload's files, private to this run.
     pub scratch: PathBuf,
-    index: usize,
+    /// The user's own command that is to run, and where its files are.
+    pub command: Option<Command>,
+    pub files: Option<PathBuf>,
+    pub(super) index: usize,
     count: usize,
-    process: u32,
+    pub(super) process: u32,
     calibration: Calibration,
-    clock: Clock,
-    counters: Counters,
-    emitter: &'a mut Emitter<Box<dyn Write>>,
+    pub(super) clock: Clock,
+    pub(super) counters: Counters,
+    pub(super) emitter: &'a mut Emitter<Box<dyn Write>>,
 }
 
 /// One value that a round measured itself.
@@ -105,6 +116,8 @@ impl<'a> Context<'a> {
             settings,
             seed,
             scratch,
+            command: None,
+            files: None,
             index: place.index,
             count: place.count,
             process: place.process,
@@ -227,11 +240,7 @@ impl<'a> Context<'a> {
         mut round: impl FnMut(&Clock, f64) -> Result<Vec<O>, Failure>,
     ) {
         self.progress(case);
-        let (warmup, iterations) = (self.settings.warmup, self.settings.iterations);
-        let phases = (0..warmup)
-            .map(|iteration| (Phase::Warmup, iteration))
-            .chain((0..iterations).map(|iteration| (Phase::Measure, iteration)));
-        for (phase, iteration) in phases {
+        for (phase, iteration) in self.settings.phases() {
             let before = self.counters.before();
             let outcomes = round(&self.clock, self.settings.sample_ns);
             let counters = self.counters.after().delta(&before);
@@ -305,22 +314,18 @@ impl<'a> Context<'a> {
 
     /// Says that one case, or with `None` the whole workload, yields no value, and why.
     pub fn fail(&mut self, case: Option<&Case>, failure: &Failure) {
-        let (kind, reason) = match failure {
-            Failure::Unsupported(reason) => (ErrorKind::Unsupported, reason),
-            Failure::Failed(reason) => (ErrorKind::Failed, reason),
-            Failure::Invalid(reason) => (ErrorKind::Invalid, reason),
-        };
+        let (kind, reason) = failure.told();
         self.emitter.push(&Event::Error {
             workload: Some(self.workload.id.into()),
             index: Some(self.index),
             process: Some(self.process),
             kind,
-            reason: reason.clone(),
+            reason: reason.into(),
             case: case.cloned(),
         });
     }
 
-    fn progress(&mut self, case: &Case) {
+    pub(super) fn progress(&mut self, case: &Case) {
         self.emitter.push(&Event::Progress {
             workload: self.workload.id.into(),
             index: self.index,

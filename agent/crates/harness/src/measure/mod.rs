@@ -3,9 +3,13 @@
 
 mod batch;
 mod context;
+mod execution;
 mod histogram;
 
+use pentathlon_protocol::ErrorKind;
+
 pub use context::{Context, Distribution, Outcome, Place, Reading, Settings};
+pub use execution::{Accounts, Execution, Runs};
 pub use histogram::Histogram;
 
 /// Why a workload, or one case of it, yields no value.
@@ -17,9 +21,21 @@ pub enum Failure {
     Failed(String),
     /// It ran, and what it yielded is not a measurement.
     Invalid(String),
+    /// It took longer than it may.
+    Timeout(String),
 }
 
 impl Failure {
+    /// How the protocol calls it, and the reason.
+    pub fn told(&self) -> (ErrorKind, &str) {
+        match self {
+            Self::Unsupported(reason) => (ErrorKind::Unsupported, reason),
+            Self::Failed(reason) => (ErrorKind::Failed, reason),
+            Self::Invalid(reason) => (ErrorKind::Invalid, reason),
+            Self::Timeout(reason) => (ErrorKind::Timeout, reason),
+        }
+    }
+
     /// A failed system call, named, with the system's own words.
     pub fn system(what: &str, error: &std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::Unsupported {

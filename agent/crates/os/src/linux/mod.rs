@@ -3,6 +3,7 @@
 pub mod address;
 pub mod block_ring;
 pub mod bpf;
+pub mod descendants;
 pub mod ethtool;
 pub mod event;
 pub mod filesystem;

@@ -1,8 +1,11 @@
 //! What every system like Unix has.
 
+pub mod accounted;
 #[cfg(feature = "code")]
 pub mod child;
 pub mod condition;
+#[cfg(not(target_os = "linux"))]
+pub mod descendants;
 #[cfg(feature = "code")]
 pub mod descriptor;
 #[cfg(not(target_os = "linux"))]

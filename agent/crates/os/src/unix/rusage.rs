@@ -35,14 +35,18 @@ fn usage(whose: libc::c_int) -> io::Result<Usage> {
         }
         raw
     };
-    Ok(Usage {
+    Ok(of(&raw))
+}
+
+pub(super) fn of(raw: &libc::rusage) -> Usage {
+    Usage {
         user_ns: nanoseconds(raw.ru_utime),
         system_ns: nanoseconds(raw.ru_stime),
         minor_faults: count(raw.ru_minflt),
         major_faults: count(raw.ru_majflt),
         voluntary_switches: count(raw.ru_nvcsw),
         involuntary_switches: count(raw.ru_nivcsw),
-    })
+    }
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {

@@ -1,9 +1,11 @@
 //! The same on Windows: modules with the names of their counterparts have their functions.
 
+pub mod accounted;
 pub mod adapters;
 #[cfg(feature = "code")]
 pub mod child;
 pub mod condition;
+pub mod descendants;
 #[cfg(feature = "code")]
 pub mod descriptor;
 pub mod event;

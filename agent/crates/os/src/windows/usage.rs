@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::size_of;
-use windows_sys::Win32::Foundation::FILETIME;
+use windows_sys::Win32::Foundation::{FILETIME, HANDLE};
 use windows_sys::Win32::System::ProcessStatus::{GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes};
 
@@ -17,12 +17,17 @@ pub struct Usage {
 
 /// All threads of this process; children are not counted.
 pub fn own() -> io::Result<Usage> {
+    // SAFETY: plain call; the handle means this process and is never closed.
+    of(unsafe { GetCurrentProcess() }).map(|(usage, _)| usage)
+}
+
+/// All threads of a process whose handle is open, and its largest working set, in bytes.
+pub(super) fn of(process: HANDLE) -> io::Result<(Usage, u64)> {
     let (mut created, mut ended) = (FILETIME::default(), FILETIME::default());
     let (mut kernel, mut user) = (FILETIME::default(), FILETIME::default());
     let mut memory = PROCESS_MEMORY_COUNTERS::default();
     // SAFETY: every place is valid to write to, and the structure is as long as is said.
     let done = unsafe {
-        let process = GetCurrentProcess();
         GetProcessTimes(process, &mut created, &mut ended, &mut kernel, &mut user) != 0
             && GetProcessMemoryInfo(
                 process,
@@ -33,11 +38,12 @@ pub fn own() -> io::Result<Usage> {
     if !done {
         return Err(io::Error::last_os_error());
     }
-    Ok(Usage {
+    let used = Usage {
         user_ns: nanoseconds(user),
         kernel_ns: nanoseconds(kernel),
         page_faults: memory.PageFaultCount,
-    })
+    };
+    Ok((used, memory.PeakWorkingSetSize as u64))
 }
 
 /// A time in units of 100 ns.

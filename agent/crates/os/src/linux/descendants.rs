@@ -1,0 +1,106 @@
+//! The processes that this one has started, with those that they started and left: `prctl(2)`,
+//! `proc_pid_stat(5)`.
+
+use std::collections::HashMap;
+
+/// From now on whoever is left behind below this process becomes its child, also one that leads a
+/// session of its own.
+pub fn adopt() {
+    // SAFETY: plain integers.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1 as libc::c_ulong) };
+}
+
+/// Living descendants of this process but those of `kept`, with the names of their programs.
+pub fn living(kept: &[u32]) -> Vec<(u32, String)> {
+    let mut everyone = HashMap::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(id) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let stat = std::fs::read(entry.path().join("stat")).unwrap_or_default();
+        if let Some((parent, state, name)) = parse(&String::from_utf8_lossy(&stat)) {
+            everyone.insert(id, (parent, state, name));
+        }
+    }
+    let own = std::process::id();
+    let below = |mut id: u32| {
+        for _ in 0..everyone.len() {
+            if kept.contains(&id) {
+                return false;
+            }
+            match everyone.get(&id) {
+                Some((parent, ..)) if *parent == own => return true,
+                Some((parent, ..)) => id = *parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    let mut found: Vec<_> = everyone
+        .iter()
+        .filter(|(id, (_, state, _))| !matches!(state, 'Z' | 'X') && below(**id))
+        .map(|(id, (_, _, name))| (*id, name.clone()))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Parent, state and name.
+fn parse(stat: &str) -> Option<(u32, char, String)> {
+    let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
+    let mut words = rest.split(' ');
+    let state = words.next()?.chars().next()?;
+    Some((words.next()?.parse().ok()?, state, name.into()))
+}
+
+/// Ends the living descendants but those of `kept` until there are none, and collects those that
+/// were left to this process; `leader` is left to be collected by whoever started it.
+pub fn end(kept: &[u32], leader: Option<u32>) {
+    // Each turn also meets what was started while the one before went on.
+    for _ in 0..1000 {
+        let found = living(kept);
+        for (id, _) in &found {
+            // SAFETY: plain integers; a descendant of this process.
+            unsafe { libc::kill(*id as libc::pid_t, libc::SIGKILL) };
+        }
+        collect(leader);
+        if found.is_empty() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+/// Collects the children that have ended, but the leader.
+fn collect(leader: Option<u32>) {
+    loop {
+        // SAFETY: siginfo_t is plain data, for which all zeros is a value; the kernel fills it in.
+        let id = unsafe {
+            let mut told: libc::siginfo_t = std::mem::zeroed();
+            let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            if libc::waitid(libc::P_ALL, 0, &mut told, how) != 0 {
+                return;
+            }
+            told.si_pid()
+        };
+        // The leader hides whoever ended after it; they are collected with this process then.
+        if id == 0 || leader == Some(id as u32) {
+            return;
+        }
+        // SAFETY: an ended child of this process, and no place to write to.
+        unsafe { libc::waitpid(id, std::ptr::null_mut(), libc::WNOHANG) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_brackets_and_blanks_is_read() {
+        let line = "77 (a ) (b) S 42 77 77 0 -1 4194304";
+        assert_eq!(parse(line), Some((42, 'S', "a ) (b".into())));
+        assert_eq!(parse("77 (cut"), None);
+    }
+}

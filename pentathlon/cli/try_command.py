@@ -1,0 +1,402 @@
+"""`pentathlon try`: a command of one's own, measured and judged in one line."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pentathlon.cli import session
+from pentathlon.cli.consent import Consent
+from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.progress import listener
+from pentathlon.cli.screen import err, out, seconds
+from pentathlon.cli.setup import Ready, get_ready
+from pentathlon.machine.claims import Claims
+from pentathlon.procedure.runner import Judge
+from pentathlon.safeio.escaping import one_line
+from pentathlon.store.query import load_result
+from pentathlon.study.commands.model import KNOWN_UNITS
+from pentathlon.study.commands.words import (
+    WORKLOAD,
+    Command,
+    WordError,
+    command,
+    commands,
+    system,
+)
+from pentathlon.study.counting import count_text
+from pentathlon.study.plan import order_of
+from pentathlon.study.problems import Problem, StudyError
+from pentathlon.study.write import to_toml
+from pentathlon.targets import registry
+
+HELP = """Measure a command of your own on one system or several, and print the answer.
+
+What the command names of the present directory is copied to each system, into a fresh directory for
+each run. No shell reads the command, its standard input is empty, and what it starts ends with it.
+Systems are measured in turn, in blocks, until it is decided which is faster or the time is over.
+
+A system is local, local:SETTING=VALUE, netns, uml:KERNEL, qemu:KERNEL, gvisor, ssh:HOST or wine;
+further parts follow with commas: uml:6.1,memory=1G. The first one is the reference.
+
+Several commands, with -- between them, are compared with each other.
+
+Examples:
+
+    pentathlon try --on uml:6.1 --on uml:newest -- ./mybench --size 4
+
+    pentathlon try --on local --on local:transparent_hugepage=never -- ./mybench
+
+    pentathlon try --metric 'rate: ([0-9.]+)' --unit req/s --higher --on ssh:bench1 -- ./server-test
+
+    pentathlon try -- 'gzip -9 -k data' -- 'zstd -19 data'
+
+    pentathlon try --save study.toml -- make -C src
+"""
+
+LIMIT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
+UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+LOOKS = (5, 7, 10, 14, 20, 28, 40, 60)
+"""Blocks after which it may be decided."""
+FEWEST_BLOCKS = 3
+WISHED_BLOCKS = 14
+"""So many blocks have precedence over more runs in each."""
+IN_BOOT_S = 0.5
+"""What the runs of one boot take at least, where they are short: a boot costs time too."""
+MOST_RUNS = 30
+
+SEEDS = 1000
+"""Seeds that are tried for an order in which each system comes first, and last, equally often."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is measured, as the options say."""
+
+    regex: str | None
+    unit: str | None
+    better: str | None
+
+    def tables(self) -> list[dict[str, Any]]:
+        """`[[workload.metric]]`."""
+        if self.regex is None:
+            return [{"name": "wall"}]
+        assert self.unit is not None and self.better is not None
+        where = {"measure": self.regex} if self.regex in KNOWN_UNITS else {"regex": self.regex}
+        own = {} if self.regex in KNOWN_UNITS else {"unit": self.unit}
+        name = self.regex if self.regex in KNOWN_UNITS else "metric"
+        return [{"name": name, **where, **own, "better": self.better}]
+
+
+def try_command(
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="-- COMMAND ARG...", help="The command.", show_default=False),
+    ],
+    *,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on", metavar="SYSTEM", help="A system; may be repeated.", show_default="this machine"
+        ),
+    ] = None,
+    limit: Annotated[
+        str, typer.Option("--limit", metavar="TIME", help="Longest time: 90s, 2m or 1h.")
+    ] = "2m",
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Pattern whose group is the value in the output; or cpu, peak_memory.",
+            show_default="the wall time",
+        ),
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="Its unit.", show_default=False)] = None,
+    higher: Annotated[bool, typer.Option("--higher", help="More of it is better.")] = False,
+    lower: Annotated[bool, typer.Option("--lower", help="Less of it is better.")] = False,
+    same: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX", help="Pattern that must match the same everywhere.", show_default=False
+        ),
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option("--file", help="A file that the command needs; may be repeated."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Write the study too.")
+    ] = None,
+    out_directory: Annotated[
+        Path | None,
+        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
+    ] = None,
+) -> None:
+    with domain_errors(), Claims() as claims:
+        most_s = _seconds(limit)
+        names = on or registry.names()[:1]
+        chosen = _metric(metric, unit, higher=higher, lower=lower)
+        try:
+            found = [command(one, Path.cwd()) for one in commands(words)]
+            tables = [system(one) for one in names]
+        except WordError as error:
+            raise InputError(str(error)) from error
+        document = _document(found, tables, names, chosen, same=same, files=file or [])
+        with _sentences(names), tempfile.TemporaryDirectory() as place:
+            draft = Path(place) / "study.toml"
+            ready, runs = _planned(draft, document, most_s, claims)
+            if save is not None:
+                _save(save, draft.read_text())
+            _show(ready, runs, most_s, found)
+            directory = session.start(
+                ready,
+                out_directory,
+                None,
+                listener(ready.estimates),
+                claims=claims,
+                also=lambda directory: _limit(directory, most_s),
+            )
+        _finish(directory, save)
+
+
+def _seconds(text: str) -> float:
+    found = LIMIT.fullmatch(text.strip())
+    value = float(found[1]) * UNITS_S[found[2] or "s"] if found else 0.0
+    if not 1.0 <= value <= 86_400.0:
+        raise InputError(f'--limit is "{text}"; give a time from 1s to 24h, such as 90s or 2m')
+    return value
+
+
+def _metric(regex: str | None, unit: str | None, *, higher: bool, lower: bool) -> Metric:
+    if higher and lower:
+        raise InputError("--higher and --lower exclude each other; give one of them")
+    better = "higher" if higher else "lower" if lower else None
+    if regex is None:
+        if unit is not None or better is not None:
+            raise InputError(
+                "--unit, --higher and --lower belong to --metric; the wall time is lower the better"
+            )
+        return Metric(None, None, None)
+    if regex in KNOWN_UNITS:
+        return Metric(regex, KNOWN_UNITS[regex], better or "lower")
+    if unit is None or better is None:
+        lacks = "--unit" if unit is None else "--higher or --lower"
+        raise InputError(f"--metric needs {lacks}: say what the number is, and which is better")
+    return Metric(regex, unit, better)
+
+
+def _document(
+    found: Sequence[Command],
+    tables: Sequence[dict[str, Any]],
+    texts: Sequence[str],
+    metric: Metric,
+    *,
+    same: str | None,
+    files: Sequence[str],
+) -> dict[str, Any]:
+    """The study, without what the pilot decides."""
+    own_names = _system_names(texts)
+    systems = []
+    for table, place in zip(tables, own_names, strict=True):
+        for number, one in enumerate(found):
+            name = place if len(found) == 1 else f"{number + 1}-{one.name}"
+            if len(found) > 1 and len(tables) > 1:
+                name = f"{name}-{place}"
+            own = {**table, "name": name[:64]}
+            if number:
+                own["commands"] = {WORKLOAD: one.words}
+            systems.append(own)
+    names = [one["name"] for one in systems]
+    wanted = list(dict.fromkeys(path for one in found for path in one.files))
+    wanted += [str(Path(path).absolute()) for path in files]
+    own_workload: dict[str, Any] = {
+        "id": WORKLOAD,
+        "title": found[0].name if len(found) == 1 else "command",
+        "files": list(dict.fromkeys(wanted)),
+        "command": found[0].words,
+        "metric": metric.tables(),
+    }
+    if same is not None:
+        own_workload["same"] = same
+    title = " ".join(found[0].words) if len(found) == 1 else f"{len(found)} commands"
+    return {
+        "name": "try",
+        "title": title[:200],
+        "reference": names[0],
+        "procedure": {"blocks": 1, "iterations": 1, "warmup": 0},
+        "system": systems,
+        "workload": [own_workload],
+    }
+
+
+def _system_names(texts: Sequence[str]) -> list[str]:
+    """Names of systems: the last part of a path, the whole where that is not enough."""
+    for text in texts:
+        if texts.count(text) > 1:
+            raise InputError(f'--on names "{text}" twice; each system is measured once')
+    plain = re.compile(r"[^A-Za-z0-9._+-]+")
+    short = [plain.sub("-", text.rsplit("/", maxsplit=1)[-1]).strip("-._+") for text in texts]
+    if len(set(short)) == len(short) and all(short):
+        return short
+    return [plain.sub("-", text).strip("-._+")[-40:].lstrip("-._+") for text in texts]
+
+
+@contextmanager
+def _sentences(texts: Sequence[str]) -> Iterator[None]:
+    """What is wrong with the study that was made, in words of the command line."""
+    try:
+        yield
+    except StudyError as error:
+        said = "; ".join(dict.fromkeys(_said(problem, texts) for problem in error.problems))
+        raise InputError(said) from error
+
+
+def _said(problem: Problem, texts: Sequence[str]) -> str:
+    path = problem.path
+    if path[:1] == ("system",) and len(path) > 1:
+        shown = texts[min(int(path[1]), len(texts) - 1)] if len(texts) > 1 else texts[0]
+        key = ".".join(str(part) for part in path[2:])
+        return f"--on {shown}: {key}: {problem.text}" if key else f"--on {shown}: {problem.text}"
+    if path[:1] == ("workload",):
+        option = {"metric": "--metric: ", "same": "--same: "}.get(str(path[2]), "")
+        return f"{option}{problem.text}"
+    return problem.text
+
+
+def _planned(
+    draft: Path, document: dict[str, Any], most_s: float, claims: Claims
+) -> tuple[Ready, int]:
+    """The study with as many runs and blocks as fit; one boot of each system shows what one takes.
+
+    Whoever types a command means it to run, so nobody is asked.
+    """
+    document["workload"][0]["timeout_s"] = max(most_s, 1.0)
+    draft.write_text(to_toml(document))
+    tried = get_ready(
+        draft, None, with_pilot=True, claims=claims, allow=Consent(yes=True, quiet=True)
+    )
+    estimates = tried.estimates or {}
+    one_s = max((sum(e.steps_s.values()) for e in estimates.values()), default=0.0)
+    boots_s = sum(e.boot_s for e in estimates.values())
+    each_s = sum(sum(e.steps_s.values()) for e in estimates.values())
+    wished = math.ceil(IN_BOOT_S / max(one_s, 1e-4))
+    fitting = (most_s / WISHED_BLOCKS - boots_s) / max(each_s, 1e-6) - 1
+    runs = max(1, min(wished, MOST_RUNS, int(fitting)))
+    block_s = boots_s + (runs + 1) * each_s
+    blocks = max(FEWEST_BLOCKS, min(int(most_s / max(block_s, 1e-3)), LOOKS[-1]))
+    names = [one["name"] for one in document["system"]]
+    document["procedure"] = {
+        "stopping": {"rule": "looks", "looks": _looks(blocks)},
+        "iterations": runs,
+        "warmup": 1,
+    }
+    if len(names) == 1:
+        document["procedure"] = {
+            "blocks": min(blocks, WISHED_BLOCKS),
+            "iterations": runs,
+            "warmup": 1,
+        }
+    document["seed"] = _balanced(names, blocks)
+    draft.write_text(to_toml({key: document[key] for key in _ordered(document)}))
+    ready = get_ready(
+        draft, None, with_pilot=False, claims=claims, allow=Consent(yes=True, quiet=True)
+    )
+    for estimate in estimates.values():
+        estimate.steps_s = {n: s * (runs + 1) for n, s in estimate.steps_s.items()}
+    ready.estimates = estimates
+    return ready, runs
+
+
+def _looks(blocks: int) -> list[int]:
+    """Looks at so many blocks at most. One at a small part of them hardly ever decides."""
+    return [*(one for one in LOOKS if blocks / 4 <= one < blocks), blocks]
+
+
+def _ordered(document: Mapping[str, Any]) -> list[str]:
+    first = ["name", "title", "reference", "seed"]
+    return [*first, *(key for key in document if key not in first)]
+
+
+def _balanced(names: Sequence[str], blocks: int) -> int:
+    """A seed by whose order no system comes first in more blocks than another, at any look: what
+    changes with the place in a block then changes all alike."""
+    times = [look for look in LOOKS if look <= blocks] or [blocks]
+
+    def uneven(seed: int) -> int:
+        firsts = [order_of(names, seed, "block", block)[0] for block in range(times[-1])]
+        counts = [[firsts[:time].count(name) for name in names] for time in times]
+        return max(max(one) - min(one) for one in counts)
+
+    return min(range(1, SEEDS + 1), key=uneven) if len(names) > 1 else 1
+
+
+def _show(ready: Ready, runs: int, most_s: float, found: Sequence[Command]) -> None:
+    """The plan in three lines."""
+    study = ready.plan.study
+    own = study.workloads[0]
+    names = ", ".join(one.name for one in study.systems)
+    what = " against ".join(f"`{one_line(' '.join(one.words))}`" for one in found)
+    files = ready.plan.commands[own.id].files
+    copied = f", with {count_text(len(files), 'file')} of its own" if files else ""
+    err.print(f"{what} on {names}{copied}", soft_wrap=True)
+    metric = own.declared()[0]
+    rule = study.procedure.stopping.words(study.procedure.blocks)
+    err.print(
+        f"{metric.regex or metric.measure}, {metric.better} is better; in each block one boot of "
+        f"each system, with {count_text(runs, 'run')} after one of warm-up; {rule}",
+        soft_wrap=True,
+    )
+    whole = sum(one.total_s for one in (ready.estimates or {}).values()) * study.procedure.blocks
+    err.print(
+        f"about {seconds(min(whole, most_s))} at most; ±{study.evaluation.delta_percent:g} % counts "
+        f"as equal, {study.evaluation.confidence:.0%} confidence",
+        soft_wrap=True,
+    )
+
+
+def _limit(directory: Path, most_s: float) -> Judge:
+    """Ends the study when its time is over, or when all that it does fails."""
+    until = time.monotonic() + most_s
+
+    def enough(blocks: int) -> str | None:
+        if blocks == 1:
+            result = load_result(directory)
+            if not result.samples().height and result.failures().height:
+                return "nothing could be measured in the first block"
+        return "the time of --limit is over" if time.monotonic() > until else None
+
+    return enough
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        with path.open("x") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise InputError(f"--save: {path} is there already; name a new file") from error
+
+
+def _finish(directory: Path, save: Path | None) -> None:
+    from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
+    from pentathlon.evaluate import evaluate  # noqa: PLC0415
+    from pentathlon.report.terminal import one_screen  # noqa: PLC0415
+
+    result = session.finished_result(directory)
+    judged = evaluate(result)
+    file = reporting.write_html(judged, result)
+    one_screen.render(judged, out)
+    out.print(f"report: {file}", soft_wrap=True)
+    if save is not None:
+        out.print(f"study:  {save}", soft_wrap=True)
+    failed = result.failures().height and any(not one.resolved for one in judged.failures)
+    raise typer.Exit(Exit.FAILURES if failed else reporting.status(judged))

@@ -1,0 +1,153 @@
+"""One metric on one screen: the answer in one sentence, a small table, a picture of the boots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pentathlon.evaluate.display import interval_text, percent_text, scale, significant
+from pentathlon.evaluate.model import Comparison, Evaluation, Row
+from pentathlon.evaluate.verdict import Verdict
+from pentathlon.report.failures import grouped
+from pentathlon.report.terminal.distribution import picture
+from pentathlon.safeio.escaping import one_line
+from pentathlon.study.counting import count_text
+
+WIDTH = 48
+"""Characters of a distribution."""
+NARROW = 76
+
+STYLES = {1: "bold cyan", -1: "bold yellow", 0: "bold"}
+
+
+def render(evaluation: Evaluation, console: Console) -> None:
+    """Print an evaluation of few metrics; context stands in the table."""
+    scores = [row for row in evaluation.rows if row.score]
+    for row in scores:
+        for sentence, sign in sentences(evaluation, row):
+            console.print(Text(one_line(sentence), style=STYLES[sign]))
+        console.print(_table(evaluation, row))
+        lines = picture(_means(evaluation, row), row.unit, WIDTH if console.width >= NARROW else 24)
+        wide = max((len(name) for name, _ in lines), default=0)
+        for name, shown in lines:
+            console.print(Text(f"{one_line(name):{wide}}  {shown}", no_wrap=True))
+        if lines:
+            console.print(Text(f"{'':{wide}}  means of the blocks", style="dim"))
+        console.print()
+    if not scores:
+        console.print(Text("Nothing was measured.", style="bold"))
+    for line in _cautions(evaluation):
+        console.print(Text(one_line(f"! {line}"), style="magenta"))
+    for failure in grouped(evaluation.failures):
+        cases = f" ({failure.cases_text})" if failure.cases else ""
+        text = f"{failure.system}{cases}: {failure.kind}, {failure.reason}"
+        console.print(Text(one_line(text), style="yellow"))
+
+
+def sentences(evaluation: Evaluation, row: Row) -> Iterator[tuple[str, int]]:
+    """The answer for each system against the reference, and its sign; of one system alone, what it
+    took."""
+    reference = evaluation.study.reference
+    alone = None if row.comparisons else row.summary(reference)
+    if alone is not None:
+        sd = alone.boot_sd
+        spread = "" if sd is None else f", boots vary by {_share(sd, alone.mean)}"
+        boots = count_text(alone.boots, "boot")
+        yield f"{row.title} on {reference}: {_value(row, alone.mean)}{spread} ({boots}).", 0
+    for one in row.comparisons:
+        yield _sentence(evaluation, row, one), one.verdict.sign
+
+
+def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
+    reference, effect = evaluation.study.reference, one.effect
+    place = f" with {row.case_text}" if row.case_text else ""
+    if effect is None or one.verdict in (Verdict.INVALID, Verdict.NOT_MEASURED):
+        why = one.reason or one.words
+        return f"{one.system} cannot be compared with {reference}{place}: {why}."
+    low, high = effect.adjusted_low_percent, effect.adjusted_high_percent
+    blocks = count_text(effect.blocks, "block")
+    if low is None or high is None:
+        return f"{one.system} against {reference}{place}: {blocks} are too few for an answer."
+    level = f"{percent_text(evaluation.study.confidence * 100)} interval"
+    shown = f"({level} {interval_text(low, high, '{} to {} %')}, {blocks})"
+    kind = row.kind
+    if one.verdict.is_difference:
+        word = kind.up if one.verdict.sign > 0 else kind.down
+        size = percent_text(abs(effect.percent))
+        text = f"{one.system} is {size} {word} than {reference}{place} {shown}"
+    elif one.verdict in (Verdict.EQUIVALENT, Verdict.NEGLIGIBLE):
+        delta = percent_text(evaluation.study.delta_percent)
+        text = f"{one.system} is as fast as {reference}{place}, within {delta} {shown}"
+    elif one.verdict is Verdict.UNSTABLE:
+        text = (
+            f"The blocks contradict each other{place}, so nothing is said of {one.system} and "
+            f"{reference}: {one.reason} {shown}"
+        )
+    else:
+        text = (
+            f"Not decided{place}: {one.system} may be {_side(low, kind.down, kind.up)} to "
+            f"{_side(high, kind.down, kind.up)} than {reference} ({level}, {blocks}); a longer "
+            "--limit decides more"
+        )
+    return f"{text}."
+
+
+def _side(end: float, down: str, up: str) -> str:
+    return f"{percent_text(abs(end))} {up if end > 0 else down}"
+
+
+def _share(part: float, whole: float) -> str:
+    return percent_text(abs(part / whole) * 100) if whole else "–"
+
+
+def _value(row: Row, value: float) -> str:
+    divisor, unit = scale(row.unit, value)
+    return f"{significant(value / divisor, 4)} {unit}"
+
+
+def _table(evaluation: Evaluation, row: Row) -> Table:
+    beside = [
+        other
+        for other in evaluation.rows
+        if not other.score and other.workload == row.workload and other.case == row.case
+    ]
+    table = Table(box=None, pad_edge=False, header_style="bold dim", padding=(0, 2, 0, 0))
+    table.add_column("system", overflow="fold")
+    for name in (_plain(row), "± boots", "speed %", "interval", *(_plain(one) for one in beside)):
+        table.add_column(one_line(name), justify="right", no_wrap=True)
+    for system in evaluation.systems:
+        found, compared = row.summary(system.name), row.comparison(system.name)
+        effect = compared.effect if compared is not None else None
+        cells = [one_line(system.name)]
+        cells.append(_value(row, found.mean) if found else "–")
+        cells.append(
+            _share(found.boot_sd, found.mean) if found and found.boot_sd is not None else "–"
+        )
+        cells.append(f"{effect.percent:+.2f}".replace("-", "−") if effect else "")
+        if effect and effect.adjusted_low_percent is not None:
+            assert effect.adjusted_high_percent is not None
+            cells.append(interval_text(effect.adjusted_low_percent, effect.adjusted_high_percent))
+        else:
+            cells.append("reference" if system.name == evaluation.study.reference else "–")
+        for one in beside:
+            own = one.summary(system.name)
+            cells.append(_value(one, own.mean) if own else "–")
+        table.add_row(*cells)
+    return table
+
+
+def _plain(row: Row) -> str:
+    """A metric's title without its workload's, which is the only one."""
+    return row.title.removeprefix(f"{row.workload_title}: ").removesuffix(" (context)").lower()
+
+
+def _means(evaluation: Evaluation, row: Row) -> list[tuple[str, list[float]]]:
+    found = ((system.name, row.summary(system.name)) for system in evaluation.systems)
+    return [(name, [one.value for one in own.boot_means]) for name, own in found if own is not None]
+
+
+def _cautions(evaluation: Evaluation) -> list[str]:
+    return list(dict.fromkeys(text for pair in evaluation.pairs for text in pair.cautions))

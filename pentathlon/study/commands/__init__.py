@@ -1,0 +1,1 @@
+"""The user's own commands as workloads: `[[workload]]` tables of a study."""
