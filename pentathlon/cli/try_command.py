@@ -356,9 +356,10 @@ def _show(ready: Ready, runs: int, most_s: float, found: Sequence[Command]) -> N
         f"each system, with {count_text(runs, 'run')} after one of warm-up; {rule}",
         soft_wrap=True,
     )
-    whole = sum(one.total_s for one in (ready.estimates or {}).values()) * study.procedure.blocks
+    block_s = sum(one.total_s for one in (ready.estimates or {}).values())
+    longest_s = min(block_s * study.procedure.blocks, most_s)
     err.print(
-        f"about {seconds(min(whole, most_s))} at most; ±{study.evaluation.delta_percent:g} % counts "
+        f"about {seconds(longest_s)} at most; ±{study.evaluation.delta_percent:g} % counts "
         f"as equal, {study.evaluation.confidence:.0%} confidence",
         soft_wrap=True,
     )
