@@ -112,7 +112,8 @@ fn is_foreign(error: &io::Error) -> bool {
 
 #[cfg(windows)]
 fn is_foreign(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(windows_sys::Win32::Foundation::ERROR_BAD_EXE_FORMAT as i32)
+    const ERROR_BAD_EXE_FORMAT: i32 = 193;
+    error.raw_os_error() == Some(ERROR_BAD_EXE_FORMAT)
 }
 
 fn head(program: &Path) -> Vec<u8> {
