@@ -21,8 +21,7 @@ const GPU: Metric = Metric::new(
     Direction::Lower,
 );
 
-const FRAME_MEDIAN: Metric =
-    Metric::new("frame_p50", "Frame time, median", "us", Direction::Lower);
+const FRAME_MEDIAN: Metric = Metric::new("frame_p50", "Frame time, median", "us", Direction::Lower);
 
 const FRAME_SLOW: Metric = Metric::new(
     "frame_p99",

@@ -6,9 +6,7 @@ use crate::gpu::{canvas::Canvas, choose, describe, Gpu};
 use crate::scene::Entry;
 use pentathlon_harness::measure::{Body, Context, Failure, Quantity};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Metric, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 

@@ -14,9 +14,7 @@ use crate::gpu::window::Window;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_harness::Workload;
-use pentathlon_protocol::catalog::{
-    self, Direction, Factor, Metric, Parameter, Semantics, Type,
-};
+use pentathlon_protocol::catalog::{self, Direction, Factor, Metric, Parameter, Semantics, Type};
 use pentathlon_protocol::Case;
 use serde_json::json;
 use std::time::Duration;
