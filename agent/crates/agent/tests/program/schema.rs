@@ -120,6 +120,7 @@ fn every_event_is_in_the_schema_with_each_field_and_no_other() {
         "counter",
         "done",
         "error",
+        "execution",
         "histogram",
         "inventory",
         "log",
