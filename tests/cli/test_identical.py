@@ -38,7 +38,9 @@ def test_systems_that_did_not_differ_are_called_so(shop: Shop) -> None:
     page = (directory / "report.html").read_text()
     assert words in page and page.index(words) < page.index("<article")
     exported = {
-        name: text for name, (file, _) in MAKERS.items() if (text := (directory / file).read_text())
+        name: text
+        for name, (file, _) in MAKERS.items()
+        if name in ("csv", "markdown", "json", "latex") and (text := (directory / file).read_text())
     }
     assert json.loads(exported["json"])["identical"][0]["whole"] is True
     rows = list(csv.DictReader(io.StringIO(exported["csv"])))

@@ -8,10 +8,12 @@ import pytest
 
 from pentathlon.procedure.admission import EventRefused, of_request
 from pentathlon.procedure.executions import KEPT, Executions
+from pentathlon.protocol.events import read
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.commands.entries import extended
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Step
+from tests.fakes.messages import documents
 
 
 def study(**workload: Any) -> Study:
@@ -42,7 +44,8 @@ def run(output: str = "", iteration: int = 0, **fields: Any) -> dict[str, Any]:
 
 
 def samples(made: Study, *runs: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in Executions(made, [STEP]).expanded(runs) if one["event"] != "execution"]
+    found = documents(Executions(made, [STEP]).expanded(map(read, runs)))
+    return [one for one in found if one["event"] != "execution"]
 
 
 def test_a_run_yields_the_wall_time_and_what_it_took() -> None:
@@ -99,7 +102,7 @@ def test_an_output_of_which_only_the_end_is_there_is_no_document() -> None:
 
 def test_the_journal_keeps_the_end_of_an_output() -> None:
     text = "x" * (KEPT + 5) + "end"
-    kept = next(iter(Executions(study(), [STEP]).expanded([run(text)])))
+    [kept, *_] = documents(Executions(study(), [STEP]).expanded([read(run(text))]))
     assert kept["output"].endswith("end") and len(kept["output"]) == KEPT
     assert kept["output_bytes"] == len(text)
 
@@ -116,9 +119,9 @@ def test_an_execution_of_what_is_no_command_is_refused(catalog: Catalog) -> None
         "state": "start", "case": None, "t_ns": 2,
     }  # fmt: skip
 
-    def admitted(commands: tuple[str, ...], *documents: dict[str, Any]) -> int:
+    def admitted(commands: tuple[str, ...], *more: dict[str, Any]) -> int:
         admission = of_request([STEP], known, "s", (), commands)
-        return len(list(admission.admit([opening, start, *documents])))
+        return len(list(admission.admit(map(read, [opening, start, *more]))))
 
     assert admitted(("my.x",), run()) == 3
     with pytest.raises(EventRefused, match=r"my\.x is no command"):

@@ -230,7 +230,7 @@ def test_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "placement" not in request and "scratch" not in request, "the target adds these"
     boot = next(boot for boot in plan.blocks[0] if boot.system == "b")
     assert request["workloads"] == [
-        plan.steps["b"][number].task().model_dump() for number in boot.steps
+        plan.steps["b"][number].task().model_dump(exclude_none=True) for number in boot.steps
     ]
 
 

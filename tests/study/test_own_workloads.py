@@ -89,21 +89,22 @@ def test_a_study_that_names_no_suite_measures_its_commands(place: Path, catalog:
     [step] = plan.steps["a"]
     assert (step.workload, step.suite) == ("my.render", "commands")
     task = plan.task(step)
-    assert task["parameters"] == {}
-    cases = task["command"]["cases"]
-    assert [one["case"] for one in cases] == [{"size": 1, "mode": "x"}, {"size": 4, "mode": "x"}]
+    assert task.parameters == {} and task.command is not None
+    cases = task.command.cases
+    assert [one.case for one in cases] == [{"size": 1, "mode": "x"}, {"size": 4, "mode": "x"}]
     # A brace that names no parameter is the command's own.
-    assert cases[1]["command"] == ["./render", "--size", "4", "{print}"]
-    assert cases[0]["prepare"] == ["echo", "x"]
-    assert task["command"]["files"] == "my.render"
+    assert cases[1].command == ["./render", "--size", "4", "{print}"]
+    assert cases[0].prepare == ["echo", "x"]
+    assert task.command.files == "my.render"
     # Two cases of 3 + 1 runs, each with a preparation, of 30 s at most.
-    assert task["timeout_s"] > 2 * 4 * 2 * 30
+    assert task.timeout_s > 2 * 4 * 2 * 30
 
 
 def test_a_system_may_have_a_command_of_its_own(place: Path, catalog: Catalog) -> None:
     plan = planned(place, SYSTEMS + OWN, catalog)
     [step] = plan.steps["b"]
-    assert plan.task(step)["command"]["cases"][0]["command"] == ["./render", "--fast"]
+    own = plan.task(step).command
+    assert own is not None and own.cases[0].command == ["./render", "--fast"]
 
 
 def test_the_plan_holds_the_hashes_of_definition_and_files(place: Path, catalog: Catalog) -> None:

@@ -12,37 +12,35 @@ import pytest
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import processes
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.protocol.requests.own_command import OwnCase, OwnCommand
+from pentathlon.protocol.requests.session import Request
 from pentathlon.study.reach import Ssh
 from pentathlon.targets.contract import Target
 from pentathlon.targets.gvisor import runsc
 from pentathlon.targets.supplies import collect
 from pentathlon.targets.uml import kernels
-from tests.targets.conftest import FakeSystem, connections_ended, descendants, request
+from tests.fakes.messages import documents
+from tests.targets.conftest import FakeSystem, connections_ended, descendants, entry, request
 from tests.targets.sshd import Sshd
 
 BOOT_S = 60.0
 SIZE = 64 << 20
 
 
-def asked(*words: str, iterations: int = 1, **fields: Any) -> dict[str, Any]:
+def command_request(
+    *words: str, iterations: int = 1, limit_s: float = 60.0, **fields: Any
+) -> Request:
     """A request for one command."""
-    made = request("my.x", inventory=False)
     around = {key: fields.pop(key) for key in ("prepare", "cleanup") if key in fields}
-    made["workloads"][0] |= {
-        "iterations": iterations,
-        "command": {
-            "cases": [{"case": {}, "command": list(words), **around}],
-            "timeout_s": 20.0,
-            "largest_file_bytes": SIZE,
-            **fields,
-        },
-    }
-    return made
+    case = OwnCase(command=list(words), **around)
+    own = OwnCommand(cases=[case], **{"timeout_s": 20.0, "largest_file_bytes": SIZE} | fields)
+    entry_of_it = entry("my.x", iterations=iterations, timeout_s=limit_s, command=own)
+    return request("", inventory=False, workloads=[entry_of_it])
 
 
-def served(target: Target, made: dict[str, Any]) -> list[dict[str, Any]]:
+def served(target: Target, made: Request) -> list[dict[str, Any]]:
     with target.boot(BOOT_S) as session:
-        return list(session.run(made, 120, 240))
+        return documents(session.run(made, 120, 240))
 
 
 def executions(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -68,7 +66,7 @@ def shell(here: Target) -> Callable[..., list[dict[str, Any]]]:
     """Runs a script of the shell on this machine."""
 
     def run(script: str, **fields: Any) -> list[dict[str, Any]]:
-        return served(here, asked("sh", "-c", script, **fields))
+        return served(here, command_request("sh", "-c", script, **fields))
 
     return run
 
@@ -101,7 +99,7 @@ def test_every_run_has_a_fresh_directory_with_the_files(here: Target, tmp_path: 
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "in").write_text("42\n")
     here.supply((collect("my.x", ["tool", "data/"], tmp_path),))
-    runs = executions(served(here, asked("./tool", files="my.x", iterations=3)))
+    runs = executions(served(here, command_request("./tool", files="my.x", iterations=3)))
     assert [one["output"] for one in runs] == ["42\ndata tool "] * 3
 
 
@@ -143,7 +141,7 @@ def running(command: str) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("script", "kind", "said"),
+    ("script", "kind", "sentence"),
     [
         ("echo no >&2; exit 3", "failed", "ended with the exit status 3; its last lines: no"),
         ("exit 3", "failed", "it wrote nothing"),
@@ -158,11 +156,11 @@ def running(command: str) -> list[int]:
     ],
 )
 def test_a_command_that_fails_is_one_failure_and_nothing_is_left(
-    shell: Shell, script: str, kind: str, said: str
+    shell: Shell, script: str, kind: str, sentence: str
 ) -> None:
     found, reason = failure(shell(script))
     assert found == kind
-    assert any(part in reason for part in said.split("|")), reason
+    assert any(part in reason for part in sentence.split("|")), reason
     assert not running("sleep\x0077.25")
 
 
@@ -207,7 +205,7 @@ FOREIGN = (
 
 
 @pytest.mark.parametrize(
-    ("content", "mode", "said"),
+    ("content", "mode", "sentence"),
     [
         (None, 0, 'the program "./tool" is missing'),
         (b"#!/bin/sh\n", 0o644, "it is not executable"),
@@ -224,7 +222,7 @@ FOREIGN = (
     ],
 )
 def test_what_a_system_cannot_run_is_unsupported_with_the_reason(
-    here: Target, tmp_path: Path, content: bytes | None, mode: int, said: str
+    here: Target, tmp_path: Path, content: bytes | None, mode: int, sentence: str
 ) -> None:
     names = []
     if content is not None:
@@ -233,13 +231,12 @@ def test_what_a_system_cannot_run_is_unsupported_with_the_reason(
         names = ["tool"]
     here.supply((collect("my.x", names, tmp_path),))
     fields = {"files": "my.x"} if names else {}
-    kind, reason = failure(served(here, asked("./tool", **fields)))
-    assert kind == "unsupported" and said in reason, reason
+    kind, reason = failure(served(here, command_request("./tool", **fields)))
+    assert kind == "unsupported" and sentence in reason, reason
 
 
 def test_the_whole_of_a_workload_that_is_cut_off_is_ended(here: Target) -> None:
-    made = asked("sh", "-c", "setsid sleep 77.75 & sleep 77.75")
-    made["workloads"][0]["timeout_s"] = 0.5
+    made = command_request("sh", "-c", "setsid sleep 77.75 & sleep 77.75", limit_s=0.5)
     kind, _ = failure(served(here, made))
     assert kind == "timeout"
     assert not running("sleep\x0077.75")
@@ -288,10 +285,12 @@ def test_a_guest_runs_a_command_with_its_files(  # noqa: PLR0917
     (tmp_path / "tool").chmod(0o755)
     (tmp_path / "data").write_text("42\n")
     made.supply((collect("my.x", ["tool", "data"], tmp_path),))
-    [one] = executions(served(made, asked("./tool", "--version", files="my.x")))
+    [one] = executions(served(made, command_request("./tool", "--version", files="my.x")))
     assert one["output"].startswith("pentathlon-agent ")
     script = "cat data; touch data 2>/dev/null || echo kept; echo x >$TMPDIR/y && cat $TMPDIR/y"
-    events = served(made, asked("sh", "-c", f"{script}; touch /usr/x; exit 0", files="my.x"))
+    events = served(
+        made, command_request("sh", "-c", f"{script}; touch /usr/x; exit 0", files="my.x")
+    )
     if userland is None:
         assert failure(events)[0] == "unsupported"
     else:
@@ -316,7 +315,7 @@ def test_another_machine_gets_the_files_and_keeps_none(
         (tmp_path / "sub").mkdir()
         (tmp_path / "sub" / "data").write_text("42\n")
         made.supply((collect("my.x", ["a tool", "sub"], tmp_path),))
-        [one] = executions(served(made, asked("./a tool", files="my.x")))
+        [one] = executions(served(made, command_request("./a tool", files="my.x")))
         assert one["output"] == "42\n"
         deadline = time.monotonic() + 10
         while (

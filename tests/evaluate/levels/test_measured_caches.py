@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pentathlon.evaluate.derived.code_size import beside
+from pentathlon.evaluate.derived.code_size import cache_checks
 from pentathlon.evaluate.levels.caches import find_steps
 from pentathlon.evaluate.levels.curves import Cache, check
 from pentathlon.evaluate.levels.translation import of_translation
@@ -155,7 +155,7 @@ def of_code(measured, caches=INSTRUCTIONS):
     """(steps below every cache, cache -> what was found of it, other steps) of one curve."""
     error, values = measured
     steps = find_steps(CODE, np.array(values, dtype=float), error)
-    early, checks, left = beside(steps, caches, CODE)
+    early, checks, left = cache_checks(steps, caches, CODE)
     return steps[:early], {one.level: one for one in checks}, [steps[place] for place in left]
 
 

@@ -131,7 +131,8 @@ def test_a_server_that_is_killed_in_a_guest_costs_one_sentence(
 ) -> None:
     monkeypatch.setattr(trial, "limit_s", lambda testbed, held: 8.0)
     with after(bench, 200_000, lambda: bench.testbed.server.finish_job(job)):
-        message = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[2_000_000]))
+        # Large, so that it is in its middle also where this machine is busy.
+        message = failure(bench.run("files.copy", protocols=[protocol], document_bytes=[7_000_000]))
     assert message.startswith(f"the server {server} ended in mid-task; ")
     # The same guests serve the next task.
     assert samples(bench.run("files.copy", protocols=[protocol]))["task_time"] > 0

@@ -27,7 +27,7 @@ def test_the_share_of_the_packets_that_were_due_decides() -> None:
     assert words(1, None) is None, "as fast as possible: nothing was due"
     assert words(19, 35_000) == (
         "the generator sent 19 packets of 35,000 that were due (0.054 %), and at least 50 % are "
-        "asked for"
+        "requested"
     )
 
 

@@ -34,10 +34,10 @@ def test_every_format_is_written(evaluation, result, tmp_path):
         "evaluation.csv",
         "evaluation.md",
         "evaluation.tex",
+        "evaluation.json",
         "evaluation.hyperfine.json",
         "evaluation.bmf.json",
         "evaluation.benchstat.txt",
-        "evaluation.json",
     ]
     assert all(path.stat().st_size > 1000 for path in files)
 
