@@ -52,8 +52,8 @@ JOBS = {
 """Protocol -> the server's job on its host, and its program."""
 
 LARGE = 7_000_000
-"""Bytes that take seconds on the link of `WAN`: what ends them comes early, also when this machine is
-busy."""
+"""Bytes that take seconds on the link of `WAN`, so that a fault comes in their middle also where
+this machine is busy."""
 
 
 def reason(
