@@ -6,6 +6,7 @@ The programs report made-up rates, so that no time decides anything.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -153,7 +154,9 @@ def test_a_planted_difference_between_two_kernels_is_found(real: Shop) -> None:
     on = ["--on", f"uml:{low.path}", "--on", f"uml:{high.path}"]
     done = tried(real, *OPTIONS, "--same", "work (.*)", *on, "--", "./bench")
     assert done.code == 0, done.err
-    assert " is 5\N{NO-BREAK SPACE}% slower than " in done.out.splitlines()[0], done.out
+    # The rate is not measured: the program makes it up, three in a thousand more or less.
+    answer = re.search(r" is ([\d.]+)\N{NO-BREAK SPACE}% slower than ", done.out.splitlines()[0])
+    assert answer and 4.7 < float(answer[1]) < 5.3, done.out
 
 
 STUDY = """\
