@@ -40,7 +40,8 @@ def test_the_formula_agrees_with_drawn_weights(given_scores):
     assume(all(abs(score) > 1e-2 for score in given_scores))
     assert simplex.share_above(given_scores) == pytest.approx(found, abs=0.02)
     even = float(np.mean(simplex.points(len(given_scores)) @ np.array(given_scores) > 0))
-    assert simplex.share_above(given_scores) == pytest.approx(even, abs=0.02)
+    # Few even points: a plane through a corner is 0.023 off.
+    assert simplex.share_above(given_scores) == pytest.approx(even, abs=0.04)
 
 
 def test_points_are_weights_and_always_the_same():
