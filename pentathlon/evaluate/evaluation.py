@@ -285,6 +285,7 @@ def _pairs(
                     study.evaluation.declares(*name, context=role == CONTEXT),
                     titles.zero_allowed(*name),
                     wording(role, known.unit),
+                    titles.area(known.workload),
                 )
             )
     return pairs
@@ -351,7 +352,10 @@ def _pair(
             )
             for area in areas
         ),
-        cautions=comparability.pair_cautions(system, reference, in_blocks=in_blocks),
+        cautions=(
+            *comparability.pair_cautions(system, reference, in_blocks=in_blocks),
+            *result.cautions,
+        ),
     )
 
 

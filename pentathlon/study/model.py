@@ -404,6 +404,17 @@ class Evaluation(Table):
     exploratory. None declares everything."""
     exclude: tuple[str, ...] = ()
     """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""
+    moderated: bool = False
+    """Rows of a workload or an area lend each other strength (docs/evaluation.md). A study file
+    without the key has it; a plan without it is of a version that could not."""
+
+    @model_serializer(mode="wrap")
+    def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Rules without it are written as before there was any: plans keep their hash."""
+        written: dict[str, Any] = handler(self)
+        if written.get("moderated") is False:
+            del written["moderated"]
+        return written
 
     @field_validator("exclude", mode="before")
     @classmethod

@@ -11,6 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from pentathlon.evaluate.estimators import ratio
+
 Values = npt.NDArray[np.float64]
 
 SPREAD = math.log(1.10)
@@ -46,12 +48,12 @@ def instability(log_ratios: Values) -> str | None:
         ):
             return (
                 f"the blocks fall into two groups ({len(below)} and {len(above)} of {count}) "
-                f"that lie {math.expm1(gap) * 100:.1f} % apart"
+                f"that lie {ratio.percent(gap):.1f} % apart"
             )
     if count >= FEWEST_FOR_SPREAD:
         spread = float(np.std(log_ratios, ddof=1))
         if spread > SPREAD:
-            factor = math.exp(spread)
+            factor = math.exp(min(spread, ratio.CUT))
             text = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
             return f"the blocks' ratios have a standard deviation of {text}"
     return None
