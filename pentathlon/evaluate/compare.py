@@ -59,6 +59,8 @@ class Pair:
     kind: Wording = SPEED
     """How its differences are reported; that of context makes its log-ratio the raw one."""
     area: str = ""
+    tick: float = 0.0
+    """Resolution of the clock as a share of a sample; 0 if unknown."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +303,7 @@ class Judge:
         if self.in_blocks:
             row = pair_blocks(pair.system, pair.reference)
             if self.rule.moderated and len(row.blocks):
-                return replace(row, floor=float(floor(row.system, row.reference)))
+                return replace(row, floor=float(floor(row.system, row.reference, pair.tick)))
             return row
         return independent(pair.system, pair.reference)
 

@@ -33,6 +33,8 @@ class Series:
     """Block -> boot mean."""
     installs: dict[int, str] = field(default_factory=dict)
     """Block -> the install that was booted."""
+    elapsed_ns: float = 0.0
+    """Median time of a sample by the clock that timed it; 0 where none is known."""
 
 
 def counted(samples: pl.DataFrame) -> pl.DataFrame:
@@ -64,6 +66,7 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
             pl.struct("unit", "direction").n_unique().alias("units"),
             pl.col("checksum").drop_nulls().unique().alias("checksums"),
             pl.len().alias("samples"),
+            pl.col("elapsed_ns").median().alias("elapsed_ns"),
             pl.col("value").min().alias("minimum"),
             pl.col("value").max().alias("maximum"),
             pl.col("value").is_finite().all().alias("finite"),
@@ -139,6 +142,7 @@ def _series(row: dict[str, object]) -> Series:
         summary=summary,
         blocks=dict(zip(blocks, values, strict=True)),
         installs=dict(zip(blocks, installs, strict=True)),
+        elapsed_ns=0.0 if row["elapsed_ns"] is None else _real(row["elapsed_ns"]),
     )
 
 

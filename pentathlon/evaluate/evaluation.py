@@ -30,6 +30,7 @@ from pentathlon.evaluate.diagnostics.share import find_starved
 from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.max_t import adjust
+from pentathlon.evaluate.estimators.resolution import clock_tick
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -52,10 +53,12 @@ from pentathlon.evaluate.model import (
 )
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
+from pentathlon.evaluate.planning.deciding import block_seconds, explain
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.sameness import identical
+from pentathlon.evaluate.sweeps import find_sweeps
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
@@ -89,7 +92,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     rule = Rule.declared(study)
     judgements = {
         system.name: Judge(system, systems[0], failures, rule, facts.in_blocks).judge(
-            _pairs(keys, everything, system.name, study, titles)
+            _pairs(keys, everything, system.name, study, titles, inventories_of)
         )
         for system in systems[1:]
     }
@@ -117,6 +120,10 @@ def evaluate(result: ResultLike) -> Evaluation:
         read_sources=read_sources,
         starved=starved,
     )
+    if rule.moderated and facts.in_blocks and study.procedure.stopping.rule == "fixed":
+        start = getattr(result, "start", None)
+        file = getattr(start, "study_file", None) or "STUDY"
+        rows = explain(rows, rule, file, block_seconds(samples))
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -168,6 +175,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         links=find_links(result.links()),
         identical=identical(study, inventories_of),
         starved=starved,
+        sweeps=tuple(one for system in systems[1:] for one in find_sweeps(rows, system.name, rule)),
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
@@ -267,7 +275,12 @@ def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
 
 
 def _pairs(
-    keys: Sequence[str], everything: AllSeries, system: str, study: Study, titles: Titles
+    keys: Sequence[str],
+    everything: AllSeries,
+    system: str,
+    study: Study,
+    titles: Titles,
+    inventories_of: Mapping[str, Inventory],
 ) -> list[Pair]:
     pairs = []
     for key in keys:
@@ -286,9 +299,22 @@ def _pairs(
                     titles.zero_allowed(*name),
                     wording(role, known.unit),
                     titles.area(known.workload),
+                    0.0
+                    if role == CONTEXT
+                    else clock_tick(
+                        (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
+                        for one in (own, other)
+                        if one is not None
+                    ),
                 )
             )
     return pairs
+
+
+def _resolution(inventory: Inventory | None) -> float:
+    """Resolution of a system's clock in nanoseconds; 0 where it does not report one."""
+    found = None if inventory is None else inventory.values.get("clock.resolution_ns")
+    return float(found) if isinstance(found, int | float) else 0.0
 
 
 def _raw(one: Series | None) -> Series | None:

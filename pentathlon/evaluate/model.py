@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -274,6 +274,23 @@ class Row(Frozen):
         return next((one for one in self.comparisons if one.system == system), None)
 
 
+class Sweep(Frozen):
+    """A curve over block sizes as one claim (`sweeps`)."""
+
+    system: str
+    area: str
+    workload: str
+    metric: str
+    title: str
+    sizes: int
+    differing: tuple[int, ...]
+    """Sizes in bytes at which a difference is shown."""
+    p_equivalent: float
+    """p value of "some size lies beyond ±δ": the largest of the sizes'."""
+    verdict: Literal["equivalent", "differs", "inconclusive"]
+    words: str
+
+
 class AreaCount(Frozen):
     """How often each verdict was given in one area."""
 
@@ -418,6 +435,8 @@ class Evaluation(Frozen):
     """Systems that were to differ and did not."""
     starved: tuple[Starved, ...] = ()
     """Metrics for which something else took CPU time, by system."""
+    sweeps: tuple[Sweep, ...] = ()
+    """Curves over block sizes, each as one claim; () in studies of versions without them."""
 
     @property
     def with_itself(self) -> bool:
