@@ -6,8 +6,8 @@ Each cell is a kind of noise. Its studies have the rows of the demonstration (`W
 judged by the evaluation's own functions: `moderate`, `p_pooled`, `pooled_inflation`,
 `resolution.floor`, `holm.step_down`, the rules of instability (`twin.unstable`). Only the loops
 over studies are arrays; `tests/evaluate/test_whole_studies.py` checks that `Judge` says the same
-of the same data. Two rules stand beside each other: *own*, which takes every row's variance from its own
-blocks, and *moderated*, the rule of new studies.
+of the same data. Two rules stand beside each other: *own*, which takes every row's variance from
+its own blocks, and *moderated*, the rule of new studies.
 """
 
 from __future__ import annotations

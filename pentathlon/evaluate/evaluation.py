@@ -92,7 +92,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     rule = Rule.declared(study)
     judgements = {
         system.name: Judge(system, systems[0], failures, rule, facts.in_blocks).judge(
-            _pairs(keys, everything, system.name, study, titles, inventories_of)
+            _timed(_pairs(keys, everything, system.name, study, titles), inventories_of)
         )
         for system in systems[1:]
     }
@@ -280,7 +280,6 @@ def _pairs(
     system: str,
     study: Study,
     titles: Titles,
-    inventories_of: Mapping[str, Inventory],
 ) -> list[Pair]:
     pairs = []
     for key in keys:
@@ -299,16 +298,24 @@ def _pairs(
                     titles.zero_allowed(*name),
                     wording(role, known.unit),
                     titles.area(known.workload),
-                    0.0
-                    if role == CONTEXT
-                    else clock_tick(
-                        (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
-                        for one in (own, other)
-                        if one is not None
-                    ),
                 )
             )
     return pairs
+
+
+def _timed(pairs: Sequence[Pair], inventories_of: Mapping[str, Inventory]) -> list[Pair]:
+    """The pairs with what their clocks can tell apart; context is counted and not timed."""
+    return [
+        replace(
+            pair,
+            tick=clock_tick(
+                (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
+                for one in (pair.system, pair.reference)
+                if one is not None and pair.kind.score
+            ),
+        )
+        for pair in pairs
+    ]
 
 
 def _resolution(inventory: Inventory | None) -> float:
