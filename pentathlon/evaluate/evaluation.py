@@ -294,7 +294,7 @@ def _pairs(
                     known.workload,
                     _raw(own) if role == CONTEXT else own,
                     _raw(other) if role == CONTEXT else other,
-                    study.evaluation.declares(*name, context=role == CONTEXT),
+                    study.evaluation.declares(*name, key=key, context=role == CONTEXT),
                     titles.zero_allowed(*name),
                     wording(role, known.unit),
                     titles.area(known.workload),
@@ -355,7 +355,9 @@ def _row(
         direction=one.direction,
         role=role,
         summaries=tuple(measured.summary for measured in present),
-        declared=study.evaluation.declares(one.workload, one.metric, context=role == CONTEXT),
+        declared=study.evaluation.declares(
+            one.workload, one.metric, key=key, context=role == CONTEXT
+        ),
         comparisons=tuple(own[key] for own in compared.values() if key in own),
     )
 

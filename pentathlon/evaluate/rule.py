@@ -31,7 +31,7 @@ class Rule:
             study.evaluation.confidence,
             stopping.schedule,
             by_precision=stopping.rule == "precision",
-            moderated=study.evaluation.moderated,
+            moderated=study.evaluation.moderated and stopping.rule == "fixed",
         )
 
     @property

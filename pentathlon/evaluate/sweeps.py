@@ -46,11 +46,11 @@ def find_sweeps(rows: Sequence[Row], system: str, rule: Rule) -> tuple[Sweep, ..
 
 
 def _curves(rows: Sequence[Row], system: str) -> dict[tuple[str, str, str], Curve]:
-    """(workload, metric, rest of the case) -> its sizes; context and exploratory rows are none."""
+    """(workload, metric, rest of the case) -> its sizes; context is none."""
     found: dict[tuple[str, str, str], Curve] = {}
     for row in rows:
         size, one = number(row.case, SIZE), row.comparison(system)
-        if size is not None and one is not None and row.score and row.declared:
+        if size is not None and one is not None and row.score:
             rest = case_text(without(row.case, SIZE))
             found.setdefault((row.workload, row.metric, rest), []).append((size, row, one))
     return found
