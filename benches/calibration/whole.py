@@ -152,7 +152,7 @@ def judge(
     flat = ratios.reshape(-1, blocks)
     trouble = unstable(flat).reshape(studies, rows)
     separated = (np.all(flat > 0, axis=1) | np.all(flat < 0, axis=1)).reshape(studies, rows)
-    refused = trouble & ~(different & separated)
+    refused = trouble & ~(different & ~equivalent & separated)
     return Claims(
         different=different & ~refused,
         equivalent=equivalent & ~refused,

@@ -23,6 +23,7 @@ from pentathlon.evaluate.diagnostics.serial_correlation import (
 )
 from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, moderate, standardised
 from pentathlon.evaluate.estimators.paired import Paired
+from pentathlon.evaluate.estimators.ratio import ROUNDING
 from pentathlon.evaluate.estimators.welch import Estimate
 
 FEWEST_BLOCKS = 5
@@ -77,6 +78,10 @@ def groups(workloads: Sequence[str], areas: Sequence[str]) -> list[tuple[str, st
     ]
 
 
+def _varies(row: Paired) -> bool:
+    return float(np.ptp(row.units)) > ROUNDING * max(1.0, abs(float(np.mean(row.units))))
+
+
 def borrow(members: Sequence[Member]) -> Borrowed:
     """What the rows of one comparison have from each other.
 
@@ -86,7 +91,7 @@ def borrow(members: Sequence[Member]) -> Borrowed:
     if not sets:
         return Borrowed()
     blocks, _ = sets.most_common(1)[0]
-    whole = [one for one in members if one.row.borrowable == blocks and np.ptp(one.row.units) > 0]
+    whole = [one for one in members if one.row.borrowable == blocks and _varies(one.row)]
     if not whole:
         return Borrowed()
     p_value = float(p_pooled(standardised(np.array([one.row.units for one in whole]))))

@@ -116,7 +116,8 @@ def pooled_inflation(scaled: Values) -> Values:
     Args:
         scaled: standardised residuals, (studies..., rows, blocks).
     """
-    shares = np.sum(scaled[..., 1:] * scaled[..., :-1], axis=-1).mean(axis=-1)
+    squares = np.maximum(np.sum(scaled**2, axis=(-1, -2)), 1.0)
+    shares = np.sum(scaled[..., 1:] * scaled[..., :-1], axis=(-1, -2)) / squares
     correlations, expected, factors = _autoregressions(scaled.shape[-1])
     found = np.interp(shares, expected, correlations)
     return np.asarray(np.interp(found, correlations, factors), dtype=np.float64)

@@ -28,29 +28,37 @@ MOST_BLOCKS = 10_000
 def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
     """Blocks from which the row is decided with power 0.8, and whether as a difference.
 
-    None without an interval, or with more blocks than a study can have.
+    None where no number of blocks that a study can have decides it.
     """
-    if effect.sd is None or effect.adjusted_confidence is None or effect.installs > 1:
-        return None
+    assert effect.sd is not None and effect.adjusted_confidence is not None
     done = effect.blocks
-    error, freedom = effect.sd / math.sqrt(done), done - 1.0
-    if effect.moderated is not None:
-        error, freedom = effect.moderated.error, effect.moderated.freedom
     away, room = abs(effect.mean), rule.delta - abs(effect.mean)
     distance, level = max(away, room), 1.0 - effect.adjusted_confidence
 
-    def enough(blocks: int) -> bool:
-        nominal = rule.levels(blocks).nominal(level)
-        free = freedom * (blocks - 1) / (done - 1)
-        needed = t_quantile(nominal, free) + t_quantile(2.0 * (1.0 - POWER), free)
-        return needed * error * math.sqrt(done / blocks) <= distance
+    # The error with its degrees of freedom, and the level: the row's own, and the one behind its
+    # verdict where it borrows, for a claim needs both.
+    own = (effect.sd / math.sqrt(done), done - 1.0)
+    tests = [(*own, level)]
+    if effect.moderated is not None:
+        lent = (effect.moderated.error, effect.moderated.freedom)
+        tests = [(*lent, level), (*own, rule.rate)]
 
-    if distance <= 0.0 or not enough(MOST_BLOCKS):
+    def enough(blocks: int) -> bool:
+        levels = rule.levels(blocks)
+        for error, freedom, rate in tests:
+            free = freedom * (blocks - 1) / (done - 1)
+            needed = t_quantile(levels.nominal(rate), free) + t_quantile(2.0 * (1.0 - POWER), free)
+            if needed * error * math.sqrt(done / blocks) > distance:
+                return False
+        return True
+
+    if not enough(MOST_BLOCKS):
         return None
     low, high = done, MOST_BLOCKS
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
+    # Enough by this estimate and not decided: half of such studies are not.
     return high, away >= room
 
 
@@ -90,7 +98,9 @@ def explain(
 
 def _explained(one: Comparison, rule: Rule, study_file: str, seconds: float | None) -> Comparison:
     effect = one.effect
-    if one.verdict is not Verdict.INCONCLUSIVE or effect is None or effect.sd is None:
+    if one.verdict is not Verdict.INCONCLUSIVE or effect is None or effect.installs > 1:
+        return one
+    if effect.sd is None or effect.adjusted_confidence is None or effect.sd == 0.0:
         return one
     sentence = _needs(effect, rule, study_file, seconds)
     reason = f"{one.reason}; {sentence}" if one.reason else sentence
