@@ -354,8 +354,12 @@ def _trouble(row: Paired | Independent, effect: Effect) -> tuple[str | None, str
 
 
 def _has_ratios(pair: Pair) -> bool:
-    """Whether every boot's mean is positive."""
-    return all(min(one.blocks.values()) > 0 for one in (pair.system, pair.reference) if one)
+    """Whether every boot's mean is positive, and a number."""
+    return all(
+        all(0.0 < mean < math.inf for mean in one.blocks.values())
+        for one in (pair.system, pair.reference)
+        if one
+    )
 
 
 def _has_zero(pair: Pair) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -107,8 +108,10 @@ def evaluate(result: ResultLike) -> Evaluation:
     rows = tuple(
         _row(key, everything, systems, compared, titles=titles, study=study) for key in keys
     )
+    # What is no number makes its row invalid, and there is nothing else to find in it.
+    samples = samples.filter(pl.col("value").is_finite())
     steady = find_steady(samples, rule.delta)
-    modes = find_modes(rows, rule.confidence)
+    modes = find_modes(_finite(rows), rule.confidence)
     read_sources = find_read_sources(result.answers())
     starved = find_starved(used, study, inventories_of)
     rows = qualify(
@@ -156,17 +159,22 @@ def evaluate(result: ResultLike) -> Evaluation:
             for system in systems[1:]
         ),
         rows=rows,
-        curves=find_levels(rows, names, claimed),
-        scalings=find_scalings(rows, names, rule.rate),
+        curves=find_levels(_finite(rows), names, claimed),
+        scalings=find_scalings(_finite(rows), names, rule.rate),
         derived=derive(
-            rows, names, inventories_of, rule.rate, _in_memory(plan), ends=_ends(plan, names)
+            _finite(rows),
+            names,
+            inventories_of,
+            rule.rate,
+            _in_memory(plan),
+            ends=_ends(plan, names),
         ),
         failures=failures,
         inventory_differences=_differences(inventories_of, systems),
         aggregates=aggregates,
         shares=best_shares(aggregates, facts.reference),
         prepared=find_prepared(plan, getattr(result, "state", None)),
-        absolutes=find_absolutes(rows, names),
+        absolutes=find_absolutes(_finite(rows), names),
         excluded=excluded,
         steady=steady,
         cold=find_cold(samples, [row for row in rows if row.score], facts.reference, rule.rate),
@@ -181,6 +189,11 @@ def evaluate(result: ResultLike) -> Evaluation:
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),
     )
+
+
+def _finite(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows whose means are all numbers."""
+    return tuple(row for row in rows if all(math.isfinite(one.mean) for one in row.summaries))
 
 
 def _in_memory(plan: Plan) -> set[str]:

@@ -28,7 +28,9 @@ def mean(repetitions: Values) -> float:
 
 
 def deviation(values: Values) -> float:
-    """Standard deviation with n − 1, of at least two values."""
+    """Standard deviation with n − 1, of at least two values; NaN where one is not finite."""
+    if not np.all(np.isfinite(values)):
+        return math.nan
     scale = exponent(values)
     return float(np.ldexp(np.std(np.ldexp(values, -scale), ddof=1), scale))
 
@@ -56,10 +58,10 @@ def difference_percent(value: float, reference: float) -> float:
 def deviation_percent(repetitions: Values) -> float:
     """Largest |xᵢ − x̄| / |x̄| × 100 among the repetitions (martinovic2012, section 6.1).
 
-    NaN where the mean is 0.
+    NaN where the mean is 0 or no finite number.
     """
     centre = mean(repetitions)
-    if centre == 0:
+    if centre == 0 or not math.isfinite(centre):
         return float("nan")
     return float(np.max(np.abs(repetitions - centre)) / abs(centre) * 100.0)
 
