@@ -9,6 +9,7 @@ Holm's procedure gives every workload the same share. The verdicts of the rows a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -85,6 +86,7 @@ def _sweep(curve: Curve, rest: str, p_value: float, rule: Rule, *, shown: bool) 
     row, comparison = curve[0][1:]
     differing = [size for size, _, one in curve if one.verdict.is_difference]
     delta = percent_text(rule.delta_percent)
+    verdict: Literal["equivalent", "differs", "inconclusive"]
     span = f"{_size(curve[0][0])} to {_size(curve[-1][0])}"
     if differing:
         verdict = "differs"

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from benches.calibration import whole
-from pentathlon.evaluate.compare import Judge, Judgement, Pair
+from pentathlon.evaluate.compare import Judge, Judgement, Pair, _p_value
 from pentathlon.evaluate.diagnostics.serial_correlation import p_pooled, pooled_inflation
 from pentathlon.evaluate.estimators.moderated import standardised
 from pentathlon.evaluate.estimators.ratio import delta_log
+from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from tests.fakes.simulate import facts, series
@@ -72,16 +73,13 @@ def test_rows_borrow_only_from_five_blocks_on_and_publish_both_intervals():
 
 
 def test_a_claim_needs_the_rows_own_interval_too():
-    generator = np.random.default_rng(7)
-    system, reference = 0.001 * generator.standard_normal((2, whole.ROWS, 5))
-    # One noisy row of a quiet sweep: far off, and its own blocks do not agree.
-    place = whole.ROWS - 1
-    system[place] = reference[place] + np.array([-0.012, 0.001, -0.011, 0.002, -0.009])
-    one = list(judged(system, reference, moderated=True).comparisons.values())[place]
-    assert one.effect.moderated.low_percent > 0
-    assert one.effect.low_percent < 0
-    assert one.effect.p_different < 0.001
-    assert not one.verdict.is_shown
+    own, lent = Estimate(0.01, 0.004, 4.0), Estimate(0.01, 0.001, 40.0)
+    for claim in (Estimate.p_different, lambda one: one.p_equivalent(0.02)):
+        assert 0.05 < claim(own) < 0.1
+        assert claim(lent) < 1e-8
+        assert _p_value(claim, own, lent, 0.05) == 1.0
+        assert _p_value(claim, own, lent, 0.1) == claim(lent)
+        assert _p_value(claim, own, None, 0.05) == claim(own)
 
 
 def test_blocks_that_follow_their_neighbours_stop_the_borrowing_and_widen_the_intervals():
@@ -107,4 +105,4 @@ def test_the_pooled_test_is_exact_and_sees_what_rows_share():
     plain = generator.standard_normal((100, 206, 5))
     assert pooled_inflation(standardised(plain)).mean() < 1.1
     # 1.38 is what a correlation of 0.3 costs five blocks.
-    assert pooled_inflation(standardised(serial)).mean() == pytest.approx(1.38, abs=0.05)
+    assert pooled_inflation(standardised(serial)).mean() == pytest.approx(1.38, abs=0.1)

@@ -108,7 +108,8 @@ def standardised(ratios: Values) -> Values:
     """Residuals of each row, scaled to a sum of squares of 1; 0 where all blocks are alike."""
     residuals = ratios - ratios.mean(axis=-1, keepdims=True)
     length = np.sqrt(np.sum(residuals**2, axis=-1, keepdims=True))
-    return np.divide(residuals, length, out=np.zeros_like(residuals), where=length > 0.0)
+    scaled = np.divide(residuals, length, out=np.zeros_like(residuals), where=length > 0.0)
+    return np.asarray(scaled, dtype=np.float64)
 
 
 def trigamma_inverse(value: Values) -> Values:
