@@ -99,7 +99,8 @@ def judge(
         alone: each row is judged as if it were the only one that differs: at the level of the first
             step of Holm's procedure.
     """
-    ratios = reference - system
+    # As from times, so that what is rounded is rounded as in the evaluation.
+    ratios = np.log(np.exp(reference) / np.exp(system))
     studies, rows, blocks = ratios.shape
     free = float(blocks - 1)
     mean = ratios.mean(axis=2)
@@ -369,7 +370,7 @@ def main() -> None:
                     f"{one.covered_moderated / one.studies:.1%}" if moderated else "",
                     f"{one.serial / one.studies:.0%}" if moderated else "",
                 )
-            print(cell.name, blocks, flush=True)
+                print(cell.name, blocks, "moderated" if moderated else "own", one, flush=True)
     console.print(table)
     if not given.no_power:
         powers(min(given.studies, 400), console)

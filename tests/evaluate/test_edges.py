@@ -87,7 +87,7 @@ def test_a_sample_that_is_no_finite_number_makes_its_row_invalid(value):
 
 def test_boots_that_are_all_alike_do_not_make_a_difference_certain():
     same_blocks = np.full(5, 0.02)
-    assert ratio.standard_error(same_blocks) == pytest.approx(0.02 / math.sqrt(30))
+    assert ratio.ratio_error(same_blocks) == pytest.approx(0.02 / math.sqrt(30))
     assert 0.001 < ratio.p_different(same_blocks) < 0.05
     assert 0.0 < ratio.p_beyond(same_blocks, 0.01) < 1.0
     assert 0.0 < ratio.p_equivalent(same_blocks, 0.03) < 1.0

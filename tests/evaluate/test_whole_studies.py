@@ -24,7 +24,7 @@ def judged(system: np.ndarray, reference: np.ndarray, *, moderated: bool) -> Jud
     for place, (area, workload) in enumerate(whole.NAMES):
         key = f"{workload}.time[n={place}]"
         own, other = (
-            series(name, key, workload, 100.0 * np.exp(logs[place]))
+            series(name, key, workload, np.exp(logs[place]))
             for name, logs in (("b", system), ("a", reference))
         )
         pairs.append(Pair(key, workload, own, other, area=area))

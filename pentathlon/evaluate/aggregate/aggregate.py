@@ -104,13 +104,13 @@ class Means:
         """The larger end of the interval of a mean between two names of one system."""
         if floor is None:
             return None
-        low, high = ratio.t_interval(floor, self.rate)
+        low, high = ratio.ratio_interval(floor, self.rate)
         return ratio.percent(max(abs(low), abs(high)))
 
     def _interval(self, sample: Values) -> tuple[float | None, float | None]:
         if len(sample) < 2:
             return None, None
-        low, high = ratio.t_interval(sample, self.rate)
+        low, high = ratio.ratio_interval(sample, self.rate)
         return ratio.percent(low), ratio.percent(high)
 
     def without(self, kind: str, everything: Mean) -> Iterator[Without]:
@@ -170,7 +170,7 @@ def _one_sided(one: Weighed, delta: float, sign: float) -> float:
     sample = sign * units(np.array(list(one.ratios.values())), blocks, one.installs)
     if len(sample) < 2 or not one.stable:
         return 1.0
-    error = ratio.standard_error(sample)
+    error = ratio.ratio_error(sample)
     room = float(sample.mean()) + delta
     if error == 0.0:
         return 0.0

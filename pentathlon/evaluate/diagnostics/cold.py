@@ -83,7 +83,7 @@ def _shown(rows: Sequence[Row], sampled: Mapping[str, Ratios], rate: float) -> s
 def _cold(row: Row, system: str, own: dict[int, float], ratios: ratio.Values, rate: float) -> Cold:
     low = high = None
     if len(ratios) > 1:
-        low, high = (ratio.percent(edge) for edge in ratio.t_interval(ratios, rate))
+        low, high = (ratio.percent(edge) for edge in ratio.ratio_interval(ratios, rate))
     return Cold(
         key=row.key,
         system=system,

@@ -110,8 +110,8 @@ def pooled_inflation(scaled: Values) -> Values:
 
     The blocks are taken as an autoregression of first order. Its correlation is that whose expected
     share of neighbours' products in the residuals' squares is the mean one of the rows (with n
-    blocks that share is −1/n where there is no dependence). The factor follows exactly: the
-    variance of the mean over the one that the residuals show, σ̂²/n.
+    blocks that share is −1/n where there is no dependence; else it is taken from seeded draws). The
+    factor follows exactly: the variance of the mean over the one that the residuals show, σ̂²/n.
 
     Args:
         scaled: standardised residuals, (studies..., rows, blocks).
@@ -128,12 +128,14 @@ def _autoregressions(blocks: int) -> tuple[Values, Values, Values]:
     """Correlations from 0 to 0.9, the expected share of each, and its factor."""
     apart = np.abs(np.subtract.outer(np.arange(blocks), np.arange(blocks)))
     centring = np.eye(blocks) - 1.0 / blocks
-    correlations = np.linspace(0.0, 0.9, 91)
+    drawn = np.random.default_rng([SEED, blocks, 2]).standard_normal((20_000, blocks))
+    correlations = np.linspace(0.0, 0.9, 19)
     shares, factors = [], []
     for one in correlations:
         covariance = one**apart
-        residual = centring @ covariance @ centring
-        within = float(np.trace(residual))
-        shares.append(float(np.trace(residual, offset=1)) / within)
+        residuals = drawn @ np.linalg.cholesky(covariance).T @ centring
+        products = np.sum(residuals[:, 1:] * residuals[:, :-1], axis=1)
+        shares.append(float(np.mean(products / np.sum(residuals**2, axis=1))))
+        within = float(np.trace(centring @ covariance))
         factors.append(np.sqrt(covariance.mean() * blocks * (blocks - 1) / within))
     return correlations, np.array(shares), np.array(factors)

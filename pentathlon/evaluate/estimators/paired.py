@@ -55,7 +55,7 @@ class Paired:
     @cached_property
     def estimate(self) -> Estimate:
         """The mean log-ratio with the row's own error, without any allowance for looks."""
-        error = max(ratio.standard_error(self.units), math.sqrt(self.floor / self.count))
+        error = max(ratio.ratio_error(self.units), math.sqrt(self.floor / self.count))
         return Estimate(float(np.mean(self.units)), error * self.inflation, self.count - 1.0)
 
 

@@ -52,7 +52,12 @@ def log_ratio(system: float, reference: float, direction: str) -> float:
 
 
 def standard_error(sample: Values) -> float:
-    """s / √n with s² = Σ(xᵢ − x̄)² / (n − 1), in the unit of the sample.
+    """s / √n with s² = Σ(xᵢ − x̄)² / (n − 1), in the unit of the sample."""
+    return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
+
+
+def ratio_error(sample: Values) -> float:
+    """Standard error of the mean of log-ratios, which boots that are all alike do not make 0.
 
     Where all values are alike, but for rounding, nothing is known of how they vary except that they
     were read in ticks, and that the mean is one tick or several. The largest tick that can be is
@@ -62,7 +67,14 @@ def standard_error(sample: Values) -> float:
     centre = float(np.mean(sample))
     if float(np.ptp(sample)) <= ROUNDING * max(1.0, abs(centre)):
         return abs(centre) / math.sqrt(6.0 * len(sample))
-    return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
+    return standard_error(sample)
+
+
+def ratio_interval(sample: Values, level: float) -> tuple[float, float]:
+    """`t_interval` of log-ratios, with the error of `ratio_error`."""
+    centre = float(np.mean(sample))
+    half = t_quantile(level, len(sample) - 1) * ratio_error(sample)
+    return centre - half, centre + half
 
 
 def t_quantile(level: float, freedom: float) -> float:
@@ -82,7 +94,7 @@ def t_interval(sample: Values, level: float) -> tuple[float, float]:
 
 def p_different(sample: Values) -> float:
     """Two-sided p value of "the mean log-ratio is 0" (one-sample t test on the blocks)."""
-    centre, error = float(np.mean(sample)), standard_error(sample)
+    centre, error = float(np.mean(sample)), ratio_error(sample)
     if error == 0.0:
         return 1.0
     return float(2.0 * special.stdtr(len(sample) - 1, -abs(centre) / error))
@@ -95,7 +107,7 @@ def p_equivalent(sample: Values, delta: float) -> float:
     the doubling makes the claim agree with the interval that the report shows, where the two tests
     alone would need only the narrower interval of confidence 1 − 2·level.
     """
-    centre, error = float(np.mean(sample)), standard_error(sample)
+    centre, error = float(np.mean(sample)), ratio_error(sample)
     room = delta - abs(centre)
     if room <= 0.0:
         return 1.0
@@ -106,7 +118,7 @@ def p_equivalent(sample: Values, delta: float) -> float:
 
 def p_beyond(sample: Values, delta: float) -> float:
     """Smallest level whose two-sided interval lies wholly beyond ±delta; 1 if the mean does not."""
-    centre, error = float(np.mean(sample)), standard_error(sample)
+    centre, error = float(np.mean(sample)), ratio_error(sample)
     excess = abs(centre) - delta
     if excess <= 0.0:
         return 1.0

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from pentathlon.evaluate.estimators.ratio import detectable_by, standard_error
+from pentathlon.evaluate.estimators.ratio import detectable_by, ratio_error, standard_error
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels, fixed
 
 Values = npt.NDArray[np.float64]
@@ -90,4 +90,4 @@ def welch(system: Values, baseline: Values, direction: str) -> Estimate:
 def paired(log_ratios: Values, levels: Levels) -> Estimate:
     """The same from the log-ratios of at least two common blocks, and the levels of their study."""
     count = len(log_ratios)
-    return Estimate(float(log_ratios.mean()), standard_error(log_ratios), count - 1.0, levels)
+    return Estimate(float(log_ratios.mean()), ratio_error(log_ratios), count - 1.0, levels)

@@ -2,7 +2,7 @@
 
 The pilot is the study itself. With the spread that it found, a test at the row's level has power
 0.8 for a distance D from n blocks on, where D ≥ (t_{1−α/2} + t_0.8) s/√n (Cohen 1988, section 2.4,
-with Student's t for the normal quantiles). The distance is the larger of two: that of the estimate
+with Student's t for the normal quantiles); for equality, which two tests show, t_0.9. The distance is the larger of two: that of the estimate
 from 0, which would show a difference, and that from ±δ, which would show equality. Both are
 estimates, so the number is rough: a plan, and no promise.
 """
@@ -35,6 +35,7 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
     away, room = abs(effect.mean), rule.delta - abs(effect.mean)
     distance, level = max(away, room), 1.0 - effect.adjusted_confidence
 
+    missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
     # The error with its degrees of freedom, and the level: the row's own, and the one behind its
     # verdict where it borrows, for a claim needs both.
     own = (effect.sd / math.sqrt(done), done - 1.0)
@@ -47,7 +48,7 @@ def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
         levels = rule.levels(blocks)
         for error, freedom, rate in tests:
             free = freedom * (blocks - 1) / (done - 1)
-            needed = t_quantile(levels.nominal(rate), free) + t_quantile(2.0 * (1.0 - POWER), free)
+            needed = t_quantile(levels.nominal(rate), free) + t_quantile(missed, free)
             if needed * error * math.sqrt(done / blocks) > distance:
                 return False
         return True
