@@ -100,7 +100,7 @@ def judge(
             step of Holm's procedure.
     """
     # As from times, so that what is rounded is rounded as in the evaluation.
-    ratios = np.log(np.exp(reference) / np.exp(system))
+    ratios = -np.log(np.exp(system) / np.exp(reference))
     studies, rows, blocks = ratios.shape
     free = float(blocks - 1)
     mean = ratios.mean(axis=2)
@@ -174,12 +174,15 @@ class Cell:
     Attributes:
         limit: what the share of studies with a false difference must not exceed; None where no
             rule can keep it with so few blocks, which documents what remains.
+        shifts: a difference of δ can be planted by a shift; readings that are shifted are in no
+            ticks, so false equality is not looked for there.
     """
 
     name: str
     draw: Draw
     blocks: tuple[int, ...] = (5, 10)
     limit: float | None = 0.06
+    shifts: bool = True
 
 
 def _both(noise: Callable[[Generator, tuple[int, ...]], Values]) -> Draw:
@@ -276,7 +279,7 @@ CELLS = (
     Cell("lognormal in both", _both(_lognormal)),
     Cell("two modes, 50/50", _modes(0.5)),
     Cell("two modes, 30/70", _modes(0.3)),
-    Cell("clock of two ticks", _both(_ticks), limit=0.07),
+    Cell("clock of two ticks", _both(_ticks), limit=0.07, shifts=False),
     Cell("position, coin flips", _position(balanced=False), limit=None),
     Cell("position, balanced order", _position(balanced=True)),
     Cell("skewness 6 in one", _skewed_in_one, limit=None),
@@ -365,7 +368,7 @@ def main() -> None:
                     f"{one.alarms / one.studies:.1%}" + (" !" if over else ""),
                     f"{low:.1%} to {high:.1%}",
                     "" if cell.limit is None else f"{cell.limit:.0%}",
-                    f"{one.equal / one.studies:.1%}",
+                    f"{one.equal / one.studies:.1%}" if cell.shifts else "",
                     f"{one.covered / one.studies:.1%}",
                     f"{one.covered_moderated / one.studies:.1%}" if moderated else "",
                     f"{one.serial / one.studies:.0%}" if moderated else "",

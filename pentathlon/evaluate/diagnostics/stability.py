@@ -59,6 +59,22 @@ def instability(log_ratios: Values) -> str | None:
     return None
 
 
+def two_modes(log_ratios: Values) -> npt.NDArray[np.bool_]:
+    """The rule for modes of `instability` for many rows: (...), from (..., blocks)."""
+    count = log_ratios.shape[-1]
+    if count < FEWEST_FOR_MODES:
+        return np.zeros(log_ratios.shape[:-1], dtype=np.bool_)
+    ordered = np.sort(log_ratios, axis=-1)
+    gaps = np.diff(ordered, axis=-1)
+    at = gaps.argmax(axis=-1)
+    gap = gaps.max(axis=-1)
+    last_below = np.take_along_axis(ordered, at[..., None], axis=-1)[..., 0]
+    first_above = np.take_along_axis(ordered, at[..., None] + 1, axis=-1)[..., 0]
+    widest = np.maximum(last_below - ordered[..., 0], ordered[..., -1] - first_above)
+    groups = np.minimum(at + 1, count - at - 1) >= SMALLEST_GROUP
+    return np.asarray(groups & (gap > SMALLEST_GAP) & (gap > GAP_OVER_RANGE * widest))
+
+
 def of_boots(instability: str) -> str:
     """The words of `instability` where boots were given that no block pairs."""
     return instability.replace("blocks' ratios", "boots").replace("blocks", "boots")
