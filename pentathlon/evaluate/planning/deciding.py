@@ -2,9 +2,10 @@
 
 The pilot is the study itself. With the spread that it found, a test at the row's level has power
 0.8 for a distance D from n blocks on, where D ≥ (t_{1−α/2} + t_0.8) s/√n (Cohen 1988, section 2.4,
-with Student's t for the normal quantiles); for equality, which two tests show, t_0.9. The distance is the larger of two: that of the estimate
-from 0, which would show a difference, and that from ±δ, which would show equality. Both are
-estimates, so the number is rough: a plan, and no promise.
+with Student's t for the normal quantiles); for equality, which two tests show, with t_0.9. The
+distance is the larger of two: that of the estimate from 0, which would show a difference, and that
+from ±δ, which would show equality. Both are estimates, so the number is rough: a plan, and no
+promise.
 """
 
 from __future__ import annotations
