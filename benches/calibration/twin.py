@@ -142,5 +142,6 @@ def unstable(ratios: Values) -> Flags:
     if count >= serial_correlation.FEWEST_BLOCKS:
         ranks = stats.rankdata(ratios, axis=1)
         moves = np.sum(np.diff(ranks, axis=1) ** 2, axis=1)
-        found |= serial_correlation.p_values(moves, count) <= serial_correlation.LEVEL
+        dependent = serial_correlation.p_values(moves, count) <= serial_correlation.LEVEL
+        found |= dependent & (np.ptp(ratios, axis=1) > 0.0)
     return found

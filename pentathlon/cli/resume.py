@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pentathlon.cli.exits import InputError
@@ -50,6 +51,10 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
     moved = not file.is_file()
     source = result.path / STUDY if moved else file
     loaded = load_study(source, catalog, alone=moved, traces=kept(old.study))
+    if not old.study.evaluation.moderated:
+        # A file without the key means another rule to this version than to the one that planned it.
+        rules = loaded.study.evaluation.model_copy(update={"moderated": False})
+        loaded = replace(loaded, study=loaded.study.model_copy(update={"evaluation": rules}))
     catalog = extended(catalog, loaded.study.workloads)
     targets = targets_of(loaded.study, agent_path, loaded.supplies)
     starts = named(loaded.study, loaded.supplies)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate import comparability, published
+from pentathlon.evaluate.borrowing import Borrowed, Member, borrow
 from pentathlon.evaluate.diagnostics.disagreement import OPPOSED, means_oppose
 from pentathlon.evaluate.diagnostics.serial_correlation import dependence
 from pentathlon.evaluate.diagnostics.stability import instability, of_boots, separated
@@ -24,6 +26,8 @@ from pentathlon.evaluate.effects import (
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators.independent import Independent, independent
 from pentathlon.evaluate.estimators.paired import Paired, pair_blocks
+from pentathlon.evaluate.estimators.resolution import floor
+from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.failures import FirstFailures
 from pentathlon.evaluate.model import Comparison, Effect, Failure, SystemFacts
 from pentathlon.evaluate.multiplicity import fdr, holm
@@ -54,6 +58,9 @@ class Pair:
     """Zero is a value of this metric; a block with one has no ratio."""
     kind: Wording = SPEED
     """How its differences are reported; that of context makes its log-ratio the raw one."""
+    area: str = ""
+    tick: float = 0.0
+    """Resolution of the clock as a share of a sample; 0 if unknown."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,8 @@ class Judgement:
     """Level of an own interval at this look."""
     declared: frozenset[str] = frozenset()
     """Keys of the declared rows."""
+    cautions: tuple[str, ...] = ()
+    """What the rows together show, and qualifies each of them."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +102,17 @@ class Judge:
     def judge(self, pairs: Sequence[Pair]) -> Judgement:
         """The verdict of every row."""
         objections = {pair.key: self._objection(pair) for pair in pairs}
-        tested = self._test(
-            [
-                pair
-                for pair in pairs
-                if objections[pair.key] is None and _complete(pair) and not _has_zero(pair)
-            ]
-        )
+        testable = [
+            pair
+            for pair in pairs
+            if objections[pair.key] is None and _complete(pair) and not _has_zero(pair)
+        ]
+        rows = {pair.key: self._row(pair) for pair in testable}
+        borrowed = self._borrow(testable, rows)
+        tested = self._test(testable, rows, borrowed)
         every = comparability.pair_cautions(self.system, self.reference, in_blocks=self.in_blocks)
+        found = () if borrowed.caution is None else (borrowed.caution,)
+        every = (*every, *found)
         comparisons = {}
         for pair in pairs:
             own = comparability.parameter_caution(pair.workload, self.system, self.reference)
@@ -121,17 +133,38 @@ class Judge:
             exploratory_selected=len(selected - declared),
             nominal_rate=self._levels(pairs).nominal(self.rule.rate),
             declared=frozenset(declared),
+            cautions=found,
         )
 
-    def _test(self, pairs: Sequence[Pair]) -> dict[str, Tested]:
+    def _borrow(self, pairs: Sequence[Pair], rows: dict[str, Paired | Independent]) -> Borrowed:
+        """What the rows have from each other; it widens them in place where blocks depend."""
+        if not self.rule.moderated or not self.in_blocks:
+            return Borrowed()
+        known = {key: row for key, row in rows.items() if isinstance(row, Paired)}
+        borrowed = borrow(
+            [
+                Member(pair.key, pair.area, pair.workload, known[pair.key])
+                for pair in pairs
+                if pair.key in known
+            ]
+        )
+        for key, row in known.items():
+            rows[key] = replace(row, inflation=borrowed.inflation)
+        return borrowed
+
+    def _test(
+        self,
+        pairs: Sequence[Pair],
+        paired: Mapping[str, Paired | Independent],
+        borrowed: Borrowed,
+    ) -> dict[str, Tested]:
         """Declared rows by Holm's procedure, exploratory ones by that of Benjamini and Hochberg."""
-        paired = {pair.key: self._row(pair) for pair in pairs}
         levels = self._levels(pairs)
         enough = [pair for pair in pairs if paired[pair.key].count >= FEWEST_BLOCKS]
         found: dict[str, Tested] = {}
         for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
             own = [pair for pair in enough if pair.declared is declared]
-            rows = [paired[pair.key] for pair in own]
+            rows = [(paired[pair.key], borrowed.estimates.get(pair.key)) for pair in own]
             weights = holm.workload_weights([pair.workload for pair in own])
             found |= dict(
                 zip(
@@ -149,22 +182,26 @@ class Judge:
 
     def _families(
         self,
-        rows: Sequence[Paired | Independent],
+        rows: Sequence[tuple[Paired | Independent, Estimate | None]],
         weights: Values,
         levels: Levels,
         procedure: Procedure,
     ) -> Iterator[Tested]:
         """Three families over the same rows: different, beyond ±δ, within ±δ."""
         delta, rate = self.rule.delta, self.rule.rate
+        alone = levels.nominal(rate)
 
-        def select(p_values: list[float]) -> holm.Selection:
-            overall = [levels.overall(one) for one in p_values]
+        def select(p_value: Callable[[Estimate], float]) -> holm.Selection:
+            overall = [
+                levels.overall(_p_value(p_value, row.estimate, moderated, alone))
+                for row, moderated in rows
+            ]
             return procedure(np.array(overall), weights, rate)
 
-        different = select([row.p_different() for row in rows])
-        beyond = select([row.p_beyond(delta) for row in rows])
-        equivalent = select([row.p_equivalent(delta) for row in rows])
-        for place, row in enumerate(rows):
+        different = select(lambda one: one.p_different())
+        beyond = select(lambda one: one.p_beyond(delta))
+        equivalent = select(lambda one: one.p_equivalent(delta))
+        for place, (row, moderated) in enumerate(rows):
             yield Tested(
                 row,
                 float(different.levels[place]),
@@ -174,6 +211,7 @@ class Judge:
                     beyond=bool(beyond.selected[place]),
                     equivalent=bool(equivalent.selected[place]),
                 ),
+                moderated,
             )
 
     def _objection(self, pair: Pair) -> str | None:
@@ -194,7 +232,9 @@ class Judge:
         if own.direction != other.direction:
             yield f"the directions differ ({other.direction} and {own.direction} is better)"
         lowest = min(own.lowest, other.lowest)
-        if lowest < 0 or (lowest == 0 and not pair.zero_allowed):
+        if math.isnan(own.lowest + other.lowest):
+            yield "a sample is not a finite number"
+        elif lowest < 0 or (lowest == 0 and not pair.zero_allowed):
             yield "a sample is zero or negative, which no time or rate of finished work can be"
         if comparability.same_work(pair.workload, self.system, self.reference):
             objection = comparability.checksum_objection(own.checksums, other.checksums)
@@ -261,7 +301,10 @@ class Judge:
     def _row(self, pair: Pair) -> Paired | Independent:
         assert pair.system is not None and pair.reference is not None
         if self.in_blocks:
-            return pair_blocks(pair.system, pair.reference)
+            row = pair_blocks(pair.system, pair.reference)
+            if self.rule.moderated and len(row.blocks):
+                return replace(row, floor=float(floor(row.system, row.reference, pair.tick)))
+            return row
         return independent(pair.system, pair.reference)
 
     def _why_missing(self, pair: Pair) -> str:
@@ -278,6 +321,15 @@ class Judge:
                     else f"{name}: {known.kind}, {known.reason}"
                 )
         return "; ".join(sentences)
+
+
+def _p_value(
+    p_value: Callable[[Estimate], float], own: Estimate, moderated: Estimate | None, level: float
+) -> float:
+    """The p value of a claim: 1 for a row that borrows and whose own interval does not bear it."""
+    if moderated is None:
+        return p_value(own)
+    return p_value(moderated) if p_value(own) <= level else 1.0
 
 
 def counts(comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> dict[Verdict, int]:
@@ -302,8 +354,12 @@ def _trouble(row: Paired | Independent, effect: Effect) -> tuple[str | None, str
 
 
 def _has_ratios(pair: Pair) -> bool:
-    """Whether every boot's mean is positive."""
-    return all(min(one.blocks.values()) > 0 for one in (pair.system, pair.reference) if one)
+    """Whether every boot's mean is positive, and a number."""
+    return all(
+        all(0.0 < mean < math.inf for mean in one.blocks.values())
+        for one in (pair.system, pair.reference)
+        if one
+    )
 
 
 def _has_zero(pair: Pair) -> bool:

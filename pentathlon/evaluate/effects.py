@@ -10,7 +10,8 @@ from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.checks import checks, disagreement
 from pentathlon.evaluate.estimators.independent import Independent
 from pentathlon.evaluate.estimators.paired import Paired
-from pentathlon.evaluate.model import Effect
+from pentathlon.evaluate.estimators.welch import Estimate
+from pentathlon.evaluate.model import Effect, Moderated
 from pentathlon.evaluate.planning.alpha_spending import Levels
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Claims
@@ -21,12 +22,19 @@ class Tested:
     """A row with enough units of inference: its ratios, its level, its claims.
 
     `level` is that of the family's procedure; `levels` translates it to the look at hand.
+    `moderated` is the estimate behind the claims where the row borrows from others.
     """
 
     row: Paired | Independent
     level: float
     levels: Levels
     claims: Claims
+    moderated: Estimate | None = None
+
+    @property
+    def behind(self) -> Estimate:
+        """The estimate that the claims rest on."""
+        return self.moderated or self.row.estimate
 
 
 def whole_effect(done: Tested, rule: Rule) -> Effect:
@@ -35,8 +43,12 @@ def whole_effect(done: Tested, rule: Rule) -> Effect:
         return _independent_effect(done.row, done, rule)
     paired, sample = done.row, done.row.units
     own, level = done.levels.nominal(rule.rate), done.levels.nominal(done.level)
-    low, high = ratio.t_interval(sample, own)
-    adjusted_low, adjusted_high = ratio.t_interval(sample, level)
+    low, high = paired.estimate.interval(own)
+    adjusted_low, adjusted_high = done.behind.interval(level)
+    detectable = done.behind.detectable(level)
+    if done.moderated is not None:
+        # A claim needs the row's own interval too.
+        detectable = max(detectable, paired.estimate.detectable(own))
     return single(paired).model_copy(
         update={
             "sd": float(np.std(sample, ddof=1)),
@@ -45,10 +57,11 @@ def whole_effect(done: Tested, rule: Rule) -> Effect:
             "adjusted_confidence": 1.0 - done.level,
             "adjusted_low_percent": ratio.percent(adjusted_low),
             "adjusted_high_percent": ratio.percent(adjusted_high),
-            "p_different": done.levels.overall(ratio.p_different(sample)),
-            "p_equivalent": done.levels.overall(ratio.p_equivalent(sample, rule.delta)),
-            "mde_percent": ratio.percent(ratio.detectable(sample, level)),
+            "p_different": done.levels.overall(done.behind.p_different()),
+            "p_equivalent": done.levels.overall(done.behind.p_equivalent(rule.delta)),
+            "mde_percent": ratio.percent(detectable),
             "nominal_confidence": 1.0 - own,
+            "moderated": None if done.moderated is None else _moderated(done.moderated, own),
             "checks": checks(sample, paired.system, paired.reference, paired.direction, own),
         }
     )
@@ -67,11 +80,22 @@ def _independent_effect(row: Independent, done: Tested, rule: Rule) -> Effect:
             "adjusted_confidence": 1.0 - done.level,
             "adjusted_low_percent": ratio.percent(adjusted_low),
             "adjusted_high_percent": ratio.percent(adjusted_high),
-            "p_different": done.levels.overall(row.p_different()),
-            "p_equivalent": done.levels.overall(row.p_equivalent(rule.delta)),
-            "mde_percent": ratio.percent(row.detectable(level)),
+            "p_different": done.levels.overall(estimate.p_different()),
+            "p_equivalent": done.levels.overall(estimate.p_equivalent(rule.delta)),
+            "mde_percent": ratio.percent(estimate.detectable(level)),
             "nominal_confidence": 1.0 - own,
         }
+    )
+
+
+def _moderated(estimate: Estimate, level: float) -> Moderated:
+    """The row's interval at the level of its own one, by the variance that it borrowed."""
+    low, high = estimate.interval(level)
+    return Moderated(
+        low_percent=ratio.percent(low),
+        high_percent=ratio.percent(high),
+        error=estimate.error,
+        freedom=estimate.freedom,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,11 +27,14 @@ class Series:
     """Number of different (unit, direction) pairs among the samples: 1 if all is well."""
     checksums: frozenset[str]
     lowest: float
+    """The smallest sample; NaN where one is not a finite number."""
     summary: Summary
     blocks: dict[int, float]
     """Block -> boot mean."""
     installs: dict[int, str] = field(default_factory=dict)
     """Block -> the install that was booted."""
+    elapsed_ns: float = 0.0
+    """Median time of a sample by the clock that timed it; 0 where none is known."""
 
 
 def counted(samples: pl.DataFrame) -> pl.DataFrame:
@@ -46,7 +50,7 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
     """
     boots = (
         used.group_by("key", "system", "block")
-        .agg(pl.col("value").mean(), pl.col("install").first())
+        .agg(mean_of_values(), pl.col("install").first())
         .sort("key", "system", "block")
         .group_by("key", "system", maintain_order=True)
         .agg("block", "value", "install")
@@ -62,14 +66,40 @@ def series(used: pl.DataFrame) -> dict[tuple[str, str], Series]:
             pl.struct("unit", "direction").n_unique().alias("units"),
             pl.col("checksum").drop_nulls().unique().alias("checksums"),
             pl.len().alias("samples"),
+            pl.col("elapsed_ns").median().alias("elapsed_ns"),
             pl.col("value").min().alias("minimum"),
             pl.col("value").max().alias("maximum"),
-            pl.col("value").std(ddof=1).alias("sd"),
+            pl.col("value").is_finite().all().alias("finite"),
+            _deviation_of_values().alias("sd"),
         )
         .join(boots, on=["key", "system"])
         .sort("key", "system")
     )
     return {(row["key"], row["system"]): _series(row) for row in measured.iter_rows(named=True)}
+
+
+HALVINGS = 2.0**-80
+"""A power of two: sums of scaled values are numbers, and no digit of a normal number is lost."""
+
+
+def mean_of_values() -> pl.Expr:
+    """Mean of the column `value` in a group, also where the sum is no floating-point number."""
+    mean = pl.col("value").mean()
+    scaled = (pl.col("value") * HALVINGS).mean() / HALVINGS
+    return (
+        pl.when(mean.is_infinite() & pl.col("value").is_finite().all())
+        .then(scaled)
+        .otherwise(mean)
+        .alias("value")
+    )
+
+
+def _deviation_of_values() -> pl.Expr:
+    """Standard deviation of the column `value` in a group, also where squares are no numbers."""
+    largest = pl.col("value").abs().max()
+    scaled = (pl.col("value") / largest).std(ddof=1) * largest
+    extreme = (largest > published.MOST) | (largest < published.LEAST)
+    return pl.when(extreme & (largest > 0)).then(scaled).otherwise(pl.col("value").std(ddof=1))
 
 
 def _series(row: dict[str, object]) -> Series:
@@ -88,7 +118,7 @@ def _series(row: dict[str, object]) -> Series:
         minimum=_real(row["minimum"]),
         maximum=_real(row["maximum"]),
         sd=None if row["sd"] is None else _real(row["sd"]),
-        boot_sd=float(np.std(means, ddof=1)) if len(means) > 1 else None,
+        boot_sd=published.deviation(means) if len(means) > 1 else None,
         deviation_percent=deviation if known else None,
         within_one_percent=deviation <= published.TOLERANCE_PERCENT if known else None,
         boot_means=tuple(
@@ -108,10 +138,11 @@ def _series(row: dict[str, object]) -> Series:
         direction=str(row["direction"]),
         units=_number(row["units"]),
         checksums=frozenset(str(one) for one in checksums if one),
-        lowest=summary.minimum,
+        lowest=summary.minimum if row["finite"] else math.nan,
         summary=summary,
         blocks=dict(zip(blocks, values, strict=True)),
         installs=dict(zip(blocks, installs, strict=True)),
+        elapsed_ns=0.0 if row["elapsed_ns"] is None else _real(row["elapsed_ns"]),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -30,6 +31,7 @@ from pentathlon.evaluate.diagnostics.share import find_starved
 from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.max_t import adjust
+from pentathlon.evaluate.estimators.resolution import clock_tick
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -52,10 +54,12 @@ from pentathlon.evaluate.model import (
 )
 from pentathlon.evaluate.model_aggregate import Guard
 from pentathlon.evaluate.planning.calibration import Calibration, calibrations, fitting, refuse
+from pentathlon.evaluate.planning.deciding import block_seconds, explain
 from pentathlon.evaluate.posthoc import find_post_hoc
 from pentathlon.evaluate.results.guard import guards
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.sameness import identical
+from pentathlon.evaluate.sweeps import find_sweeps
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
@@ -89,7 +93,7 @@ def evaluate(result: ResultLike) -> Evaluation:
     rule = Rule.declared(study)
     judgements = {
         system.name: Judge(system, systems[0], failures, rule, facts.in_blocks).judge(
-            _pairs(keys, everything, system.name, study, titles)
+            _timed(_pairs(keys, everything, system.name, study, titles), inventories_of)
         )
         for system in systems[1:]
     }
@@ -104,8 +108,10 @@ def evaluate(result: ResultLike) -> Evaluation:
     rows = tuple(
         _row(key, everything, systems, compared, titles=titles, study=study) for key in keys
     )
+    # What is no number makes its row invalid, and there is nothing else to find in it.
+    samples = samples.filter(pl.col("value").is_finite())
     steady = find_steady(samples, rule.delta)
-    modes = find_modes(rows, rule.confidence)
+    modes = find_modes(_finite(rows), rule.confidence)
     read_sources = find_read_sources(result.answers())
     starved = find_starved(used, study, inventories_of)
     rows = qualify(
@@ -117,6 +123,10 @@ def evaluate(result: ResultLike) -> Evaluation:
         read_sources=read_sources,
         starved=starved,
     )
+    if rule.moderated and facts.in_blocks and study.procedure.stopping.rule == "fixed":
+        start = getattr(result, "start", None)
+        file = getattr(start, "study_file", None) or "STUDY"
+        rows = explain(rows, rule, file, block_seconds(samples))
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -149,17 +159,22 @@ def evaluate(result: ResultLike) -> Evaluation:
             for system in systems[1:]
         ),
         rows=rows,
-        curves=find_levels(rows, names, claimed),
-        scalings=find_scalings(rows, names, rule.rate),
+        curves=find_levels(_finite(rows), names, claimed),
+        scalings=find_scalings(_finite(rows), names, rule.rate),
         derived=derive(
-            rows, names, inventories_of, rule.rate, _in_memory(plan), ends=_ends(plan, names)
+            _finite(rows),
+            names,
+            inventories_of,
+            rule.rate,
+            _in_memory(plan),
+            ends=_ends(plan, names),
         ),
         failures=failures,
         inventory_differences=_differences(inventories_of, systems),
         aggregates=aggregates,
         shares=best_shares(aggregates, facts.reference),
         prepared=find_prepared(plan, getattr(result, "state", None)),
-        absolutes=find_absolutes(rows, names),
+        absolutes=find_absolutes(_finite(rows), names),
         excluded=excluded,
         steady=steady,
         cold=find_cold(samples, [row for row in rows if row.score], facts.reference, rule.rate),
@@ -168,11 +183,17 @@ def evaluate(result: ResultLike) -> Evaluation:
         links=find_links(result.links()),
         identical=identical(study, inventories_of),
         starved=starved,
+        sweeps=tuple(one for system in systems[1:] for one in find_sweeps(rows, system.name, rule)),
         whys=find_why(used, rows, facts.reference),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),
     )
+
+
+def _finite(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows whose means are all numbers."""
+    return tuple(row for row in rows if all(math.isfinite(one.mean) for one in row.summaries))
 
 
 def _in_memory(plan: Plan) -> set[str]:
@@ -267,7 +288,11 @@ def _ordered(everything: AllSeries, titles: Titles) -> list[str]:
 
 
 def _pairs(
-    keys: Sequence[str], everything: AllSeries, system: str, study: Study, titles: Titles
+    keys: Sequence[str],
+    everything: AllSeries,
+    system: str,
+    study: Study,
+    titles: Titles,
 ) -> list[Pair]:
     pairs = []
     for key in keys:
@@ -282,12 +307,34 @@ def _pairs(
                     known.workload,
                     _raw(own) if role == CONTEXT else own,
                     _raw(other) if role == CONTEXT else other,
-                    study.evaluation.declares(*name, context=role == CONTEXT),
+                    study.evaluation.declares(*name, key=key, context=role == CONTEXT),
                     titles.zero_allowed(*name),
                     wording(role, known.unit),
+                    titles.area(known.workload),
                 )
             )
     return pairs
+
+
+def _timed(pairs: Sequence[Pair], inventories_of: Mapping[str, Inventory]) -> list[Pair]:
+    """The pairs with what their clocks can tell apart; context is counted and not timed."""
+    return [
+        replace(
+            pair,
+            tick=clock_tick(
+                (_resolution(inventories_of.get(one.system)), one.elapsed_ns)
+                for one in (pair.system, pair.reference)
+                if one is not None and pair.kind.score
+            ),
+        )
+        for pair in pairs
+    ]
+
+
+def _resolution(inventory: Inventory | None) -> float:
+    """Resolution of a system's clock in nanoseconds; 0 where it does not report one."""
+    found = None if inventory is None else inventory.values.get("clock.resolution_ns")
+    return float(found) if isinstance(found, int | float) else 0.0
 
 
 def _raw(one: Series | None) -> Series | None:
@@ -321,7 +368,9 @@ def _row(
         direction=one.direction,
         role=role,
         summaries=tuple(measured.summary for measured in present),
-        declared=study.evaluation.declares(one.workload, one.metric, context=role == CONTEXT),
+        declared=study.evaluation.declares(
+            one.workload, one.metric, key=key, context=role == CONTEXT
+        ),
         comparisons=tuple(own[key] for own in compared.values() if key in own),
     )
 
@@ -351,7 +400,10 @@ def _pair(
             )
             for area in areas
         ),
-        cautions=comparability.pair_cautions(system, reference, in_blocks=in_blocks),
+        cautions=(
+            *comparability.pair_cautions(system, reference, in_blocks=in_blocks),
+            *result.cautions,
+        ),
     )
 
 

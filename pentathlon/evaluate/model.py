@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from pentathlon.evaluate.derived.model import Derived
 from pentathlon.evaluate.diagnostics.preparation import Prepared
@@ -156,6 +156,22 @@ class Checks(Frozen):
     """p value of this system adjusted for all systems of the row; None with a single one."""
 
 
+class Moderated(Frozen):
+    """The same difference with the variance that the row borrowed (`estimators.moderated`).
+
+    Its interval holds the truth with the stated confidence on average over the rows of a group:
+    less often in the noisiest of them, more often in the quietest.
+    """
+
+    low_percent: float
+    """Interval at the confidence of the row's own one, for this row alone."""
+    high_percent: float
+    error: float
+    """Standard error of the mean log-ratio."""
+    freedom: float
+    """Its degrees of freedom."""
+
+
 class Effect(Frozen):
     """The ratio of speeds, system to reference, from paired blocks."""
 
@@ -185,6 +201,16 @@ class Effect(Frozen):
     nominal_confidence: float | None = None
     """Confidence of `low_percent` to `high_percent` at this look; the study's with one look."""
     checks: Checks | None = None
+    moderated: Moderated | None = None
+    """What the claims rest on where the row borrowed strength from others; None where not."""
+
+    @model_serializer(mode="wrap")
+    def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """An effect that rests on its own row alone is written as before there was any other."""
+        written: dict[str, Any] = handler(self)
+        if written.get("moderated", "") is None:
+            del written["moderated"]
+        return written
 
     @property
     def sample(self) -> tuple[float, ...]:
@@ -246,6 +272,23 @@ class Row(Frozen):
     def comparison(self, system: str) -> Comparison | None:
         """The comparison of a system with the reference; None for the reference itself."""
         return next((one for one in self.comparisons if one.system == system), None)
+
+
+class Sweep(Frozen):
+    """A curve over block sizes as one claim (`sweeps`)."""
+
+    system: str
+    area: str
+    workload: str
+    metric: str
+    title: str
+    sizes: int
+    differing: tuple[int, ...]
+    """Sizes in bytes at which a difference is shown."""
+    p_equivalent: float
+    """p value of "some size lies beyond ±δ": the largest of the sizes'."""
+    verdict: Literal["equivalent", "differs", "inconclusive"]
+    words: str
 
 
 class AreaCount(Frozen):
@@ -392,6 +435,8 @@ class Evaluation(Frozen):
     """Systems that were to differ and did not."""
     starved: tuple[Starved, ...] = ()
     """Metrics for which something else took CPU time, by system."""
+    sweeps: tuple[Sweep, ...] = ()
+    """Curves over block sizes, each as one claim; () in studies of versions without them."""
 
     @property
     def with_itself(self) -> bool:

@@ -7,10 +7,15 @@ significant digits are a matter of display (`display.significant`).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
+
+LEAST, MOST = 1e-120, 1e120
+"""Numbers between these have squares, and sums of squares, that are numbers."""
 
 TOLERANCE_PERCENT = 1.0
 """Deviation from the mean that the paper finds for "the vast majority" of its repetitions."""
@@ -18,7 +23,25 @@ TOLERANCE_PERCENT = 1.0
 
 def mean(repetitions: Values) -> float:
     """x̄ = (1/N) Σ xᵢ (martinovic2012, formula (3), where N = 5)."""
-    return float(np.mean(repetitions))
+    scale = exponent(repetitions)
+    return float(np.ldexp(np.mean(np.ldexp(repetitions, -scale)), scale))
+
+
+def deviation(values: Values) -> float:
+    """Standard deviation with n − 1, of at least two values; NaN where one is not finite."""
+    if not np.all(np.isfinite(values)):
+        return math.nan
+    scale = exponent(values)
+    return float(np.ldexp(np.std(np.ldexp(values, -scale), ddof=1), scale))
+
+
+def exponent(values: Values) -> int:
+    """A power of two to divide by so that sums and squares of the values are numbers; 0 for all
+    but extreme values.
+    """
+    largest = float(np.max(np.abs(values), initial=0.0))
+    extreme = math.isfinite(largest) and largest > 0.0 and not LEAST < largest < MOST
+    return int(np.frexp(largest)[1]) if extreme else 0
 
 
 def difference_percent(value: float, reference: float) -> float:
@@ -35,10 +58,10 @@ def difference_percent(value: float, reference: float) -> float:
 def deviation_percent(repetitions: Values) -> float:
     """Largest |xᵢ − x̄| / |x̄| × 100 among the repetitions (martinovic2012, section 6.1).
 
-    NaN where the mean is 0.
+    NaN where the mean is 0 or no finite number.
     """
     centre = mean(repetitions)
-    if centre == 0:
+    if centre == 0 or not math.isfinite(centre):
         return float("nan")
     return float(np.max(np.abs(repetitions - centre)) / abs(centre) * 100.0)
 

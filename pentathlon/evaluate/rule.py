@@ -19,6 +19,8 @@ class Rule:
     """Blocks after which the study may stop; () for a study with one look."""
     by_precision: bool = False
     """The study stops once its intervals are narrow."""
+    moderated: bool = False
+    """Rows lend each other strength (`borrowing`)."""
 
     @classmethod
     def declared(cls, study: Study) -> Rule:
@@ -29,6 +31,7 @@ class Rule:
             study.evaluation.confidence,
             stopping.schedule,
             by_precision=stopping.rule == "precision",
+            moderated=study.evaluation.moderated and stopping.rule == "fixed",
         )
 
     @property

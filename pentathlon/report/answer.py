@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pentathlon.evaluate.cases import SIZE, case_text, without
 from pentathlon.evaluate.display import KNOWN, is_known, percent_text, significant
 from pentathlon.evaluate.estimators.ratio import CUT, log_of
-from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row
+from pentathlon.evaluate.model import Comparison, Evaluation, PairSummary, Row, Sweep
 from pentathlon.evaluate.results.guard import emptied_by
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.wording import QUALITY, SPEED, Wording
@@ -204,6 +204,8 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         parts.append(f"{pair.calibrated[:1].upper()}{pair.calibrated[1:]}.")
     if study.stopped is not None:
         parts.append(f"The study stopped by its rule: {study.stopped}.")
+    if sweeps := [one for one in evaluation.sweeps if one.system == pair.system]:
+        parts.append(_of_sweeps(sweeps))
     limits = [
         one.effect.mde_percent
         for _, one in compared(evaluation.rows, pair.system)
@@ -228,6 +230,16 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
             else f"The inconclusive one could have shown a difference of {percent_text(middle)}."
         )
     return " ".join(parts)
+
+
+def _of_sweeps(sweeps: Sequence[Sweep]) -> str:
+    """What is claimed of whole curves over block sizes."""
+    found = [f"{one.title} {one.words}" for one in sweeps if one.verdict != "inconclusive"]
+    if not found:
+        return f"None of the {count_text(len(sweeps), 'sweep')} over block sizes is decided."
+    rest = len(sweeps) - len(found)
+    more = f"; {rest} of {len(sweeps)} are not decided" if rest else ""
+    return f"Sweeps over block sizes, each as one claim: {'; '.join(found)}{more}."
 
 
 def _findings(rows: Iterable[Row], system: str) -> list[Finding]:

@@ -163,7 +163,9 @@ def _check_declared(study: Study, used: list[Workload]) -> Iterator[Problem]:
     names = [w.id for w in used]
     names += [f"{w.id}.{metric.id}" for w in used for metric in w.metrics]
     for index, pattern in enumerate(study.evaluation.declared or ()):
-        if not any(fnmatchcase(name, pattern) for name in names):
+        # A whole key names a metric before its case, which only a measurement shows.
+        named = pattern.partition("[")[0] if pattern.endswith("]") and "=" in pattern else pattern
+        if not any(fnmatchcase(name, named) for name in names):
             text = f'"{pattern}" declares nothing that this study measures'
             yield Problem(
                 ("evaluation", "declared", index), text + did_you_mean(pattern, names, CATALOG)

@@ -168,7 +168,7 @@ def _validate(document: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
     rest = copy.deepcopy(document)
     for _ in range(4):
         try:
-            return Study.model_validate(rest), list(problems.values())
+            return Study.model_validate(_today(rest)), list(problems.values())
         except ValidationError as error:
             found = [translate(detail) for detail in error.errors()]
             fresh = [problem for problem in found if problem.path not in problems]
@@ -178,6 +178,14 @@ def _validate(document: dict[str, Any]) -> tuple[Study | None, list[Problem]]:
             for problem in sorted(fresh, key=lambda p: len(p.path), reverse=True):
                 _remove(rest, problem.path)
     return None, _without_echoes(list(problems.values()), document)
+
+
+def _today(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with what a new study has unless it has it otherwise, and an old plan lacks."""
+    evaluation = document.get("evaluation", {})
+    if not isinstance(evaluation, dict):
+        return document
+    return {**document, "evaluation": {"moderated": True, **evaluation}}
 
 
 def _without_echoes(problems: list[Problem], document: dict[str, Any]) -> list[Problem]:

@@ -400,10 +400,21 @@ class Evaluation(Table):
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     """Confidence of the intervals, as a fraction."""
     declared: tuple[str, ...] | None = None
-    """Workloads, or WORKLOAD.METRIC, with patterns, that the study is about; the others are
-    exploratory. None declares everything."""
+    """Workloads, or WORKLOAD.METRIC, with patterns, or whole keys of single rows, that the study is
+    about; the others are exploratory. None declares everything."""
     exclude: tuple[str, ...] = ()
     """Rules that leave samples out by the counters beside them, such as "steal_percent > 2"."""
+    moderated: bool = False
+    """Rows of a workload or an area lend each other strength (docs/evaluation.md). A study file
+    without the key has it; a plan without it is of a version that could not."""
+
+    @model_serializer(mode="wrap")
+    def _without_moderated(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Rules without it are written as before there was any: plans keep their hash."""
+        written: dict[str, Any] = handler(self)
+        if written.get("moderated") is False:
+            del written["moderated"]
+        return written
 
     @field_validator("exclude", mode="before")
     @classmethod
@@ -426,12 +437,15 @@ class Evaluation(Table):
             raise ValueError("the list is empty; name what is declared, or leave the key out")
         return tuple(value) if isinstance(value, list) else value
 
-    def declares(self, workload: str, metric: str, *, context: bool = False) -> bool:
+    def declares(self, workload: str, metric: str, *, key: str = "", context: bool = False) -> bool:
         """Whether a metric is one of those that the study is about.
 
         Args:
+            key: of the row, such as `memory.read.bandwidth[block_bytes=65536,variant=vector]`.
             context: it is no score; a study is about it only where it is named itself.
         """
+        if key and key in (self.declared or ()):
+            return True
         if context:
             return f"{workload}.{metric}" in (self.declared or ())
         if self.declared is None:

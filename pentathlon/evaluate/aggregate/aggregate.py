@@ -12,7 +12,6 @@ weighted harmonic mean of rates (Smith 1988, doi:10.1145/63039.63043).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -105,13 +104,13 @@ class Means:
         """The larger end of the interval of a mean between two names of one system."""
         if floor is None:
             return None
-        low, high = ratio.t_interval(floor, self.rate)
+        low, high = ratio.ratio_interval(floor, self.rate)
         return ratio.percent(max(abs(low), abs(high)))
 
     def _interval(self, sample: Values) -> tuple[float | None, float | None]:
         if len(sample) < 2:
             return None, None
-        low, high = ratio.t_interval(sample, self.rate)
+        low, high = ratio.ratio_interval(sample, self.rate)
         return ratio.percent(low), ratio.percent(high)
 
     def without(self, kind: str, everything: Mean) -> Iterator[Without]:
@@ -171,10 +170,10 @@ def _one_sided(one: Weighed, delta: float, sign: float) -> float:
     sample = sign * units(np.array(list(one.ratios.values())), blocks, one.installs)
     if len(sample) < 2 or not one.stable:
         return 1.0
-    error = ratio.standard_error(sample)
+    error = ratio.ratio_error(sample)
     room = float(sample.mean()) + delta
     if error == 0.0:
-        return 0.0 if room > 0 else 1.0
+        return 0.0
     return float(special.stdtr(len(sample) - 1, -room / error))
 
 
@@ -276,9 +275,8 @@ def block_ratios(row: Row, system: str, reference: str) -> dict[int, float]:
     if own is None or other is None:
         return {}
     base = {boot.block: boot.value for boot in other.boot_means}
-    sign = 1.0 if row.direction == "higher" else -1.0
     return {
-        boot.block: sign * math.log(boot.value / base[boot.block])
+        boot.block: ratio.log_ratio(boot.value, base[boot.block], row.direction)
         for boot in own.boot_means
         if boot.block in base
     }
@@ -302,7 +300,8 @@ def weighted_geometric_mean(rates: Sequence[float], weights: Sequence[float]) ->
         rates: frames per second in the paper, x_f / tᵢ; all positive.
     """
     shares = np.asarray(weights, dtype=np.float64) / float(np.sum(weights))
-    return float(np.exp(np.dot(shares, np.log(np.asarray(rates, dtype=np.float64)))))
+    mean = float(np.dot(shares, np.log(np.asarray(rates, dtype=np.float64))))
+    return float(np.exp(np.clip(mean, -ratio.CUT, ratio.CUT)))
 
 
 def find_absolutes(rows: Sequence[Row], systems: Sequence[str]) -> tuple[Absolute, ...]:
@@ -334,10 +333,8 @@ def find_absolutes(rows: Sequence[Row], systems: Sequence[str]) -> tuple[Absolut
                 cases=len(full),
                 unit=own[0].unit if higher else f"1/{own[0].unit}",
                 values={
-                    name: weighted_geometric_mean(
-                        [line[place] if higher else 1 / line[place] for line in full],
-                        [1.0] * len(full),
-                    )
+                    name: weighted_geometric_mean([line[place] for line in full], [1.0] * len(full))
+                    ** (1 if higher else -1)
                     for place, name in enumerate(systems)
                 },
             )

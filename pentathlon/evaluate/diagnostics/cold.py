@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
+from pentathlon.evaluate import published
+from pentathlon.evaluate.estimate import mean_of_values
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row
 from pentathlon.evaluate.model_series import Cold
@@ -28,9 +29,9 @@ def find_cold(
         .sort("key", "system", "block", "attempt", "process", "t_ns", maintain_order=True)
         .group_by("key", "system", "block", "attempt", "process", maintain_order=True)
         .agg(pl.col("value").first())
-        .filter(pl.col("value") > 0)
+        .filter((pl.col("value") > 0) & pl.col("value").is_finite())
         .group_by("key", "system", "block", maintain_order=True)
-        .agg(pl.col("value").mean())
+        .agg(mean_of_values())
     )
     values: dict[tuple[str, str], dict[int, float]] = {}
     for key, system, block, value in boots.iter_rows():
@@ -57,10 +58,10 @@ Ratios = dict[str, list[float]]
 def _ratios(row: Row, values: Mapping[tuple[str, str], dict[int, float]], reference: str) -> Ratios:
     """System -> log-ratios of its cold samples to the reference's, in block order."""
     base = values.get((row.key, reference), {})
-    sign = 1.0 if row.direction == "higher" else -1.0
     return {
         summary.system: [
-            sign * math.log(own[block] / base[block]) for block in sorted(own.keys() & base.keys())
+            ratio.log_ratio(own[block], base[block], row.direction)
+            for block in sorted(own.keys() & base.keys())
         ]
         for summary in row.summaries
         if summary.system != reference
@@ -82,12 +83,12 @@ def _shown(rows: Sequence[Row], sampled: Mapping[str, Ratios], rate: float) -> s
 def _cold(row: Row, system: str, own: dict[int, float], ratios: ratio.Values, rate: float) -> Cold:
     low = high = None
     if len(ratios) > 1:
-        low, high = (ratio.percent(edge) for edge in ratio.t_interval(ratios, rate))
+        low, high = (ratio.percent(edge) for edge in ratio.ratio_interval(ratios, rate))
     return Cold(
         key=row.key,
         system=system,
         boots=len(own),
-        mean=float(np.mean(list(own.values()))),
+        mean=published.mean(np.array(list(own.values()))),
         slower_percent=_slower(row, system, own),
         percent=ratio.percent(float(ratios.mean())) if len(ratios) else None,
         low_percent=low,
@@ -101,9 +102,9 @@ def _slower(row: Row, system: str, own: dict[int, float]) -> float | None:
     summary = row.summary(system)
     if summary is None or summary.minimum <= 0:
         return None
-    sign = -1.0 if row.direction == "higher" else 1.0
+    worse = "lower" if row.direction == "higher" else "higher"
     logs = [
-        sign * math.log(own[boot.block] / boot.value)
+        ratio.log_ratio(own[boot.block], boot.value, worse)
         for boot in summary.boot_means
         if boot.block in own
     ]

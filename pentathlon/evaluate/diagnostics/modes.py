@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import special
 
 from pentathlon.evaluate.diagnostics.stability import GAP_OVER_RANGE, SMALLEST_GAP
+from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.model import Row, Summary
 from pentathlon.evaluate.model_series import Mode
 
@@ -90,7 +91,7 @@ def _mode(row: Row, summary: Summary, confidence: float) -> Mode | None:
         system=summary.system,
         slow=count,
         boots=len(costs),
-        percent=math.expm1(float(costs[slow].mean() - costs[~slow].mean())) * 100.0,
+        percent=ratio.percent(float(costs[slow].mean() - costs[~slow].mean())),
         low_percent=low * 100.0,
         high_percent=high * 100.0,
         blocks=tuple(

@@ -11,6 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from pentathlon.evaluate.estimators import ratio
+
 Values = npt.NDArray[np.float64]
 
 SPREAD = math.log(1.10)
@@ -46,15 +48,31 @@ def instability(log_ratios: Values) -> str | None:
         ):
             return (
                 f"the blocks fall into two groups ({len(below)} and {len(above)} of {count}) "
-                f"that lie {math.expm1(gap) * 100:.1f} % apart"
+                f"that lie {ratio.percent(gap):.1f} % apart"
             )
     if count >= FEWEST_FOR_SPREAD:
         spread = float(np.std(log_ratios, ddof=1))
         if spread > SPREAD:
-            factor = math.exp(spread)
+            factor = math.exp(min(spread, ratio.CUT))
             text = f"{(factor - 1) * 100:.0f} %" if factor < 2 else f"a factor of {factor:.2g}"
             return f"the blocks' ratios have a standard deviation of {text}"
     return None
+
+
+def two_modes(log_ratios: Values) -> npt.NDArray[np.bool_]:
+    """The rule for modes of `instability` for many rows: (...), from (..., blocks)."""
+    count = log_ratios.shape[-1]
+    if count < FEWEST_FOR_MODES:
+        return np.zeros(log_ratios.shape[:-1], dtype=np.bool_)
+    ordered = np.sort(log_ratios, axis=-1)
+    gaps = np.diff(ordered, axis=-1)
+    at = gaps.argmax(axis=-1)
+    gap = gaps.max(axis=-1)
+    last_below = np.take_along_axis(ordered, at[..., None], axis=-1)[..., 0]
+    first_above = np.take_along_axis(ordered, at[..., None] + 1, axis=-1)[..., 0]
+    widest = np.maximum(last_below - ordered[..., 0], ordered[..., -1] - first_above)
+    groups = np.minimum(at + 1, count - at - 1) >= SMALLEST_GROUP
+    return np.asarray(groups & (gap > SMALLEST_GAP) & (gap > GAP_OVER_RANGE * widest))
 
 
 def of_boots(instability: str) -> str:

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pentathlon.evaluate.estimators.ratio import t_quantile
+from pentathlon.evaluate.estimators.ratio import CUT, t_quantile
+from pentathlon.evaluate.published import exponent
 
 Values = npt.NDArray[np.float64]
+
+
+LARGEST = math.exp(CUT)
 
 
 @dataclass(frozen=True)
@@ -39,14 +43,23 @@ def ratio_of_means(numerator: Values, denominator: Values, level: float) -> Rati
     The ends solve (ȳ² − k s_yy) θ² − 2 (x̄ȳ − k s_xy) θ + (x̄² − k s_xx) = 0 with k = t²/n.
     """
     count = len(numerator)
+    # Powers of two: squares of what is left are numbers, and no digit is lost.
+    up, down = exponent(numerator), exponent(denominator)
+    numerator, denominator = np.ldexp(numerator, -up), np.ldexp(denominator, -down)
     top, bottom = float(np.mean(numerator)), float(np.mean(denominator))
     covariance = np.cov(numerator, denominator, ddof=1)
     k = t_quantile(level, count - 1) ** 2 / count
     a = bottom**2 - k * float(covariance[1, 1])
     b = top * bottom - k * float(covariance[0, 1])
     c = top**2 - k * float(covariance[0, 0])
-    ratio = top / bottom if bottom else math.nan
+    ratio = _scaled(top / bottom, up - down) if bottom else math.nan
     if a <= 0.0:
         return RatioOfMeans(ratio, None, None)
     root = math.sqrt(max(b * b - a * c, 0.0))
-    return RatioOfMeans(ratio, (b - root) / a, (b + root) / a)
+    return RatioOfMeans(ratio, *(_scaled(end / a, up - down) for end in (b - root, b + root)))
+
+
+def _scaled(value: float, exponent: int) -> float:
+    """value · 2^exponent, cut to the largest ratio that can be printed."""
+    with np.errstate(over="ignore"):
+        return float(np.clip(np.ldexp(value, exponent), -LARGEST, LARGEST))

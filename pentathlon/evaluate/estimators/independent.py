@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.estimate import Series
-from pentathlon.evaluate.estimators.ratio import detectable_by
 from pentathlon.evaluate.estimators.welch import Estimate, welch
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK
 
@@ -55,7 +54,7 @@ class Independent:
 
     def detectable(self, level: float) -> float:
         """Smallest mean log-ratio that a test at `level` finds with power 0.8."""
-        return detectable_by(self.estimate.error, self.estimate.freedom, level)
+        return self.estimate.detectable(level)
 
     @property
     def apart(self) -> bool:

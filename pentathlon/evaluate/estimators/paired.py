@@ -8,13 +8,16 @@ section 5: the highest level of repetition decides the interval).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators import ratio
+from pentathlon.evaluate.estimators.welch import Estimate
 
 Values = npt.NDArray[np.float64]
 
@@ -34,23 +37,26 @@ class Paired:
     """Per unit of inference: the blocks, or the installs above them."""
     installs: int
     """Pairs of installs; with one of them the blocks are the units."""
+    floor: float = 0.0
+    """Variance below which no estimate of it is believed (`resolution`)."""
+    inflation: float = 1.0
+    """Factor on the standard error, for blocks that depend on each other."""
 
     @property
     def count(self) -> int:
         """Units of inference."""
         return len(self.units)
 
-    def p_different(self) -> float:
-        """Two-sided p value of "the mean log-ratio is 0"."""
-        return ratio.p_different(self.units)
+    @property
+    def borrowable(self) -> tuple[tuple[int, ...], int]:
+        """What rows share that can be moderated together: their blocks, and how many units."""
+        return self.blocks, self.count
 
-    def p_beyond(self, delta: float) -> float:
-        """Smallest level whose interval lies wholly beyond ±delta."""
-        return ratio.p_beyond(self.units, delta)
-
-    def p_equivalent(self, delta: float) -> float:
-        """Smallest level whose interval lies inside ±delta."""
-        return ratio.p_equivalent(self.units, delta)
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The mean log-ratio with the row's own error, without any allowance for looks."""
+        error = max(ratio.ratio_error(self.units), math.sqrt(self.floor / self.count))
+        return Estimate(float(np.mean(self.units)), error * self.inflation, self.count - 1.0)
 
 
 def pair_blocks(system: Series, reference: Series) -> Paired:

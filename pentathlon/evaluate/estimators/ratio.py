@@ -18,6 +18,11 @@ CUT = 700.0
 """Largest log-ratio whose percentage is a floating-point number."""
 CUT_PERCENT = math.expm1(CUT) * 100.0
 
+LEAST_QUOTIENT = 1e-290
+"""Quotients that are nearer to 0, or to infinity, have lost digits or are none."""
+ROUNDING = 1e-12
+"""Log-ratios that differ by less are alike: arithmetic makes such differences, no clock."""
+
 POWER = 0.8
 """Power for which the minimum detectable effect is stated (Cohen 1988, section 2.4)."""
 
@@ -33,12 +38,43 @@ def log_ratios(system: Values, reference: Values, direction: str) -> Values:
     makes exp(mean) a ratio of speeds for both directions.
     """
     sign = 1.0 if direction == "higher" else -1.0
-    return sign * np.log(system / reference)
+    with np.errstate(over="ignore", under="ignore"):
+        quotients = system / reference
+    if np.all((quotients > LEAST_QUOTIENT) & (quotients < 1.0 / LEAST_QUOTIENT)):
+        return sign * np.log(quotients)
+    # The quotient of two numbers need not be one; the logarithms of both are.
+    return np.asarray(sign * (np.log(system) - np.log(reference)), dtype=np.float64)
+
+
+def log_ratio(system: float, reference: float, direction: str) -> float:
+    """`log_ratios` of one block."""
+    return float(log_ratios(np.array([system]), np.array([reference]), direction)[0])
 
 
 def standard_error(sample: Values) -> float:
     """s / √n with s² = Σ(xᵢ − x̄)² / (n − 1), in the unit of the sample."""
     return float(np.std(sample, ddof=1) / math.sqrt(len(sample)))
+
+
+def ratio_error(sample: Values) -> float:
+    """Standard error of the mean of log-ratios, which boots that are all alike do not make 0.
+
+    Where all values are alike, but for rounding, nothing is known of how they vary except that they
+    were read in ticks, and that the mean is one tick or several. The largest tick that can be is
+    taken, the mean itself, with the variance of two readings of it, tick²/6 (`resolution`); with a
+    mean of 0 the error is 0.
+    """
+    centre = float(np.mean(sample))
+    if float(np.ptp(sample)) <= ROUNDING * max(1.0, abs(centre)):
+        return abs(centre) / math.sqrt(6.0 * len(sample))
+    return standard_error(sample)
+
+
+def ratio_interval(sample: Values, level: float) -> tuple[float, float]:
+    """`t_interval` of log-ratios, with the error of `ratio_error`."""
+    centre = float(np.mean(sample))
+    half = t_quantile(level, len(sample) - 1) * ratio_error(sample)
+    return centre - half, centre + half
 
 
 def t_quantile(level: float, freedom: float) -> float:
@@ -58,9 +94,9 @@ def t_interval(sample: Values, level: float) -> tuple[float, float]:
 
 def p_different(sample: Values) -> float:
     """Two-sided p value of "the mean log-ratio is 0" (one-sample t test on the blocks)."""
-    centre, error = float(np.mean(sample)), standard_error(sample)
+    centre, error = float(np.mean(sample)), ratio_error(sample)
     if error == 0.0:
-        return 1.0 if centre == 0.0 else 0.0
+        return 1.0
     return float(2.0 * special.stdtr(len(sample) - 1, -abs(centre) / error))
 
 
@@ -71,7 +107,7 @@ def p_equivalent(sample: Values, delta: float) -> float:
     the doubling makes the claim agree with the interval that the report shows, where the two tests
     alone would need only the narrower interval of confidence 1 − 2·level.
     """
-    centre, error = float(np.mean(sample)), standard_error(sample)
+    centre, error = float(np.mean(sample)), ratio_error(sample)
     room = delta - abs(centre)
     if room <= 0.0:
         return 1.0
@@ -82,12 +118,10 @@ def p_equivalent(sample: Values, delta: float) -> float:
 
 def p_beyond(sample: Values, delta: float) -> float:
     """Smallest level whose two-sided interval lies wholly beyond ±delta; 1 if the mean does not."""
-    centre, error = float(np.mean(sample)), standard_error(sample)
+    centre, error = float(np.mean(sample)), ratio_error(sample)
     excess = abs(centre) - delta
     if excess <= 0.0:
         return 1.0
-    if error == 0.0:
-        return 0.0
     return min(1.0, float(2.0 * special.stdtr(len(sample) - 1, -excess / error)))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from pentathlon.evaluate.estimators.ratio import detectable_by, ratio_error, standard_error
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK, Levels, fixed
 
 Values = npt.NDArray[np.float64]
@@ -56,6 +57,10 @@ class Estimate:
         room = self.mean + delta
         return 1.0 if room <= 0 else self._p(room)
 
+    def detectable(self, level: float) -> float:
+        """Smallest mean log-ratio that a test at the nominal `level` finds with power 0.8."""
+        return detectable_by(self.error, self.freedom, level)
+
     def _p(self, distance: float, *, at_zero: bool = False) -> float:
         if self.error == 0.0:
             return 1.0 if at_zero else 0.0
@@ -67,19 +72,22 @@ def welch(system: Values, baseline: Values, direction: str) -> Estimate:
     """The log-ratio of two sets of boot means, at least two on each side, all positive."""
     sign = 1.0 if direction == "higher" else -1.0
     first, second = sign * np.log(system), sign * np.log(baseline)
-    shares = [float(np.var(one, ddof=1)) / len(one) for one in (first, second)]
+    shares = [standard_error(one - one[0]) ** 2 for one in (first, second)]
     whole = sum(shares)
     freedom = float(len(first) + len(second) - 2)
-    if whole > 0:
+    apart = float(first.mean() - second.mean())
+    if whole == 0.0:
+        # Every boot of a system read the same: the tick is what lies between them (`resolution`).
+        whole = apart**2 / 12.0 * (1.0 / len(first) + 1.0 / len(second))
+    else:
         freedom = whole**2 / sum(
             share**2 / (len(one) - 1) for share, one in zip(shares, (first, second), strict=True)
         )
     levels = fixed(min(len(first), len(second)))
-    return Estimate(float(first.mean() - second.mean()), math.sqrt(whole), freedom, levels)
+    return Estimate(apart, math.sqrt(whole), freedom, levels)
 
 
 def paired(log_ratios: Values, levels: Levels) -> Estimate:
     """The same from the log-ratios of at least two common blocks, and the levels of their study."""
     count = len(log_ratios)
-    error = float(np.std(log_ratios, ddof=1)) / math.sqrt(count)
-    return Estimate(float(log_ratios.mean()), error, count - 1.0, levels)
+    return Estimate(float(log_ratios.mean()), ratio_error(log_ratios), count - 1.0, levels)

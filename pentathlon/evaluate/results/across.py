@@ -6,6 +6,7 @@ Welch over the boots, verdicts those of Holm's procedure as within one result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -218,6 +219,8 @@ def _objection(own: Series, other: Series, *, differs: bool) -> str | None:
         return f"the units differ ({other.unit} and {own.unit})"
     if own.direction != other.direction:
         return f"the directions differ ({other.direction} and {own.direction} is better)"
+    if math.isnan(own.lowest + other.lowest):
+        return "a sample is not a finite number"
     if min(own.lowest, other.lowest) <= 0:
         return "a sample is zero or negative, which no time or rate of finished work can be"
     return None if differs else checksum_objection(own.checksums, other.checksums)

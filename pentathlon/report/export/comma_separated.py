@@ -37,6 +37,8 @@ COLUMNS = (
     "adjusted_confidence",
     "adjusted_low_percent",
     "adjusted_high_percent",
+    "moderated_low_percent",
+    "moderated_high_percent",
     "p_different",
     "p_equivalent",
     "mde_percent",
@@ -112,8 +114,11 @@ def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
     values["cautions"] = "; ".join((*same, *comparison.cautions))
     if comparison.effect is not None:
         values |= comparison.effect.model_dump(
-            exclude={"log_ratios", "units", "mean", "sd", "percent", "checks"}
+            exclude={"log_ratios", "units", "mean", "sd", "percent", "checks", "moderated"}
         )
+        if (borrowed := comparison.effect.moderated) is not None:
+            values["moderated_low_percent"] = borrowed.low_percent
+            values["moderated_high_percent"] = borrowed.high_percent
         if comparison.effect.checks is not None:
             values |= comparison.effect.checks.model_dump()
         values["speed_percent"] = comparison.effect.percent

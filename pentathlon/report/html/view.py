@@ -453,7 +453,11 @@ def _judgement(one: Comparison, shared: Sequence[str], *, mark: str = "") -> Jud
             f"{effect.adjusted_confidence * 100:.3f} % interval "
             + interval_text(effect.adjusted_low_percent, effect.adjusted_high_percent, "{} to {}")
         )
-        parts = [part for part in (detail, adjusted, *_checks(effect)) if part]
+        borrowed = ""
+        if effect.moderated is not None:
+            ends = (effect.moderated.low_percent, effect.moderated.high_percent)
+            borrowed = f"with the variance of its group {interval_text(*ends, '{} to {}')}"
+        parts = [part for part in (detail, adjusted, borrowed, *_checks(effect)) if part]
         detail = ". ".join(parts)
     return Judgement(
         difference="–"

@@ -1,0 +1,135 @@
+"""What it would take to decide a row that is not: how many blocks, and how long they take.
+
+The pilot is the study itself. With the spread that it found, a test at the row's level has power
+0.8 for a distance D from n blocks on, where D ≥ (t_{1−α/2} + t_0.8) s/√n (Cohen 1988, section 2.4,
+with Student's t for the normal quantiles); for equality, which two tests show, with t_0.9. The
+distance is the larger of two: that of the estimate from 0, which would show a difference, and that
+from ±δ, which would show equality. Both are estimates, so the number is rough: a plan, and no
+promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+
+import polars as pl
+
+from pentathlon.evaluate.display import percent_text
+from pentathlon.evaluate.estimators.ratio import POWER, t_quantile
+from pentathlon.evaluate.model import Comparison, Effect, Row
+from pentathlon.evaluate.rule import Rule
+from pentathlon.evaluate.verdict import Verdict
+
+MOST_BLOCKS = 10_000
+"""The most that a study can have."""
+
+
+def blocks_to_decide(effect: Effect, rule: Rule) -> tuple[int, bool] | None:
+    """Blocks from which the row is decided with power 0.8, and whether as a difference.
+
+    None where no number of blocks that a study can have decides it.
+    """
+    assert effect.sd is not None and effect.adjusted_confidence is not None
+    done = effect.blocks
+    away, room = abs(effect.mean), rule.delta - abs(effect.mean)
+    distance, level = max(away, room), 1.0 - effect.adjusted_confidence
+
+    missed = (1.0 - POWER) * (2.0 if away >= room else 1.0)
+    # The error with its degrees of freedom, and the level: the row's own, and the one behind its
+    # verdict where it borrows, for a claim needs both.
+    own = (effect.sd / math.sqrt(done), done - 1.0)
+    tests = [(*own, level)]
+    if effect.moderated is not None:
+        lent = (effect.moderated.error, effect.moderated.freedom)
+        tests = [(*lent, level), (*own, rule.rate)]
+
+    def enough(blocks: int) -> bool:
+        levels = rule.levels(blocks)
+        for error, freedom, rate in tests:
+            free = freedom * (blocks - 1) / (done - 1)
+            needed = t_quantile(levels.nominal(rate), free) + t_quantile(missed, free)
+            if needed * error * math.sqrt(done / blocks) > distance:
+                return False
+        return True
+
+    if not enough(MOST_BLOCKS):
+        return None
+    low, high = done, MOST_BLOCKS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    # Enough by this estimate and not decided: half of such studies are not.
+    return high, away >= room
+
+
+def block_seconds(samples: pl.DataFrame) -> float | None:
+    """Mean time of a block, from the first sample of the study to its last; None if unknown."""
+    times = samples["utc"].drop_nulls()
+    if times.is_empty():
+        return None
+    try:
+        first, last = (datetime.fromisoformat(str(one)) for one in (times.min(), times.max()))
+    except ValueError:
+        return None
+    seconds = (last - first).total_seconds() / max(1, samples["block"].n_unique())
+    return seconds if seconds > 0.0 else None
+
+
+def explain(
+    rows: Sequence[Row], rule: Rule, study_file: str, seconds: float | None
+) -> tuple[Row, ...]:
+    """The rows, the inconclusive ones with the reason and the command that would decide them.
+
+    Args:
+        study_file: the study file of the run, as the command names it.
+        seconds: what a block takes.
+    """
+    return tuple(
+        row.model_copy(
+            update={
+                "comparisons": tuple(
+                    _explained(one, rule, study_file, seconds) for one in row.comparisons
+                )
+            }
+        )
+        for row in rows
+    )
+
+
+def _explained(one: Comparison, rule: Rule, study_file: str, seconds: float | None) -> Comparison:
+    effect = one.effect
+    if one.verdict is not Verdict.INCONCLUSIVE or effect is None or effect.installs > 1:
+        return one
+    if effect.sd is None or effect.adjusted_confidence is None or effect.sd == 0.0:
+        return one
+    sentence = _needs(effect, rule, study_file, seconds)
+    reason = f"{one.reason}; {sentence}" if one.reason else sentence
+    return one.model_copy(update={"reason": reason})
+
+
+def _needs(effect: Effect, rule: Rule, study_file: str, seconds: float | None) -> str:
+    spread = percent_text(math.expm1(min(effect.sd or 0.0, 1.0)) * 100.0)
+    found = blocks_to_decide(effect, rule)
+    if found is None:
+        return (
+            f"its blocks vary by {spread}, so no number of blocks that a study can have would "
+            f"decide it; a wider δ than {percent_text(rule.delta_percent)} would"
+        )
+    blocks, differs = found
+    what = "a difference of this size" if differs else f"equality within ±{rule.delta_percent:g} %"
+    took = "" if seconds is None else f", {duration(seconds * blocks)}"
+    return (
+        f"its blocks vary by {spread}; about {blocks:,} blocks would show {what}: "
+        f"pentathlon run {study_file} --blocks {blocks}{took}"
+    )
+
+
+def duration(seconds: float) -> str:
+    """A rough time for people: "about 40 s", "about 12 min", "about 3 h"."""
+    if seconds < 90.0:
+        return f"about {seconds:.0f} s"
+    if seconds < 5400.0:
+        return f"about {seconds / 60.0:.0f} min"
+    return f"about {seconds / 3600.0:.0f} h"
