@@ -11,6 +11,7 @@ promise.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -21,6 +22,7 @@ from pentathlon.evaluate.estimators.ratio import POWER, t_quantile
 from pentathlon.evaluate.model import Comparison, Effect, Row
 from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
+from pentathlon.safeio.escaping import one_line
 
 MOST_BLOCKS = 10_000
 """The most that a study can have."""
@@ -86,11 +88,13 @@ def explain(
         study_file: the study file of the run, as the command names it.
         seconds: what a block takes.
     """
+    # As a shell takes it; a byte that is no character is shown as an escape.
+    named = one_line(shlex.quote(study_file))
     return tuple(
         row.model_copy(
             update={
                 "comparisons": tuple(
-                    _explained(one, rule, study_file, seconds) for one in row.comparisons
+                    _explained(one, rule, named, seconds) for one in row.comparisons
                 )
             }
         )
