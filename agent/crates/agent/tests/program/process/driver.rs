@@ -116,8 +116,11 @@ impl Run {
             }
             assert!(
                 Instant::now() < deadline,
-                "waited in vain for {what}; {:?} are left",
+                "waited in vain for {what}; left are\n{}",
                 self.processes()
+                    .into_iter()
+                    .map(state_of)
+                    .collect::<String>()
             );
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -154,6 +157,20 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("PPid:"))?;
     line.trim().parse().ok()
+}
+
+/// What a process that should have ended is and waits for, for the message of a failed test.
+fn state_of(pid: u32) -> String {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}"));
+    let status = read("status").unwrap_or_default();
+    let fields: String = ["Name", "State", "PPid", "SigPnd", "ShdPnd"]
+        .into_iter()
+        .filter_map(|name| status.lines().find(|line| line.starts_with(name)))
+        .map(|line| line.replace('\t', " ") + ", ")
+        .collect();
+    let waits_in = read("wchan").unwrap_or_default();
+    let stack = read("stack").unwrap_or_default();
+    format!("{pid}: {fields}in {waits_in}\n{stack}")
 }
 
 pub fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
