@@ -209,17 +209,17 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_read_as_the_schema_says() {
+    fn a_request_is_read_as_the_schema_states() {
         agrees::<Request>("Request", &requests());
     }
 
     #[test]
-    fn a_command_is_read_as_the_schema_says() {
+    fn a_command_is_read_as_the_schema_states() {
         agrees::<Command>("Command", &commands());
     }
 
     #[test]
-    fn a_join_is_read_as_the_schema_says() {
+    fn a_join_is_read_as_the_schema_states() {
         agrees::<join::Request>("JoinRequest", &joins());
     }
 

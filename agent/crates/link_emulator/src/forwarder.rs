@@ -26,7 +26,7 @@ use std::time::Duration;
 const SLOTS: usize = 8192;
 /// Frames that are taken from a ring before what is due is sent.
 const HANDFUL: usize = 64;
-/// How often a thread with nothing to do looks whether it has been told something.
+/// How often a thread with nothing to do looks for a command.
 const IDLE_NS: u64 = 10_000_000;
 /// How long after a frame a thread that spins without rest still does: other links are in use while
 /// nothing comes here.
@@ -55,7 +55,7 @@ pub struct Request {
     pub lead_ns: u64,
 }
 
-/// What a line that is in use can be told or asked.
+/// What a line that is in use accepts as commands and queries.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -306,12 +306,12 @@ impl End {
     /// until then nothing comes.
     fn forgive(&self) -> io::Result<()> {
         if !self.ring.ready() {
-            self.ring.mishap()?;
+            self.ring.error()?;
         }
         Ok(())
     }
 
-    /// Whether the interface was removed. A mishap does not tell: an interface that is removed is
+    /// Whether the interface was removed. An error does not report it: an interface that is removed is
     /// taken down first, and only that is reported, at a moment when it is still there.
     fn gone(&self) -> bool {
         self.ring.bound().is_ok_and(|bound| !bound)

@@ -1,6 +1,6 @@
 //! Probes: small datagrams by which the experimenter finds out what a line does to packets.
 //!
-//! Both ends run the same work on a pair of connected sockets: it sends what it is told to, writes
+//! Both ends run the same work on a pair of connected sockets: it sends what it is requested to, writes
 //! down when each of the other's probes came by the kernel's own time, and sends those back that
 //! ask for it.
 
@@ -32,7 +32,7 @@ const BUFFER: usize = 32 << 20;
 pub struct Request {
     pub local: SocketAddr,
     pub peer: SocketAddr,
-    /// A number that tells this session's probes from other packets.
+    /// A number that distinguishes this session's probes from other packets.
     pub mark: u64,
     #[serde(default)]
     pub send: Option<Send>,

@@ -27,7 +27,7 @@ pub struct Received {
     pub bytes: u64,
     /// Packets of others at this port, or damaged ones: counted and dropped.
     pub foreign: u64,
-    /// Packets whose length is not the one that their header tells.
+    /// Packets whose length is not the one that their header states.
     pub truncated: u64,
     pub first_ns: u64,
     pub last_ns: u64,

@@ -2,7 +2,7 @@
 
 use serde_json::{json, Value};
 
-/// A reading of the host's counters; `null` where the system does not tell.
+/// A reading of the host's counters; `null` where the system does not report.
 pub struct Reading {
     stat: Option<String>,
     softirqs: Option<String>,
@@ -13,12 +13,12 @@ pub struct Reading {
     fields: [&'static str; 3],
 }
 
-/// A kind of CPU time that the system does not tell.
+/// A kind of CPU time that the system does not report.
 #[cfg(windows)]
 const UNKNOWN: &str = "unknown";
 
 impl Reading {
-    /// Windows has no such tables; they are written from what it tells, in ticks of 100 ns:
+    /// Windows has no such tables; they are written from what it reports, in ticks of 100 ns:
     /// GetSystemTimes for all CPUs, and for each NtQuerySystemInformation, whose deferred calls
     /// stand in the place of softirqs.
     #[cfg(windows)]
@@ -87,7 +87,7 @@ impl Reading {
     }
 }
 
-/// What tells this boot of this kernel from all others (random(4)); none if the system does not say.
+/// What distinguishes this boot of this kernel from all others (random(4)); none if the system does not say.
 /// Two hosts with one kernel have one `/proc/stat`.
 pub fn kernel() -> Option<String> {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -125,7 +125,7 @@ pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix
 }
 
 /// Segments that TCP sent, and those of them that it sent again (RFC 4022, tcpRetransSegs), as
-/// differences; none if the system does not tell.
+/// differences; none if the system does not report.
 fn tcp(before: &Option<String>, after: &Option<String>) -> Value {
     let read = |text: &Option<String>, field: &str| -> Option<u64> {
         let mut rows = text

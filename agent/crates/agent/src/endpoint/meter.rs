@@ -26,13 +26,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The meter, and where it is told of its span; a later span takes the place of one before. A
+    /// The meter, and where it gets its span; a later span takes the place of one before. A
     /// span ends early where its teller is dropped.
     pub fn start(timer: Timer) -> (Self, Sender<Span>) {
-        let (teller, told) = mpsc::channel();
+        let (announce, spans) = mpsc::channel();
         let since = |(before, after): (&Reading, &Reading)| after.since(before);
-        let thread = std::thread::spawn(move || read(&timer, &told, Reading::now, since));
-        (Self { thread }, teller)
+        let thread = std::thread::spawn(move || read(&timer, &spans, Reading::now, since));
+        (Self { thread }, announce)
     }
 
     /// What was counted; null if no span has begun. Its teller has to be dropped before.
@@ -44,32 +44,32 @@ impl Meter {
 /// How a wait ended.
 enum Waited {
     Reached,
-    Told(Span),
+    Span(Span),
     Dropped,
 }
 
 fn read<R>(
     timer: &Timer,
-    told: &Receiver<Span>,
+    spans: &Receiver<Span>,
     take: impl Fn() -> R,
     since: impl Fn((&R, &R)) -> Value,
 ) -> Value {
     let mut found = Value::Null;
-    let mut next = told.recv().ok();
+    let mut next = spans.recv().ok();
     while let Some(span) = next {
         found = Value::Null;
-        next = match wait(timer, told, span.start_ns) {
-            Waited::Told(newer) => Some(newer),
+        next = match wait(timer, spans, span.start_ns) {
+            Waited::Span(newer) => Some(newer),
             Waited::Dropped => None,
             Waited::Reached => {
                 let (begun, before) = reading(timer, &take);
-                match wait(timer, told, span.end_ns) {
-                    Waited::Told(newer) => Some(newer),
+                match wait(timer, spans, span.end_ns) {
+                    Waited::Span(newer) => Some(newer),
                     Waited::Reached | Waited::Dropped => {
                         let (ended, after) = reading(timer, &take);
                         found = since((&before, &after));
                         found["window"] = window(begun, ended);
-                        told.recv().ok()
+                        spans.recv().ok()
                     }
                 }
             }
@@ -92,10 +92,10 @@ fn window([from_ns, begun_ns]: [u64; 2], [ended_ns, to_ns]: [u64; 2]) -> Value {
     json!({"from_ns": from_ns, "to_ns": to_ns, "unknown_ns": unknown_ns})
 }
 
-fn wait(timer: &Timer, told: &Receiver<Span>, until_ns: u64) -> Waited {
+fn wait(timer: &Timer, spans: &Receiver<Span>, until_ns: u64) -> Waited {
     let left = Duration::from_nanos(until_ns.saturating_sub(timer.now_ns()));
-    match told.recv_timeout(left) {
-        Ok(span) => Waited::Told(span),
+    match spans.recv_timeout(left) {
+        Ok(span) => Waited::Span(span),
         Err(RecvTimeoutError::Timeout) => Waited::Reached,
         Err(RecvTimeoutError::Disconnected) => Waited::Dropped,
     }
@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn a_span_is_read_at_its_ends_however_late_its_teller_is_dropped() {
         let timer = timer();
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 10, 30);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         std::thread::sleep(Duration::from_millis(300));
         let asked_ns = timer.now_ns();
-        drop(teller);
+        drop(announce);
         let (from_ns, to_ns) = window(&meter.finish());
         assert!(span.start_ns <= from_ns && span.end_ns <= to_ns);
         assert!(
@@ -146,27 +146,27 @@ mod tests {
     fn a_later_span_takes_the_place_of_one_before_or_under_way_or_over() {
         for wait_ms in [0, 15, 60] {
             let timer = timer();
-            let (meter, teller) = Meter::start(timer);
-            teller.send(after(&timer, 10, 30)).unwrap();
+            let (meter, announce) = Meter::start(timer);
+            announce.send(after(&timer, 10, 30)).unwrap();
             std::thread::sleep(Duration::from_millis(wait_ms));
             let second = after(&timer, 40, 50);
-            teller.send(second).unwrap();
+            announce.send(second).unwrap();
             timer.wait_until(second.end_ns + 100 * MS);
-            drop(teller);
+            drop(announce);
             let (from_ns, to_ns) = window(&meter.finish());
             assert!(second.start_ns <= from_ns && second.end_ns <= to_ns);
         }
     }
 
     #[test]
-    fn a_span_that_was_not_told_or_has_not_begun_is_unknown() {
+    fn a_span_that_was_not_reported_or_has_not_begun_is_unknown() {
         let timer = timer();
-        let (meter, teller) = Meter::start(timer);
-        drop(teller);
+        let (meter, announce) = Meter::start(timer);
+        drop(announce);
         assert_eq!(meter.finish(), Value::Null);
-        let (meter, teller) = Meter::start(timer);
-        teller.send(after(&timer, 60_000, 61_000)).unwrap();
-        drop(teller);
+        let (meter, announce) = Meter::start(timer);
+        announce.send(after(&timer, 60_000, 61_000)).unwrap();
+        drop(announce);
         assert_eq!(meter.finish(), Value::Null);
     }
 
@@ -181,13 +181,13 @@ mod tests {
             (begun, timer.now_ns())
         };
         let since = |(before, after): (&(u64, u64), &(u64, u64))| json!({"read": [before, after]});
-        let (teller, told) = mpsc::channel();
-        teller.send(after(&timer, 0, 10)).unwrap();
+        let (announce, spans) = mpsc::channel();
+        announce.send(after(&timer, 0, 10)).unwrap();
         let found = std::thread::scope(|scope| {
             let timer = &timer;
-            let reading = scope.spawn(move || read(timer, &told, slow, since));
+            let reading = scope.spawn(move || read(timer, &spans, slow, since));
             std::thread::sleep(Duration::from_millis(20));
-            drop(teller);
+            drop(announce);
             reading.join().unwrap()
         });
         let (from_ns, to_ns) = window(&found);
@@ -202,11 +202,11 @@ mod tests {
     #[test]
     fn a_span_ends_early_where_its_teller_is_dropped() {
         let timer = timer();
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 0, 600_000);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         std::thread::sleep(Duration::from_millis(50));
-        drop(teller);
+        drop(announce);
         let found = meter.finish();
         // It may have had no time to begin.
         if !found.is_null() {
@@ -231,23 +231,23 @@ mod tests {
             (to_ns - from_ns + 20 * MS) * cpus
         };
         let had = |found: &Value| found["agent_cpu_ns"].as_u64().unwrap();
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 1_000, 1_050);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         busy(span.start_ns - 20 * MS);
         timer.wait_until(span.end_ns + 20 * MS);
         busy(span.end_ns + 1_000 * MS);
-        drop(teller);
+        drop(announce);
         let found = meter.finish();
         assert!(had(&found) <= most(&found), "{} ns", had(&found));
 
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 10, 310);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         let own = pentathlon_os::rusage::own().unwrap();
         busy(span.end_ns + 10 * MS);
         let whole = pentathlon_os::rusage::own().unwrap();
-        drop(teller);
+        drop(announce);
         let spent = |one: pentathlon_os::rusage::Usage| one.user_ns + one.system_ns;
         // Nearly all of it lay inside; half leaves room for other tests' threads and the ticks.
         assert!(2 * had(&meter.finish()) > (spent(whole) - spent(own)) / 2);

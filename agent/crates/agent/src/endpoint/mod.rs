@@ -61,7 +61,7 @@ pub fn serve() -> i32 {
             Ok(Some(line)) => line,
             Ok(None) => break,
             Err(error) => {
-                // What follows in the line cannot be told from a command.
+                // What follows in the line cannot be distinguished from a command.
                 let reason = error.to_string();
                 out.failure(None, &reason.into()).ok();
                 return 1;

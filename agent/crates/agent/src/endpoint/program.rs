@@ -39,7 +39,7 @@ pub struct Program {
 struct Running {
     child: Child,
     group: Group,
-    said: Option<[JoinHandle<Vec<u8>>; 2]>,
+    stated: Option<[JoinHandle<Vec<u8>>; 2]>,
 }
 
 impl Running {
@@ -76,7 +76,7 @@ impl Running {
             }
         };
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let said = [
+        let stated = [
             std::thread::spawn(move || tail(out.map(Stream::Out))),
             std::thread::spawn(move || tail(err.map(Stream::Err))),
         ];
@@ -88,7 +88,7 @@ impl Running {
         Ok(Self {
             child,
             group,
-            said: Some(said),
+            stated: Some(stated),
         })
     }
 
@@ -101,8 +101,8 @@ impl Running {
     fn finish(mut self) -> (Option<i32>, [String; 2]) {
         self.group.kill();
         let status = self.child.wait().ok().and_then(|status| status.code());
-        let said = self.said.take().expect("taken only here");
-        let texts = said.map(|thread| {
+        let stated = self.stated.take().expect("taken only here");
+        let texts = stated.map(|thread| {
             let bytes = thread.join().unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         });
@@ -112,7 +112,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.said.is_some() {
+        if self.stated.is_some() {
             self.group.kill();
             self.child.wait().ok();
         }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_its_input_and_says_how_it_ended() {
+    fn a_program_gets_its_input_and_reports_how_it_ended() {
         let done = perform(
             &shell("read x; echo $WORD $x; echo no >&2; exit 3", "it\n"),
             10.0,
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn one_in_the_background_tells_whether_it_was_there_to_the_end() {
+    fn one_in_the_background_reports_whether_it_was_there_to_the_end() {
         for (script, before) in [("exit 7", true), ("sleep 77", false)] {
             let over = Arc::new(AtomicBool::new(false));
             let thread = start(&shell(script, ""), &over).unwrap();

@@ -1,4 +1,4 @@
-//! The host as a router (RFC 1812): it is told to forward, and what its forwarding depends on is
+//! The host as a router (RFC 1812): it forwards, and what its forwarding depends on is
 //! set. Everything is put back when the endpoint ends.
 
 use super::trial::Refusal;
@@ -295,8 +295,8 @@ mod linux {
         if done.status.success() && !matches!(written, Some(Err(_))) {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&done.stderr);
-        let line = said.lines().next().unwrap_or("no reason given");
+        let stated = String::from_utf8_lossy(&done.stderr);
+        let line = stated.lines().next().unwrap_or("no reason given");
         Err(unsupported(format!("the rules are refused: {line}")))
     }
 

@@ -143,8 +143,8 @@ impl Trials {
         // Every socket is opened before a thread is started: a refusal leaves nothing behind.
         let mut rxs = Vec::new();
         let mut ports: HashMap<u32, u16> = HashMap::new();
-        for asked in &listen.flows {
-            let mut flow = asked.clone();
+        for requested in &listen.flows {
+            let mut flow = requested.clone();
             // A further receiver of a group is at the port of the first.
             if let Some(&port) = flow.hears.and_then(|first| ports.get(&first)) {
                 flow.port = port;

@@ -54,7 +54,7 @@ impl Clocks {
     }
 }
 
-/// What a flow's records tell.
+/// What a flow's records report.
 #[derive(Serialize)]
 pub struct Joined {
     sent: Departures,

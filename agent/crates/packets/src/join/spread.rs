@@ -17,7 +17,7 @@ pub struct Delays {
     count: u64,
 }
 
-/// What is told of the delays, in s.
+/// What is reported of the delays, in s.
 #[derive(Debug, Serialize)]
 pub struct Spread {
     /// The delays at the shares asked for; none where there are too few.

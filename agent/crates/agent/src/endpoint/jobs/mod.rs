@@ -3,17 +3,17 @@
 //! emulates and probes a link.
 
 mod compete;
+mod cpu_hog;
 #[cfg(target_os = "linux")]
-mod line;
+mod emulated_link;
 #[cfg(not(target_os = "linux"))]
-#[path = "line_elsewhere.rs"]
-mod line;
+#[path = "emulated_link_absent.rs"]
+mod emulated_link;
 mod ping;
-mod soak;
 mod watch;
 
 use super::program::{self, Program};
-pub use line::Order;
+pub use emulated_link::Order;
 use pentathlon_packets::Timer;
 use pentathlon_protocol::{Calibration, Placement};
 use schemars::JsonSchema;
@@ -56,10 +56,10 @@ pub enum Work {
     },
     /// Carries frames between two interfaces as a link would.
     #[cfg_attr(not(target_os = "linux"), schemars(with = "Value"))]
-    Emulate(Box<line::Line>),
+    Emulate(Box<emulated_link::Link>),
     /// Sends probes and writes down those that come.
     #[cfg_attr(not(target_os = "linux"), schemars(with = "Value"))]
-    Probe(line::Probes),
+    Probe(emulated_link::Probes),
 }
 
 fn one() -> u32 {
@@ -71,7 +71,7 @@ type Outcome = Result<Value, String>;
 struct Job {
     over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Outcome>>,
-    orders: Option<line::Orders>,
+    orders: Option<emulated_link::Orders>,
     started_ns: u64,
 }
 
@@ -103,7 +103,7 @@ impl Jobs {
         let mut orders = None;
         let threads = match work {
             Work::Soak { threads, placement } => {
-                soak::start(threads, &placement, &over, self.timer)?
+                cpu_hog::start(threads, &placement, &over, self.timer)?
             }
             Work::Watch { period_ms } => vec![watch::start(period_ms, &over, self.timer)],
             Work::Ping { peer, period_ms } => vec![ping::start(peer, period_ms, &over)?],
@@ -126,11 +126,11 @@ impl Jobs {
                     .collect()
             }
             Work::Emulate(request) => {
-                let (thread, line) = line::emulate(&request, &over)?;
-                orders = Some(line);
+                let (thread, link) = emulated_link::emulate(&request, &over)?;
+                orders = Some(link);
                 vec![thread]
             }
-            Work::Probe(request) => vec![line::probe(request, &over)?],
+            Work::Probe(request) => vec![emulated_link::probe(request, &over)?],
         };
         let job = Job {
             over,
@@ -142,10 +142,10 @@ impl Jobs {
         Ok(json!({"event": "started", "job": name}))
     }
 
-    /// Tells or asks a link in use something; its answer, the `line` event.
+    /// Sends an order to a link in use; its answer, the `line` event.
     pub fn order(&self, name: &str, order: Order) -> Outcome {
         let orders = self.running.get(name).and_then(|job| job.orders.as_ref());
-        line::ask(
+        emulated_link::ask(
             orders.ok_or_else(|| format!("there is no link '{name}' in use"))?,
             order,
         )

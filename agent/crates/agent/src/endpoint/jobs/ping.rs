@@ -123,7 +123,7 @@ fn request(kind: u8, mark: u64, number: u64) -> [u8; LENGTH] {
 /// The number of the request that a packet replies to; none if it replies to none of ours.
 fn reply(packet: &[u8], form: Form, mark: u64) -> Option<u64> {
     let ((_, expected), has_header) = form;
-    // The first byte of an Internet header tells its length in words.
+    // The first byte of an Internet header states its length in words.
     let header = if has_header {
         usize::from(packet.first()? & 0xf) * 4
     } else {

@@ -1,7 +1,7 @@
 //! CPU hogs: threads that do equal units of computation for as long as they are let. Units per
 //! second, against those of the idle host, is the share of the CPU that a program can have.
 //!
-//! Time accounts cannot tell this: a kernel that does not account for interrupts charges the
+//! Time accounts do not show this: a kernel that does not account for interrupts charges the
 //! forwarding of packets to whatever program it interrupted (`/proc/stat`, proc(5)).
 
 use super::Outcome;

@@ -7,14 +7,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-pub type Line = IgnoredAny;
+pub type Link = IgnoredAny;
 pub type Probes = IgnoredAny;
 pub type Order = IgnoredAny;
 pub enum Orders {}
 
 const REASON: &str = "links are emulated and probed by this agent on Linux only";
 
-pub fn emulate(_: &Line, _: &Arc<AtomicBool>) -> Result<(JoinHandle<Outcome>, Orders), String> {
+pub fn emulate(_: &Link, _: &Arc<AtomicBool>) -> Result<(JoinHandle<Outcome>, Orders), String> {
     Err(REASON.into())
 }
 
