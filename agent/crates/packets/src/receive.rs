@@ -10,6 +10,7 @@ use super::records::Recorder;
 use super::rx::Rx;
 use super::stream::Messages;
 use super::{pktgen, transport, Timer};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -20,7 +21,8 @@ use std::time::Duration;
 pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a receiver got, in counts; the records hold the rest.
-#[derive(Debug, Default, Clone, Serialize)]
+#[derive(Debug, Default, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ReceivedCounts")]
 pub struct Received {
     pub packets: u64,
     /// Bytes of payload.

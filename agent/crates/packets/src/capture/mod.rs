@@ -7,6 +7,7 @@ mod pcapng;
 use pcapng::Writer;
 use pentathlon_os::block_ring::{Counted, Ring, RETIRE_LATER_MS};
 use pentathlon_os::poll::{wait, Ready};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::File;
 use std::io;
@@ -25,7 +26,8 @@ pub struct Capture {
 }
 
 /// What a capture has.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(rename = "CaptureCounts")]
 pub struct Captured {
     /// Frames in the file.
     pub frames: u64,

@@ -55,7 +55,8 @@ impl Clocks {
 }
 
 /// What a flow's records report.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Joined {
     sent: Departures,
     received: Arrivals,

@@ -1,5 +1,6 @@
 //! The delays of a flow by sequence: their quantiles, and the steps between neighbours.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ pub struct Delays {
 }
 
 /// What is reported of the delays, in s.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Spread {
     /// The delays at the shares asked for; none where there are too few.
     quantiles: Vec<Option<f64>>,

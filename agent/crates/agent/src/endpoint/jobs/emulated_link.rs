@@ -2,9 +2,9 @@
 //! measure it.
 
 use super::Outcome;
+use crate::endpoint::answer::Yield;
 pub use pentathlon_link_emulator::forwarder::Order;
 use pentathlon_link_emulator::{forwarder, probe};
-use serde_json::Value;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{channel, Sender};
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use std::thread::JoinHandle;
 
 pub type Link = forwarder::Request;
 pub type Probes = probe::Request;
+pub type Line = forwarder::Line;
+pub type Probed = probe::Probed;
 /// Where a link in use takes its orders.
 pub type Orders = Sender<forwarder::Letter>;
 
@@ -22,18 +24,21 @@ pub fn emulate(
     let forwarder = forwarder::Forwarder::open(request)?;
     let (letters, box_of_letters) = channel();
     let over = Arc::clone(over);
-    let thread = std::thread::spawn(move || forwarder.run(&over, &box_of_letters));
+    let thread =
+        std::thread::spawn(move || forwarder.run(&over, &box_of_letters).map(Yield::Emulate));
     Ok((thread, letters))
 }
 
 pub fn probe(request: Probes, over: &Arc<AtomicBool>) -> Result<JoinHandle<Outcome>, String> {
     let probe = probe::Probe::open(request)?;
     let over = Arc::clone(over);
-    Ok(std::thread::spawn(move || probe.run(&over)))
+    Ok(std::thread::spawn(move || {
+        probe.run(&over).map(Yield::Probe)
+    }))
 }
 
 /// Sends an order to a link in use; its answer.
-pub fn ask(link: &Orders, order: Order) -> Result<Value, String> {
+pub fn ask(link: &Orders, order: Order) -> Result<Line, String> {
     let gone = |_| "the link has stopped; 'stop' gives the reason".to_owned();
     let (answer, answers) = channel();
     link.send((order, answer))

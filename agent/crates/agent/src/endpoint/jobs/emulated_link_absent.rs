@@ -10,6 +10,8 @@ use std::thread::JoinHandle;
 pub type Link = IgnoredAny;
 pub type Probes = IgnoredAny;
 pub type Order = IgnoredAny;
+pub type Line = Value;
+pub type Probed = Value;
 pub enum Orders {}
 
 const REASON: &str = "links are emulated and probed by this agent on Linux only";
@@ -22,6 +24,6 @@ pub fn probe(_: Probes, _: &Arc<AtomicBool>) -> Result<JoinHandle<Outcome>, Stri
     Err(REASON.into())
 }
 
-pub fn ask(line: &Orders, _: Order) -> Result<Value, String> {
-    match *line {}
+pub fn ask(link: &Orders, _: Order) -> Result<Line, String> {
+    match *link {}
 }
