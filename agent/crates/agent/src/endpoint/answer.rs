@@ -3,7 +3,6 @@
 use super::host::Counted;
 use super::jobs::{Line, Probed};
 use super::meter::Metered;
-use pentathlon_packets::capture;
 use pentathlon_packets::receive::Received;
 use pentathlon_packets::send::Sent;
 use pentathlon_protocol::{Build, Calibration, ErrorKind, Source};
@@ -100,7 +99,15 @@ pub enum Answer {
         interface: String,
     },
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
-    Captured(Captured),
+    Captured {
+        trial: String,
+        /// Frames in the file.
+        frames: u64,
+        /// Their bytes on the link, without the check sequence.
+        bytes: u64,
+        /// Frames for which the kernel's ring had no room: the file lacks them.
+        dropped: u64,
+    },
     Performed {
         /// Null for a program that a signal ended.
         status: Option<i32>,
@@ -184,15 +191,6 @@ pub struct RefusedFile {
 pub struct RefusedSetting {
     pub setting: String,
     pub reason: String,
-}
-
-/// A capture that has ended.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "CapturedFrames")]
-pub struct Captured {
-    pub trial: String,
-    #[serde(flatten)]
-    pub counts: capture::Captured,
 }
 
 /// What one thread of a piece of work made, by the kind of its work.

@@ -8,7 +8,7 @@ pub use none::Captures;
 
 #[cfg(target_os = "linux")]
 mod real {
-    use crate::endpoint::answer::{Answer, Captured};
+    use crate::endpoint::answer::Answer;
     use crate::endpoint::trial::File;
     use pentathlon_os::interface;
     use pentathlon_packets::capture::Capture;
@@ -61,10 +61,12 @@ mod real {
             let (counts, path) = capture
                 .stop()
                 .map_err(|e| format!("the capture of the trial '{trial}' failed: {e}"))?;
-            let captured = Answer::Captured(Captured {
+            let captured = Answer::Captured {
                 trial: trial.to_owned(),
-                counts,
-            });
+                frames: counts.frames,
+                bytes: counts.bytes,
+                dropped: counts.dropped,
+            };
             let file = File {
                 flow: 0,
                 kind: "capture",
