@@ -13,8 +13,8 @@ import typer
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
-from pentathlon.exchange.results.registry import EXTRACTORS
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.registry import EXTRACTORS
+from pentathlon.extraction.tools.rows import (
     MOST_BYTES,
     Extracted,
     ExtractError,

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 
-from pentathlon.exchange.results.registry import EXTRACTORS
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.registry import EXTRACTORS
+from pentathlon.extraction.tools.rows import (
     MOST_ROWS,
     MOST_VALUES,
     ExtractError,

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from pentathlon.evaluate import Evaluation, evaluate
-from pentathlon.exchange.results.registry import EXTRACTORS
-from pentathlon.exchange.results.rows import Measure, Options
+from pentathlon.extraction.tools.registry import EXTRACTORS
+from pentathlon.extraction.tools.rows import Measure, Options
 from pentathlon.report.export import files
 from pentathlon.report.export.bencher import to_bencher
 from pentathlon.report.export.benchstat import to_benchstat

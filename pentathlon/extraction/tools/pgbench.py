@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.rows import (
     CaseValue,
     Extracted,
     ExtractError,

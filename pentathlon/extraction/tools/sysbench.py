@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.rows import (
     CaseValue,
     Extracted,
     ExtractError,

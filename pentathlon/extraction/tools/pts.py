@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.rows import (
     CaseValue,
     Direction,
     Extracted,

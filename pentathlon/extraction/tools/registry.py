@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pentathlon.exchange.results import (
+from pentathlon.extraction.tools import (
     bmf,
     comma_separated,
     fio,
@@ -12,7 +12,7 @@ from pentathlon.exchange.results import (
     pts,
     sysbench,
 )
-from pentathlon.exchange.results.rows import Extractor
+from pentathlon.extraction.tools.rows import Extractor
 
 EXTRACTORS: dict[str, Extractor] = {
     one.EXTRACTOR.name: one.EXTRACTOR

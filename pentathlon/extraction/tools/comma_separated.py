@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.rows import (
     LONGEST,
     MOST_VALUES,
     CaseValue,

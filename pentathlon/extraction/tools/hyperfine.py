@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pentathlon.exchange.results.json_document import Node, document
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.json_document import Node, document
+from pentathlon.extraction.tools.rows import (
     CaseValue,
     Extracted,
     ExtractError,

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from pentathlon.exchange.results.json_document import Node, document
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.json_document import Node, document
+from pentathlon.extraction.tools.rows import (
     CaseValue,
     Direction,
     Extracted,

@@ -6,8 +6,8 @@ Bencher has; those of others the user gives.
 
 from __future__ import annotations
 
-from pentathlon.exchange.results.json_document import Node, document
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.json_document import Node, document
+from pentathlon.extraction.tools.rows import (
     Extracted,
     ExtractError,
     Extractor,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pentathlon.exchange.results.registry import EXTRACTORS
-from pentathlon.exchange.results.rows import (
+from pentathlon.extraction.tools.registry import EXTRACTORS
+from pentathlon.extraction.tools.rows import (
     Extracted,
     ExtractError,
     Measure,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pentathlon.exchange.results.rows import ExtractError
+from pentathlon.extraction.tools.rows import ExtractError
 from pentathlon.safeio.clipping import described
 
 _MISSING = object()

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Starts a server in this directory, which ends with the workload.
+set -eu
+redis-server --port 0 --unixsocket redis.socket --save '' --appendonly no >server.log 2>&1 &
+tries=0
+until [ -S redis.socket ]; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 100 ] || { cat server.log >&2; exit 1; }
+    sleep 0.1
+done
