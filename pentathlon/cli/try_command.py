@@ -257,8 +257,8 @@ def _sentences(texts: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except StudyError as error:
-        said = "; ".join(dict.fromkeys(_said(problem, texts) for problem in error.problems))
-        raise InputError(said) from error
+        stated = "; ".join(dict.fromkeys(_said(problem, texts) for problem in error.problems))
+        raise InputError(stated) from error
 
 
 def _said(problem: Problem, texts: Sequence[str]) -> str:

@@ -100,11 +100,11 @@ class Endpoint:
     def address(self, interface: str, addresses: list[str]) -> None:
         """Bring an interface of the host up and give it addresses; note which it refuses."""
         command = Address(interface=interface, addresses=addresses)
-        for refused in self.tell(command)["refused"]:
+        for refused in self.execute(command)["refused"]:
             version = next(v for v, a in self.addresses.items() if a == refused["address"])
             self.refused[version] = refused["reason"]
 
-    def tell(self, command: Command, timeout_s: float = ANSWER_S) -> Any:
+    def execute(self, command: Command, timeout_s: float = ANSWER_S) -> Any:
         """Give a command; its answering event, as `testbed.answers` types it.
 
         Raises:
@@ -115,7 +115,7 @@ class Endpoint:
 
     def start(self, job: str, what: Work) -> None:
         """Start work in the background under a name (docs/protocol.md)."""
-        self.tell(Start(job=job, what=what))
+        self.execute(Start(job=job, what=what))
         self._works[job] = what.work
 
     def finish_job(self, job: str) -> Stopped:
@@ -141,37 +141,37 @@ class Endpoint:
             CommandError: it does not start.
         """
         requested = Perform(program=Program(command=list(command), **what), timeout_s=timeout_s)
-        done: Performed = self.tell(requested, timeout_s + ANSWER_S)
+        done: Performed = self.execute(requested, timeout_s + ANSWER_S)
         return done
 
     def settings(self, values: dict[str, str]) -> Set:
         """Set files below /proc/sys of the host; the `set` event."""
-        done: Set = self.tell(commands.Set(values=values))
+        done: Set = self.execute(commands.Set(values=values))
         return done
 
     def capture(self, trial: str, interface: str) -> None:
         """Capture every frame of an interface from now on."""
-        self.tell(Capture(trial=trial, interface=interface))
+        self.execute(Capture(trial=trial, interface=interface))
 
     def captured(self, trial: str) -> bytes:
         """End a capture; it is a pcapng file."""
-        self.tell(Captured(trial=trial))
+        self.execute(Captured(trial=trial))
         return b"".join(one.data for one in self.fetch(trial) if one.kind == captures.CAPTURE)
 
     def listen(self, command: Listen) -> Ready:
         """Open a trial's receivers; the `ready` event with their ports."""
-        ready: Ready = self.tell(command)
+        ready: Ready = self.execute(command)
         return ready
 
     def send(self, command: Send, longest_s: float) -> Sent:
         """Send a trial's flows to their end; the `sent` event."""
-        sent: Sent = self.tell(command, longest_s + ANSWER_S)
+        sent: Sent = self.execute(command, longest_s + ANSWER_S)
         return sent
 
     def finish(self, trial: str, quiet_ms: int) -> Received:
         """End a trial's receivers after some quiet; the `received` event."""
         command = Finish(trial=trial, quiet_ms=quiet_ms)
-        received: Received = self.tell(command, quiet_ms / 1e3 + ANSWER_S)
+        received: Received = self.execute(command, quiet_ms / 1e3 + ANSWER_S)
         return received
 
     def fetch(self, trial: str) -> list[Records]:

@@ -101,7 +101,7 @@ def test_a_difference_between_what_systems_did_is_no_comparison(real: Shop) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "stated"),
     [
         (["--on", "umll:6.1", "--", "x"], '"umll" is no kind of system; did you mean "uml"?'),
         (["--on", "local:6.1", "--", "x"], '"6.1" says nothing of a system; write it as local:KEY'),
@@ -124,10 +124,10 @@ def test_a_difference_between_what_systems_did_is_no_comparison(real: Shop) -> N
     ],
 )
 def test_what_is_wrong_on_the_command_line_is_one_sentence(
-    real: Shop, words: list[str], said: str
+    real: Shop, words: list[str], stated: str
 ) -> None:
     done = real.call("try", *words)
-    assert done.code == 2 and said in done.err, done.err
+    assert done.code == 2 and stated in done.err, done.err
     assert len(done.err.strip().splitlines()) == 1
     assert not real.results()
 

@@ -34,7 +34,7 @@ def test_a_value_is_found(
 
 
 @pytest.mark.parametrize(
-    ("take", "where", "text", "said"),
+    ("take", "where", "text", "stated"),
     [
         (
             values.by_regex,
@@ -54,9 +54,9 @@ def test_a_value_is_found(
     ],
 )
 def test_a_text_without_the_value_is_shown_with_what_was_looked_for(
-    take: Callable[[str, str], float], where: str, text: str, said: str
+    take: Callable[[str, str], float], where: str, text: str, stated: str
 ) -> None:
-    with pytest.raises(NoValue, match=said):
+    with pytest.raises(NoValue, match=stated):
         take(where, text)
 
 

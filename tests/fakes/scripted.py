@@ -82,8 +82,8 @@ class ScriptedSession(Session):
         self, request: Request, idle_timeout_s: float, total_timeout_s: float
     ) -> Iterator[Message]:
         assert not self.stopped
-        asked = request.model_dump(exclude_none=True)
-        for number, event in enumerate(self._play(asked, self._boot)):
+        requested = request.model_dump(exclude_none=True)
+        for number, event in enumerate(self._play(requested, self._boot)):
             yield read({"t_ns": number * 1000, **event})
 
     def stop(self) -> None:

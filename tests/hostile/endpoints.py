@@ -90,10 +90,10 @@ class Played:
         self._works: dict[str, str] = {}
 
     def ask(
-        self, asked: Command | None, answers: Collection[str], timeout_s: float
+        self, requested: Command | None, answers: Collection[str], timeout_s: float
     ) -> Iterator[dict[str, Any]]:
         assert timeout_s > 0
-        command = asked.model_dump() if asked else {}
+        command = requested.model_dump() if requested else {}
         job = command.get("job", "")
         if "what" in command:
             self._works[job] = command["what"]["work"]
@@ -158,9 +158,9 @@ CALLS: dict[str, Callable[[Endpoint], Any]] = {
     "captured": lambda end: end.captured(CAPTURE),
     "perform": lambda end: end.perform(["cat"], 1.0),
     "set": lambda end: end.settings({"net/ipv4/tcp_no_metrics_save": "1", "net/nothing": "1"}),
-    "forward": lambda end: end.tell(Forward(on=True)),
-    "tune": lambda end: end.tell(Tune(budget=0)),
-    "order": lambda end: end.tell(Order(job="l", order="statistics")),
+    "forward": lambda end: end.execute(Forward(on=True)),
+    "tune": lambda end: end.execute(Tune(budget=0)),
+    "order": lambda end: end.execute(Order(job="l", order="statistics")),
     "address": lambda end: end.address("pent0", ["127.0.0.1/8", "::1/128"]),
     "start": lambda end: end.start("j", Soak()),
     **{f"stop {work}": lambda end, work=work: finished(end, work) for work in WORK},

@@ -292,9 +292,9 @@ class StreamSession(ProcessSession):
     def run(
         self, request: Request, idle_timeout_s: float, total_timeout_s: float
     ) -> Iterator[Message]:
-        asked = request.model_dump()
-        good = text_of(answer(asked))
-        self._file.write_bytes(good if self._random is None else spoilt(asked, self._random))
+        requested = request.model_dump()
+        good = text_of(answer(requested))
+        self._file.write_bytes(good if self._random is None else spoilt(requested, self._random))
         yield from super().run(request, idle_timeout_s, total_timeout_s)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 from pentathlon.protocol.requests.commands import AnyCommand, Tune
 from pentathlon.protocol.requests.emulation import Emulate, Queue, Way
 from pentathlon.protocol.requests.join import JoinRequest
@@ -82,8 +82,8 @@ def of_fields(
             taken.add("integer")
         if not taken & {"any"} and not sent <= taken:
             found.append(f"{place}.{name}: {sorted(sent)} is sent, {sorted(taken)} is read")
-        said, known = words(ours_of, ours), words(theirs_of, theirs)
-        if name not in TAGS and said and sent == {"string"} and said != known:
+        stated, known = words(ours_of, ours), words(theirs_of, theirs)
+        if name not in TAGS and stated and sent == {"string"} and stated != known:
             found.append(f"{place}.{name}: the words differ")
         default, usual = ours_of.get("default"), theirs_of.get("default")
         if default is not None and usual is not None and default != usual:
@@ -129,7 +129,7 @@ def test_the_comparison_sees_each_kind_of_difference(schema: Described) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "line"),
+    ("requested", "line"),
     [
         (Tune(budget=0), {"do": "tune", "budget": 0}),
         (Placement(cpus=[1]), {"cpus": [1]}),
@@ -137,8 +137,8 @@ def test_the_comparison_sees_each_kind_of_difference(schema: Described) -> None:
          {"sent": "a", "received": "b", "delay_shares": [], "late_shares": []}),
     ],
 )  # fmt: skip
-def test_what_is_not_said_is_left_out(asked: Asked, line: dict[str, Any]) -> None:
-    text = asked.line()
+def test_what_is_not_said_is_left_out(requested: RequestPart, line: dict[str, Any]) -> None:
+    text = requested.line()
     assert text.endswith(b"\n") and text.count(b"\n") == 1
     assert json.loads(text) == line
 

@@ -160,7 +160,7 @@ def test_what_is_run_is_listed_before(place: Path, catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "stated"),
     [
         ('id = "my.render"', 'id = "render"', 'workload[0].id: "render" is not allowed; use an'),
         ('id = "my.render"', 'id = "fake.x"', 'is in the area "fake", which has the agent\'s'),
@@ -193,15 +193,15 @@ def test_what_is_run_is_listed_before(place: Path, catalog: Catalog) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence_with_its_line(
-    place: Path, catalog: Catalog, old: str, new: str, said: str
+    place: Path, catalog: Catalog, old: str, new: str, stated: str
 ) -> None:
     text = SYSTEMS + OWN
     plain = old.replace("\\\\", "\\")
     assert plain in text
-    told = complaint(place, text.replace(plain, new, 1), catalog)
-    assert said in told
-    assert all(line.startswith(f"{place / 'study.toml'}:") for line in told.splitlines())
-    assert all(line.split(":")[1].isdigit() for line in told.splitlines())
+    reported = complaint(place, text.replace(plain, new, 1), catalog)
+    assert stated in reported
+    assert all(line.startswith(f"{place / 'study.toml'}:") for line in reported.splitlines())
+    assert all(line.split(":")[1].isdigit() for line in reported.splitlines())
 
 
 def test_a_file_that_is_included_brings_its_own_places_and_lines(
@@ -219,11 +219,11 @@ def test_a_file_that_is_included_brings_its_own_places_and_lines(
     ] == ["my.render", "pack.tool"]
     assert list(plan.commands["pack.tool"].files) == ["in"]
     pack.write_text("# a pack\n" + table.replace("command", "comand"))
-    told = complaint(place, text, catalog)
-    assert f"{pack}:5: workload[0].comand: unknown key" in told
+    reported = complaint(place, text, catalog)
+    assert f"{pack}:5: workload[0].comand: unknown key" in reported
     pack.write_text("# a pack\n" + table.replace("data/in", "data/out"))
-    told = complaint(place, text, catalog)
-    assert told.startswith(f'{pack}:4: workload[0].files[0]: "packs/data/out" cannot be read')
+    reported = complaint(place, text, catalog)
+    assert reported.startswith(f'{pack}:4: workload[0].files[0]: "packs/data/out" cannot be read')
     pack.write_text('name = "study"\n' + table)
     assert f"{pack}:1: name: is no key of an included file" in complaint(place, text, catalog)
     pack.write_text("[[workload]\n")

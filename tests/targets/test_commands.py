@@ -177,7 +177,9 @@ def test_a_command_that_fills_the_disk_is_ended(
     try:
         target = make_target(FakeSystem(scratch=str(small)), real_agent, state)
         # Slowly, and never up to the end: what has to end it is the look at the disk.
-        script = "for i in 1 2 3 4 5 6 7; do head -c 4200K /dev/zero >f$i; sleep 0.1; done; sleep 77.5"
+        script = (
+            "for i in 1 2 3 4 5 6 7; do head -c 4200K /dev/zero >f$i; sleep 0.1; done; sleep 77.5"
+        )
         kind, reason = failure(served(target, command_request("sh", "-c", script)))
         assert kind == "failed" and "had almost filled the disk of its directory" in reason, reason
         assert not running("sleep\x0077.5")

@@ -1,5 +1,5 @@
 //! Gives the build its identity: a hash over everything that decides what the agent does
-//! (sources, manifest, lock file, compiler, target), so two results can be told to come from
+//! (sources, manifest, lock file, compiler, target), so two results can be shown to come from
 //! the same program without a version control system at hand.
 
 use sha2::{Digest, Sha256};

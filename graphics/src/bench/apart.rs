@@ -58,7 +58,7 @@ const FRAMES_OF_ROUND: (u32, u32) = (8, 1000);
 /// After this time a round ends with fewer: the largest models take seconds a frame by the CPU.
 const LONGEST_NS: f64 = 2e9;
 
-/// Draws frames one at a time for about `wanted_ns` and tells their costs apart.
+/// Draws frames one at a time for about `wanted_ns` and separates their costs.
 ///
 /// # Errors
 /// The driver refuses or hangs.

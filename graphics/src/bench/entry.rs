@@ -80,11 +80,11 @@ impl Workload for Single {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let asked = context.parameters.clone();
-        let order = parameters::order(&asked);
+        let requested = context.parameters.clone();
+        let order = parameters::order(&requested);
         let gpu = open(context)?;
         let (factor, choices) = self.0.factor;
-        for choice in asked.texts(factor) {
+        for choice in requested.texts(factor) {
             let number = choices
                 .iter()
                 .position(|known| *known == choice)
@@ -104,9 +104,9 @@ impl Workload for Single {
 
 /// The adapter that the request asks for; what it is goes to the record.
 pub fn open(context: &mut Context<'_>) -> Result<Gpu, Failure> {
-    let asked = context.parameters.clone();
-    let window = parameters::window(&asked);
-    let gpu = choose::open(asked.text("api"), asked.text("adapter"), window)?;
+    let requested = context.parameters.clone();
+    let window = parameters::window(&requested);
+    let gpu = choose::open(requested.text("api"), requested.text("adapter"), window)?;
     context.counter("graphics_adapter".into(), describe::adapter(&gpu.info));
     if let Some(screen) = &gpu.screen {
         context.counter("graphics_window".into(), screen.describe());

@@ -75,8 +75,8 @@ impl Workload for Playback {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let asked = context.parameters.clone();
-        let order = parameters::order(&asked);
+        let requested = context.parameters.clone();
+        let order = parameters::order(&requested);
         let gpu = open(context)?;
         let wanted = Wanted {
             order,
@@ -91,7 +91,7 @@ impl Workload for Playback {
         gpu.guarded(|| drawing.operation(&gpu, &canvas, 1))??;
         let picture = drawing.judge_first(&gpu, &canvas, wanted)?;
         let (width, height, jpeg) = picture.shown();
-        for fps in asked.integers("fps") {
+        for fps in requested.integers("fps") {
             let case = Case::new().with("fps", fps);
             context.picture(&case, width, height, jpeg.clone());
             context.rounds(&case, |clock, _| {

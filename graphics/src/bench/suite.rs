@@ -80,12 +80,12 @@ impl Workload for Suite {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let asked = context.parameters.clone();
-        let order = parameters::order(&asked);
+        let requested = context.parameters.clone();
+        let order = parameters::order(&requested);
         let gpu = open(context)?;
         let mut place = viewsets_start();
         for viewset in VIEWSETS {
-            if asked.texts("viewset").contains(&viewset.name) {
+            if requested.texts("viewset").contains(&viewset.name) {
                 let case = Case::new()
                     .with("viewset", viewset.name)
                     .with("test", COMPOSITE);

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_absent_adapter_is_told_with_what_there_is() {
+    fn an_absent_adapter_is_reported_with_what_there_is() {
         let none = absent("vulkan", "", false, &[]);
         assert!(none.contains("no graphics adapter for vulkan"), "{none}");
         let other = absent("any", "radeon", false, &["llvmpipe".into()]);

@@ -74,7 +74,7 @@ pub struct Entry {
     pub title: &'static str,
     pub summary: &'static str,
     pub source: &'static str,
-    /// What tells its cases apart, and their names.
+    /// What distinguishes its cases, and their names.
     pub factor: (&'static str, &'static [&'static str]),
     pub metric: &'static str,
     pub unit: &'static str,

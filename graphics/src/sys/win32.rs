@@ -143,13 +143,13 @@ impl Pane {
         Ok(pane)
     }
 
-    /// What a driver is told of it. The pane must be kept until the driver has forgotten it.
+    /// What a driver is given of it. The pane must be kept until the driver has forgotten it.
     pub fn handle(&self) -> Handle {
         Handle(NonZeroIsize::new(self.0 as isize).expect("an open window has a handle"))
     }
 }
 
-/// What a driver is told of a pane: a number, which any thread may have.
+/// What a driver is given of a pane: a number, which any thread may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Handle(NonZeroIsize);
 
@@ -249,7 +249,7 @@ pub fn picture(width: i32, height: i32) -> io::Result<Vec<u8>> {
     };
     let mut pixels = vec![0u8; (width * height * 4) as usize];
     // SAFETY: what is made here is given back here, and the buffer has four bytes for each of the
-    // pixels that the header tells of.
+    // pixels that the header reports.
     let lines = unsafe {
         let memory = CreateCompatibleDC(screen.0);
         let bitmap = CreateCompatibleBitmap(screen.0, width, height);

@@ -1,4 +1,4 @@
-//! A window of the X Window System, as drivers are told of it.
+//! A window of the X Window System, as drivers get it.
 
 use std::num::NonZeroU32;
 use wgpu::rwh::{DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle, WindowHandle};

@@ -128,7 +128,7 @@ class _Making:
             forwarder.address(name, [with_prefix(addresses, version) for version in addresses])
         if 4 in forwarder.refused:
             raise TargetError(f"the forwarder takes no address: {forwarder.refused[4]}")
-        forwarder.tell(Forward(on=True))
+        forwarder.execute(Forward(on=True))
         return forwarder
 
 

@@ -180,7 +180,7 @@ class Testbed:
 
     def _order(self, settings: Tune) -> None:
         try:
-            self.forwarder.tell(settings, LONGEST_S)
+            self.forwarder.execute(settings, LONGEST_S)
         except CommandError as error:
             if error.kind != "unsupported":
                 raise
@@ -253,7 +253,7 @@ def netns_testbed(target: PlacedTarget, peer: Sequence[int] | None) -> TestbedMa
             for name, addresses in zip(FORWARDER, (NEAR, FAR), strict=True):
                 refused |= set_addresses(pid, name, addresses)
             refused |= prepare_generator(generator.session.pid, GENERATOR, generator_cpus)
-            forwarder.tell(Forward(on=True))
+            forwarder.execute(Forward(on=True))
         except BaseException:
             hosts.stop(made)
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 
-class Asked(BaseModel):
+class RequestPart(BaseModel):
     """A part of a request. What is None is left out, so that the agent's own default holds."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 from pentathlon.protocol.requests.models import Gap, Model
 from pentathlon.protocol.requests.works import Program, Work
 
@@ -14,7 +14,7 @@ Role: TypeAlias = Literal["receive", "echo"]
 """What a receiver does with a packet: writes it down, or sends it back too."""
 
 
-class ReceiveFlow(Asked):
+class ReceiveFlow(RequestPart):
     """A flow at its receiver.
 
     Attributes:
@@ -44,7 +44,7 @@ class ReceiveFlow(Asked):
     stamps: bool = False
 
 
-class SendFlow(Asked):
+class SendFlow(RequestPart):
     """A flow at its sender.
 
     Attributes:
@@ -76,14 +76,14 @@ class SendFlow(Asked):
     stamps: bool = False
 
 
-class Exchange(Asked):
+class Exchange(RequestPart):
     """Where the receiver answers the clock exchange."""
 
     address: str
     port: int
 
 
-class Listen(Asked):
+class Listen(RequestPart):
     """Open the receivers of a trial; `address`: where the clock exchange is answered."""
 
     do: Literal["listen"] = "listen"
@@ -93,7 +93,7 @@ class Listen(Asked):
     flows: list[ReceiveFlow]
 
 
-class Send(Asked):
+class Send(RequestPart):
     """Send the flows of a trial; echoes are waited for `quiet_ms` after the last packet."""
 
     do: Literal["send"] = "send"
@@ -105,7 +105,7 @@ class Send(Asked):
     quiet_ms: int = 0
 
 
-class Finish(Asked):
+class Finish(RequestPart):
     """End the receivers of a trial once nothing has come for `quiet_ms`."""
 
     do: Literal["finish"] = "finish"
@@ -113,14 +113,14 @@ class Finish(Asked):
     quiet_ms: int
 
 
-class Fetch(Asked):
+class Fetch(RequestPart):
     """Hand out the records of a trial."""
 
     do: Literal["fetch"] = "fetch"
     trial: str
 
 
-class Address(Asked):
+class Address(RequestPart):
     """Bring an interface up and give it addresses with prefixes."""
 
     do: Literal["address"] = "address"
@@ -128,7 +128,7 @@ class Address(Asked):
     addresses: list[str]
 
 
-class Clock(Asked):
+class Clock(RequestPart):
     """Set the clock of a guest, for tests."""
 
     do: Literal["clock"] = "clock"
@@ -136,35 +136,35 @@ class Clock(Asked):
     to_ns: int
 
 
-class Forward(Asked):
+class Forward(RequestPart):
     """Forward packets between interfaces, or no more."""
 
     do: Literal["forward"] = "forward"
     on: bool
 
 
-class RouteTable(Asked):
+class RouteTable(RequestPart):
     """So many routes that lead nowhere that is used."""
 
     count: int
     via: str
 
 
-class Firewall(Asked):
+class Firewall(RequestPart):
     """So many rules, none of which matches."""
 
     rules: int
     ip_version: int
 
 
-class Polling(Asked):
+class Polling(RequestPart):
     """Whether a thread polls an interface."""
 
     interface: str
     threaded: bool
 
 
-class Tune(Asked):
+class Tune(RequestPart):
     """Set what forwarding depends on; `budget`: net.core.netdev_budget, 0: as it was."""
 
     do: Literal["tune"] = "tune"
@@ -174,7 +174,7 @@ class Tune(Asked):
     polling: Polling | None = None
 
 
-class Start(Asked):
+class Start(RequestPart):
     """Start work in the background under a name."""
 
     do: Literal["start"] = "start"
@@ -182,7 +182,7 @@ class Start(Asked):
     what: Work
 
 
-class Order(Asked):
+class Order(RequestPart):
     """Cut or mend an emulated link, or ask for its statistics."""
 
     do: Literal["order"] = "order"
@@ -190,14 +190,14 @@ class Order(Asked):
     order: Literal["cut", "mend", "statistics"]
 
 
-class Stop(Asked):
+class Stop(RequestPart):
     """End work in the background."""
 
     do: Literal["stop"] = "stop"
     job: str
 
 
-class Capture(Asked):
+class Capture(RequestPart):
     """Capture every frame of an interface from now on."""
 
     do: Literal["capture"] = "capture"
@@ -205,14 +205,14 @@ class Capture(Asked):
     interface: str
 
 
-class Captured(Asked):
+class Captured(RequestPart):
     """End that."""
 
     do: Literal["captured"] = "captured"
     trial: str
 
 
-class Perform(Asked):
+class Perform(RequestPart):
     """Run a program to its end."""
 
     do: Literal["perform"] = "perform"
@@ -220,7 +220,7 @@ class Perform(Asked):
     timeout_s: float
 
 
-class Set(Asked):
+class Set(RequestPart):
     """Set files below /proc/sys."""
 
     do: Literal["set"] = "set"

@@ -6,24 +6,24 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 from pentathlon.protocol.requests.models import Jitter
 
 
-class NoLoss(Asked):
+class NoLoss(RequestPart):
     """Nothing is lost on purpose."""
 
     model: Literal["none"] = "none"
 
 
-class RandomLoss(Asked):
+class RandomLoss(RequestPart):
     """Each frame is lost with the same chance."""
 
     model: Literal["random"] = "random"
     share: float
 
 
-class GilbertLoss(Asked):
+class GilbertLoss(RequestPart):
     """Two states: `p` and `r` lead from the good one to the bad one and back, after each frame."""
 
     model: Literal["gilbert"] = "gilbert"
@@ -36,14 +36,14 @@ class GilbertLoss(Asked):
 Loss: TypeAlias = Annotated[NoLoss | RandomLoss | GilbertLoss, Field(discriminator="model")]
 
 
-class CodelTarget(Asked):
+class CodelTarget(RequestPart):
     """Parameters of CoDel (RFC 8289)."""
 
     target_ns: int
     interval_ns: int
 
 
-class Queue(Asked):
+class Queue(RequestPart):
     """Room before the line; the frame that is on the line is not in it."""
 
     bytes: int | None = None
@@ -51,7 +51,7 @@ class Queue(Asked):
     codel: CodelTarget | None = None
 
 
-class Way(Asked):
+class Way(RequestPart):
     """One direction of a link.
 
     Attributes:
@@ -74,7 +74,7 @@ class Way(Asked):
     mtu_bytes: int
 
 
-class Emulate(Asked):
+class Emulate(RequestPart):
     """Carry frames between two interfaces as a link would.
 
     Attributes:
@@ -93,7 +93,7 @@ class Emulate(Asked):
     lead_ns: int = 0
 
 
-class ProbeSend(Asked):
+class ProbeSend(RequestPart):
     """Probes that are sent, the first one after `after_ns`."""
 
     count: int
@@ -103,7 +103,7 @@ class ProbeSend(Asked):
     answer: bool = False
 
 
-class Probe(Asked):
+class Probe(RequestPart):
     """Send probes and write down those that come; both addresses with their ports."""
 
     work: Literal["probe"] = "probe"

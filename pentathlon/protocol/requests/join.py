@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 
 
-class Clocks(Asked):
+class Clocks(RequestPart):
     """Receiver's timer minus sender's timer, as a line over the sender's time."""
 
     origin_ns: int
@@ -15,7 +15,7 @@ class Clocks(Asked):
     drift: float
 
 
-class JoinRequest(Asked):
+class JoinRequest(RequestPart):
     """Files of records, and the shares whose quantiles are asked for."""
 
     sent: str

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 
 
-class OwnCase(Asked):
+class OwnCase(RequestPart):
     """One case of a command. Every list of words is a program with its arguments; an empty one is
     nothing.
 
@@ -24,7 +24,7 @@ class OwnCase(Asked):
     cleanup: list[str] = Field([])
 
 
-class OwnCommand(Asked):
+class OwnCommand(RequestPart):
     """What is run.
 
     Attributes:

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, TypeAdapter
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 from pentathlon.protocol.requests.own_command import OwnCommand
 from pentathlon.protocol.version import PROTOCOL
 
 
-class Placement(Asked):
+class Placement(RequestPart):
     """Where and with which priority workloads run; what is None stays as it is.
 
     Attributes:
@@ -27,7 +27,7 @@ class Placement(Asked):
     nice: int | None = None
 
 
-class WorkloadRequest(Asked):
+class WorkloadRequest(RequestPart):
     """One workload with its parameters and repetitions.
 
     Attributes:
@@ -50,20 +50,20 @@ class WorkloadRequest(Asked):
     command: OwnCommand | None = None
 
 
-class Record(Asked):
+class Record(RequestPart):
     """List the installed software, and whether the system learns from use."""
 
     do: Literal["record"] = "record"
 
 
-class Idle(Asked):
+class Idle(RequestPart):
     """Run tasks that the system keeps for idle moments."""
 
     do: Literal["idle"] = "idle"
     tasks: list[Literal["sync", "fstrim", "drop_caches", "process_idle_tasks"]]
 
 
-class Settle(Asked):
+class Settle(RequestPart):
     """Wait until the system is quiet.
 
     Attributes:
@@ -98,7 +98,7 @@ def prepare_step(do: str, options: dict[str, Any]) -> PrepareStep:
     return _STEP.validate_python({"do": do, **options})
 
 
-class Request(Asked):
+class Request(RequestPart):
     """One session: several workloads, in their order.
 
     Attributes:

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from pentathlon.protocol.requests.base import Asked
+from pentathlon.protocol.requests.base import RequestPart
 from pentathlon.protocol.requests.emulation import Emulate, Probe
 from pentathlon.protocol.requests.session import Placement
 
 
-class Soak(Asked):
+class Soak(RequestPart):
     """Count units of computation that the CPUs have room for.
 
     Attributes:
@@ -23,14 +23,14 @@ class Soak(Asked):
     placement: Placement | None = None
 
 
-class Watch(Asked):
+class Watch(RequestPart):
     """Read the host's counters again and again."""
 
     work: Literal["watch"] = "watch"
     period_ms: int
 
 
-class Ping(Asked):
+class Ping(RequestPart):
     """Send ICMP echo requests."""
 
     work: Literal["ping"] = "ping"
@@ -38,7 +38,7 @@ class Ping(Asked):
     period_ms: int
 
 
-class Program(Asked):
+class Program(RequestPart):
     """A program, its arguments, and what it is given on standard input."""
 
     command: list[str]
@@ -53,7 +53,7 @@ class RunProgram(Program):
     work: Literal["program"] = "program"
 
 
-class Compete(Asked):
+class Compete(RequestPart):
     """Run a workload of the catalog again and again, in `copies` processes at once."""
 
     work: Literal["compete"] = "compete"

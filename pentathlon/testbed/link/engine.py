@@ -108,7 +108,7 @@ class AgentEngine:
         """It ends with the namespace."""
 
     def _order(self, order: Literal["cut", "mend", "statistics"]) -> Statistics:
-        return self._next(self._endpoint.tell(Order(job=JOB, order=order)))
+        return self._next(self._endpoint.execute(Order(job=JOB, order=order)))
 
     def _next(self, now: Line) -> Statistics:
         if self._last is not None:

@@ -232,8 +232,8 @@ def test_hyperfine_parameters_are_in_the_case() -> None:
 
 
 def test_hyperfine_runs_that_failed_are_refused() -> None:
-    said = refused("hyperfine", text("hyperfine-status.json"))
-    assert said.startswith("has a run of 'false' that ended with status 1")
+    stated = refused("hyperfine", text("hyperfine-status.json"))
+    assert stated.startswith("has a run of 'false' that ended with status 1")
 
 
 def test_hyperfine_without_runs_has_its_mean() -> None:
@@ -341,7 +341,7 @@ def test_pts_with_several_systems_needs_one_to_be_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "stated"),
     [
         ("<Proportion>HIB<", "<Proportion>XIB<", "has the proportion 'XIB' at Result 1"),
         ("<Scale>MIPS<", "<Scale><", "has no scale at Result 1"),
@@ -350,9 +350,9 @@ def test_pts_with_several_systems_needs_one_to_be_named() -> None:
         ("<?xml", '<!DOCTYPE a [<!ENTITY b "b">]><?xml', "has a document type"),
     ],
 )
-def test_pts_that_is_wrong_is_refused(old: str, new: str, said: str) -> None:
+def test_pts_that_is_wrong_is_refused(old: str, new: str, stated: str) -> None:
     whole = text("composite.xml").replace(old, new, 1)
-    assert said in refused("pts", whole, Options(part="linux-6.1"))
+    assert stated in refused("pts", whole, Options(part="linux-6.1"))
 
 
 # Bencher
@@ -413,7 +413,7 @@ def test_csv_of_other_delimiters_is_read(delimiter: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said", "line"),
+    ("table", "stated", "line"),
     [
         ("size,tme\n4k,1\n", "no column 'time'; did you mean \"tme\"?", 1),
         ("time,time\n1,2\n", "has the column 'time' 2 times", 1),
@@ -426,11 +426,11 @@ def test_csv_of_other_delimiters_is_read(delimiter: str) -> None:
     ],
 )
 def test_csv_that_is_wrong_is_refused_with_its_line(
-    table: str, said: str, line: int | None
+    table: str, stated: str, line: int | None
 ) -> None:
     with pytest.raises(ExtractError) as error:
         EXTRACTORS["csv"].read(table, Options(measures=MS))
-    assert said in str(error.value)
+    assert stated in str(error.value)
     assert error.value.line == line
 
 
@@ -462,8 +462,8 @@ def test_factors_that_the_user_adds_are_in_every_case() -> None:
 def test_units_that_mix_under_one_metric_are_refused() -> None:
     whole = text("composite.xml").replace("build-linux-kernel-1.15.0", "compress-7zip-1.10.0")
     mixed = whole.replace("<Scale>Seconds<", "<Scale>mips<")
-    said = refused("pts", mixed, Options(part="linux-6.1"))
-    assert said == 'mixes units under "mips": MIPS and mips (Result 2)'
+    stated = refused("pts", mixed, Options(part="linux-6.1"))
+    assert stated == 'mixes units under "mips": MIPS and mips (Result 2)'
 
 
 def test_names_that_are_too_long_are_refused() -> None:

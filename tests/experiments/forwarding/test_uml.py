@@ -82,9 +82,9 @@ def test_the_sweep_of_the_example_yields_its_metrics(made: testbed.Testbed) -> N
 
 def test_nothing_comes_back_past_the_guest(made: testbed.Testbed) -> None:
     """With forwarding off in the guest every packet is lost: no other way leads back."""
-    made.forwarder.tell(Forward(on=False))
+    made.forwarder.execute(Forward(on=False))
     try:
         assert flow_of(made, 500, 128).forwarded == 0
     finally:
-        made.forwarder.tell(Forward(on=True))
+        made.forwarder.execute(Forward(on=True))
     assert flow_of(made, 500, 128).forwarded > 0

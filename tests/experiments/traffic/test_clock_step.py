@@ -58,7 +58,7 @@ def right(found: dict[str, float]) -> None:
 
 
 def at(pair: Pair, host: int, after_ms: int, to_ns: int) -> None:
-    pair[host].tell(Clock(after_ms=after_ms, to_ns=to_ns))
+    pair[host].execute(Clock(after_ms=after_ms, to_ns=to_ns))
 
 
 def test_across_midnight(guests: Pair) -> None:
@@ -77,4 +77,4 @@ def test_across_a_step_at_one_end(guests: Pair, step_ns: int) -> None:
 
 def test_the_clock_of_this_machine_is_never_set(pair: Pair) -> None:
     with pytest.raises(CommandError, match="only the clock of a guest"):
-        pair[0].tell(Clock(after_ms=0, to_ns=MIDNIGHT_NS))
+        pair[0].execute(Clock(after_ms=0, to_ns=MIDNIGHT_NS))

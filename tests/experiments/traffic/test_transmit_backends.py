@@ -64,17 +64,17 @@ class Trial:
         self.name = secrets.token_hex(4)
         self.address = pair[1].addresses[version]
         common = {"trial": self.name, "session": secrets.token_hex(8)}
-        told = {
+        reported = {
             "flow": 3,
             "protocol": "udp",
             "address": self.address,
             "buffer_bytes": 8 << 20,
             "transmit_backend": sending.get("transmit_backend", "send"),
         }
-        flows = [ReceiveFlow(**told | receiving)]
+        flows = [ReceiveFlow(**reported | receiving)]
         ready = pair[1].listen(Listen(**common, address=self.address, flows=flows))
         self.port = ready["flows"][0]["port"]
-        told = {
+        reported = {
             "flow": 3,
             "protocol": "udp",
             "peer": self.address,
@@ -89,7 +89,7 @@ class Trial:
             seed=5,
             quiet_ms=100,
             exchange=Exchange(address=self.address, port=ready["exchange_port"]),
-            flows=[SendFlow(**told | sending)],
+            flows=[SendFlow(**reported | sending)],
         )
 
     def run(self, before_the_end: Callable[[], object] = lambda: None) -> None:

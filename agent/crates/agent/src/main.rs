@@ -23,7 +23,7 @@ Verbs:
   inventory   print what this system is made of, as one JSON document
   run         read one request (JSON) from standard input, write events as JSON lines
   endpoint    be one host of a test between hosts: commands in, events and records out
-  join        read one request, join the records of both ends of a flow, print what they tell
+  join        read one request, join the records of both ends of a flow, print the metrics of them
   init        serve one request as process 1 of a guest, then power the guest off
 
 Options:

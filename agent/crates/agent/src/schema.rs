@@ -1,7 +1,7 @@
 //! What crosses the boundary, as one JSON Schema (2020-12), made from the types that read and write
 //! it.
 
-use crate::endpoint::Command;
+use crate::endpoint::{Answered, Command};
 use pentathlon_packets::join;
 use pentathlon_protocol::{catalog, Line, Request, VERSION};
 use schemars::generate::SchemaSettings;
@@ -10,12 +10,11 @@ use serde_json::{json, Map, Value};
 /// What the types do not say, so that nobody takes its absence for a promise.
 const NOT_DESCRIBED: &str = "Not described, so any value passes: the inventory (`system` of an \
     `inventory` event), `placement` of that event, `detail` of a `step` event, `value` of a \
-    `counter` event, a workload's parameters, which its catalog entry declares. Not in this \
-    document: the answers of an endpoint, the inventory's own document, what `join` prints. Ranges \
-    of a request's numbers are checked by the agent.";
+    `counter` event, a workload's parameters, which its catalog entry declares, and the case of a \
+    competitor's batch. Ranges of a request's numbers are checked by the agent.";
 
-/// The whole document. Each message is one of `$defs`: `Request`, `Event`, `Command`, `JoinRequest`
-/// and `Catalog`.
+/// The whole document. Each message is one of `$defs`: `Request`, `Event`, `Command`, `Answer`,
+/// `JoinRequest`, `Joined` and `Catalog`.
 pub fn document() -> Value {
     let settings = SchemaSettings::draft2020_12;
     // What is left out of a request has its default; what is written is always there.
@@ -26,6 +25,8 @@ pub fn document() -> Value {
         written.subschema_for::<Line>(),
         read.subschema_for::<Command>(),
         read.subschema_for::<join::Request>(),
+        written.subschema_for::<Answered>(),
+        written.subschema_for::<join::Joined>(),
         written.subschema_for::<catalog::Document>(),
     ];
     let mut types = Map::new();
@@ -209,17 +210,17 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_read_as_the_schema_says() {
+    fn a_request_is_read_as_the_schema_states() {
         agrees::<Request>("Request", &requests());
     }
 
     #[test]
-    fn a_command_is_read_as_the_schema_says() {
+    fn a_command_is_read_as_the_schema_states() {
         agrees::<Command>("Command", &commands());
     }
 
     #[test]
-    fn a_join_is_read_as_the_schema_says() {
+    fn a_join_is_read_as_the_schema_states() {
         agrees::<join::Request>("JoinRequest", &joins());
     }
 

@@ -4,7 +4,7 @@
 //! Each directory holds a file that its agent has locked for as long as it lives (flock(2),
 //! LockFileEx). Whoever gets the lock knows that the agent is gone, whatever became of its process
 //! id. A lock may be unknown to other kernels that see the same directory (hostfs, 9p, most FUSE),
-//! so the file also tells the boot that it was made in; of another boot, only what has outlived
+//! so the file also states the boot that it was made in; of another boot, only what has outlived
 //! every workload is removed.
 
 use std::fs::{DirEntry, File, Metadata};
@@ -102,8 +102,8 @@ fn lock(directory: &Path) -> io::Result<File> {
         .create_new(true)
         .open(&draft)?;
     let locked = file.try_lock().map_err(io::Error::from);
-    let told = locked.and_then(|()| file.write_all(boot().unwrap_or_default().as_bytes()));
-    match told.and_then(|()| std::fs::rename(&draft, directory.join(LOCK))) {
+    let reported = locked.and_then(|()| file.write_all(boot().unwrap_or_default().as_bytes()));
+    match reported.and_then(|()| std::fs::rename(&draft, directory.join(LOCK))) {
         Ok(()) => Ok(file),
         Err(error) => {
             std::fs::remove_file(&draft).ok();
@@ -112,7 +112,7 @@ fn lock(directory: &Path) -> io::Result<File> {
     }
 }
 
-/// What tells this boot of this system from every other (random(4)); none where the system does not
+/// What distinguishes this boot of this system from every other (random(4)); none where the system does not
 /// say.
 fn boot() -> Option<String> {
     if cfg!(windows) {
@@ -150,8 +150,8 @@ fn remove_abandoned(own: &Path, own_lock: &File) {
 
 /// Whether a lock that nobody here holds is held by nobody elsewhere.
 fn is_over(file: &mut File, own_lock: &File) -> bool {
-    let mut told = String::new();
-    if file.read_to_string(&mut told).is_ok() && boot().is_some_and(|boot| boot == told) {
+    let mut reported = String::new();
+    if file.read_to_string(&mut reported).is_ok() && boot().is_some_and(|boot| boot == reported) {
         return true;
     }
     let time = |file: &File| file.metadata().and_then(|found| found.modified()).ok();

@@ -161,7 +161,7 @@ pub fn damaged(pieces: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     piece
 }
 
-fn asked(variable: &str, otherwise: u64) -> u64 {
+fn requested(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| {
         text.parse()
             .unwrap_or_else(|_| panic!("{variable} is '{text}', it must be a whole number"))
@@ -183,8 +183,8 @@ impl Drop for Named<'_> {
 /// taken. Both must happen: else nothing was tried.
 pub fn attack(kind: &'static str, mut take: impl FnMut(&mut Random) -> bool) {
     let (count, seed) = (
-        asked("PENTATHLON_HOSTILE", ORDINARY),
-        asked("PENTATHLON_HOSTILE_SEED", 19),
+        requested("PENTATHLON_HOSTILE", ORDINARY),
+        requested("PENTATHLON_HOSTILE_SEED", 19),
     );
     let (done, over) = (
         Arc::new(AtomicU64::new(0)),

@@ -1,6 +1,6 @@
 //! What the processor says of a hypervisor (CPUID leaves 1, 40000000h and 40000001h).
 
-use super::leaf::Told;
+use super::leaf::Reported;
 use super::source::Source;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Hypervisor {
 }
 
 /// The hypervisor that the processor names; `None` where it says that there is none.
-pub fn detect(source: &Source) -> Told<Option<Hypervisor>> {
+pub fn detect(source: &Source) -> Reported<Option<Hypervisor>> {
     let [_, _, features, _] = source.cpuid(1, 0)?;
     if features & (1 << 31) == 0 {
         return Ok(None);

@@ -1,20 +1,20 @@
 //! What the processor says of itself: CPUID (Intel SDM vol. 2A; AMD APM vol. 3, appendix E).
 
-use crate::leaf::{Reason, Told};
+use crate::leaf::{Reason, Reported};
 use crate::source::Source;
 
 /// Vendor, family, model and stepping of an x86 processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub vendor: String,
-    pub model_name: Told<String>,
+    pub model_name: Reported<String>,
     pub family: u32,
     pub model: u32,
     pub stepping: u32,
 }
 
 impl Identity {
-    pub fn read(source: &Source) -> Told<Self> {
+    pub fn read(source: &Source) -> Reported<Self> {
         let [_, b, c, d] = source.cpuid(0, 0)?;
         let [signature, ..] = source.cpuid(1, 0)?;
         let family = signature >> 8 & 0xF;
@@ -40,7 +40,7 @@ impl Identity {
 }
 
 /// The brand string of leaves 80000002h to 80000004h.
-fn brand(source: &Source) -> Told<String> {
+fn brand(source: &Source) -> Reported<String> {
     let mut registers = Vec::new();
     for leaf in 0x8000_0002..=0x8000_0004 {
         registers.extend(source.cpuid(leaf, 0)?);
@@ -58,7 +58,7 @@ fn letters(registers: &[u32]) -> String {
 }
 
 /// Whether the time stamp counter runs at one rate in all power states (80000007h EDX[8]).
-pub fn tsc_invariant(source: &Source) -> Told<bool> {
+pub fn tsc_invariant(source: &Source) -> Reported<bool> {
     source
         .cpuid(0x8000_0007, 0)
         .map(|[_, _, _, d]| d & (1 << 8) != 0)
@@ -66,7 +66,7 @@ pub fn tsc_invariant(source: &Source) -> Told<bool> {
 
 /// The rate of the time stamp counter: leaf 15h (crystal times ratio), or the hypervisor's leaf
 /// 40000010h.
-pub fn tsc_khz(source: &Source) -> Told<u64> {
+pub fn tsc_khz(source: &Source) -> Reported<u64> {
     let crystal = source
         .cpuid(0x15, 0)
         .and_then(|[denominator, numerator, hertz, _]| {
@@ -86,7 +86,7 @@ pub fn tsc_khz(source: &Source) -> Told<u64> {
 /// The highest level of the x86-64 psABI that the processor and
 /// the system together offer.
 #[cfg(target_arch = "x86_64")]
-pub fn level() -> Told<String> {
+pub fn level() -> Reported<String> {
     macro_rules! all {
         ($($feature:tt)*) => { $(std::arch::is_x86_feature_detected!($feature))&&* };
     }
@@ -103,7 +103,7 @@ pub fn level() -> Told<String> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub fn level() -> Told<String> {
+pub fn level() -> Reported<String> {
     Err(Reason::new(format!(
         "{} has no such levels",
         std::env::consts::ARCH

@@ -3,11 +3,11 @@
 use serde_json::{json, Value};
 use std::fmt;
 
-/// Why a system does not tell something: one short sentence, without its full stop.
+/// Why a system does not report something: one short sentence, without its full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason(String);
 
-pub type Told<T> = Result<T, Reason>;
+pub type Reported<T> = Result<T, Reason>;
 
 impl Reason {
     pub fn new(text: impl Into<String>) -> Self {
@@ -27,8 +27,8 @@ pub fn unsupported(reason: impl fmt::Display) -> Value {
 }
 
 /// The value, or `{"unsupported": reason}`.
-pub fn leaf<T: Into<Value>>(told: Told<T>) -> Value {
-    match told {
+pub fn leaf<T: Into<Value>>(reported: Reported<T>) -> Value {
+    match reported {
         Ok(value) => value.into(),
         Err(reason) => unsupported(reason),
     }
@@ -39,10 +39,10 @@ pub fn leaf_or<T: Into<Value>>(value: Option<T>, reason: &str) -> Value {
     value.map_or_else(|| unsupported(reason), Into::into)
 }
 
-/// The first that is told; otherwise the reason of the first.
-pub fn first<T>(told: impl IntoIterator<Item = Told<T>>) -> Told<T> {
+/// The first that is reported; otherwise the reason of the first.
+pub fn first<T>(reported: impl IntoIterator<Item = Reported<T>>) -> Reported<T> {
     let mut refusal = None;
-    for attempt in told {
+    for attempt in reported {
         match attempt {
             Ok(value) => return Ok(value),
             Err(reason) => {
@@ -73,6 +73,6 @@ mod tests {
         let refuse = |text: &str| Err::<u64, _>(Reason::new(text));
         assert_eq!(first([refuse("a"), Ok(2), Ok(3)]), Ok(2));
         assert_eq!(first([refuse("a"), refuse("b")]), refuse("a"));
-        assert!(first(Vec::<Told<u64>>::new()).is_err());
+        assert!(first(Vec::<Reported<u64>>::new()).is_err());
     }
 }

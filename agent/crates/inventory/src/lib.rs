@@ -1,6 +1,6 @@
 //! What the system under test is: its hardware, kernel, settings and drivers, as one tree.
 //!
-//! Every leaf that the system does not tell is `{"unsupported": reason}`: never absent, never a
+//! Every leaf that the system does not report is `{"unsupported": reason}`: never absent, never a
 //! zero. Nothing here names a person or an instance of a device: host names, addresses, serial
 //! numbers and user names are not read.
 

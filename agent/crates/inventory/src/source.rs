@@ -1,6 +1,6 @@
 //! Where the inventory reads: the running system, or a tree of planted files in a test.
 
-use super::leaf::{Reason, Told};
+use super::leaf::{Reason, Reported};
 use pentathlon_os::cpuid::{self, Registers};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub struct Source {
     cpuid: CpuidReader,
     /// What was read: several sections look at the same few files, and under some systems a read
     /// costs 100 us.
-    seen: RefCell<HashMap<String, Told<Rc<str>>>>,
+    seen: RefCell<HashMap<String, Reported<Rc<str>>>>,
 }
 
 impl Source {
@@ -37,7 +37,7 @@ impl Source {
     }
 
     /// Files planted under `root`, on a processor that answers CPUID as `cpuid` does. System
-    /// calls are not made for such a source: they would tell of another system.
+    /// calls are not made for such a source: they would report another system.
     pub fn planted(
         root: impl Into<PathBuf>,
         cpuid: impl Fn(u32, u32) -> Option<Registers> + 'static,
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// Asks the running system by a system call.
-    pub fn ask<T>(&self, what: &str, call: impl FnOnce() -> Told<T>) -> Told<T> {
+    pub fn ask<T>(&self, what: &str, call: impl FnOnce() -> Reported<T>) -> Reported<T> {
         if self.live {
             call()
         } else {
@@ -62,7 +62,7 @@ impl Source {
     }
 
     /// A leaf of CPUID.
-    pub fn cpuid(&self, leaf: u32, subleaf: u32) -> Told<Registers> {
+    pub fn cpuid(&self, leaf: u32, subleaf: u32) -> Reported<Registers> {
         (self.cpuid)(leaf, subleaf).ok_or_else(|| {
             Reason::new(if cfg!(target_arch = "x86_64") {
                 format!("the processor has no CPUID leaf {leaf:X}h")
@@ -72,12 +72,12 @@ impl Source {
         })
     }
 
-    /// The trimmed text of a file. An empty file tells nothing.
-    pub fn text(&self, path: &str) -> Told<Rc<str>> {
-        if let Some(told) = self.seen.borrow().get(path) {
-            return told.clone();
+    /// The trimmed text of a file. An empty file reports nothing.
+    pub fn text(&self, path: &str) -> Reported<Rc<str>> {
+        if let Some(reported) = self.seen.borrow().get(path) {
+            return reported.clone();
         }
-        let told = self.bytes(path).and_then(|bytes| {
+        let reported = self.bytes(path).and_then(|bytes| {
             // Device-tree and CPUID strings end with NUL.
             let text = String::from_utf8_lossy(&bytes);
             let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -87,24 +87,26 @@ impl Source {
                 Ok(Rc::from(text))
             }
         });
-        self.seen.borrow_mut().insert(path.to_owned(), told.clone());
-        told
+        self.seen
+            .borrow_mut()
+            .insert(path.to_owned(), reported.clone());
+        reported
     }
 
     /// The text of a file as a value of the tree.
-    pub fn string(&self, path: &str) -> Told<String> {
+    pub fn string(&self, path: &str) -> Reported<String> {
         self.text(path).map(|text| text.to_string())
     }
 
     /// The number that a file holds.
-    pub fn number<T: FromStr>(&self, path: &str) -> Told<T> {
+    pub fn number<T: FromStr>(&self, path: &str) -> Reported<T> {
         let text = self.text(path)?;
         text.parse()
             .map_err(|_| Reason::new(format!("{path} holds {}, not a number", quoted(&text))))
     }
 
     /// A file that holds 0 or 1 (also N or Y).
-    pub fn flag(&self, path: &str) -> Told<bool> {
+    pub fn flag(&self, path: &str) -> Reported<bool> {
         let text = self.text(path)?;
         match &*text {
             "0" | "N" | "n" => Ok(false),
@@ -117,7 +119,7 @@ impl Source {
     }
 
     /// The whole of a file, at most 1 MiB.
-    pub fn bytes(&self, path: &str) -> Told<Vec<u8>> {
+    pub fn bytes(&self, path: &str) -> Reported<Vec<u8>> {
         let refuse = |error: std::io::Error| refusal(path, &error);
         let mut file = self.open(path).map_err(refuse)?;
         let mut bytes = vec![0; 8 * 1024];
@@ -146,7 +148,7 @@ impl Source {
     }
 
     /// The first `length` bytes, as text, from where `start` is found in a file of at most 16 MiB.
-    pub fn find(&self, path: &str, start: &[u8], length: usize) -> Told<Option<String>> {
+    pub fn find(&self, path: &str, start: &[u8], length: usize) -> Reported<Option<String>> {
         let file = self.open(path).map_err(|error| refusal(path, &error))?;
         let mut bytes = Vec::new();
         file.take(16 << 20)
@@ -162,7 +164,7 @@ impl Source {
     }
 
     /// The names in a directory, sorted as a person would: vda2 before vda10.
-    pub fn names(&self, path: &str) -> Told<Vec<String>> {
+    pub fn names(&self, path: &str) -> Reported<Vec<String>> {
         let entries = std::fs::read_dir(self.path(path)).map_err(|error| refusal(path, &error))?;
         let mut names: Vec<String> = entries
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -172,7 +174,7 @@ impl Source {
     }
 
     /// The last part of what a symbolic link points at: the name of a driver, a bus, a device.
-    pub fn target(&self, path: &str) -> Told<String> {
+    pub fn target(&self, path: &str) -> Reported<String> {
         let target = std::fs::read_link(self.path(path)).map_err(|error| refusal(path, &error))?;
         target
             .file_name()
@@ -181,7 +183,7 @@ impl Source {
     }
 
     /// The whole of what a symbolic link points at.
-    pub fn link(&self, path: &str) -> Told<String> {
+    pub fn link(&self, path: &str) -> Reported<String> {
         std::fs::read_link(self.path(path))
             .map(|target| target.to_string_lossy().into_owned())
             .map_err(|error| refusal(path, &error))

@@ -3,8 +3,7 @@
 use super::impairments::{Fate, Impairments};
 use super::profile::Way;
 use super::queue::{Queue, HEADER};
-use super::statistics::Statistics;
-use serde_json::{json, Value};
+use super::statistics::{QueueUse, Statistics, WayUse};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -125,12 +124,15 @@ impl<F> Direction<F> {
         self.cut = cut;
     }
 
-    pub fn event(&self) -> Value {
+    pub fn used(&self) -> WayUse {
         let (frames, bytes) = self.line.waiting();
-        self.statistics.event(json!({
-            "high_bytes": self.line.high_bytes, "high_frames": self.line.high_frames,
-            "frames": frames, "bytes": bytes, "on_the_way": self.on_the_way.len(),
-        }))
+        self.statistics.used(QueueUse {
+            high_bytes: self.line.high_bytes,
+            high_frames: self.line.high_frames,
+            frames,
+            bytes,
+            on_the_way: self.on_the_way.len() as u64,
+        })
     }
 }
 

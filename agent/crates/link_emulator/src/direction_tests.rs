@@ -1,5 +1,5 @@
 use super::*;
-use serde_json::json;
+use serde_json::{json, Value};
 
 const MS: u64 = 1_000_000;
 
@@ -46,7 +46,7 @@ fn a_burst_comes_out_at_the_rate_and_the_rest_is_dropped() {
     let expected: Vec<_> = (0..9).map(|n| ((n as u64 + 1 + 10) * MS, n)).collect();
     assert_eq!(found, expected);
     assert_eq!(direction.statistics.drops.queue, 11);
-    assert_eq!(direction.event()["queue"]["high_bytes"], 1000);
+    assert_eq!(direction.used().queue.high_bytes, 1000);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn the_delay_holds_many_frames_at_once() {
     }
     assert_eq!(found.len(), 40);
     // Ten whole ones, and the one that is being put on the line.
-    assert_eq!(direction.event()["queue"]["on_the_way"], 11);
+    assert_eq!(direction.used().queue.on_the_way, 11);
     for (number, &at) in late.iter().enumerate() {
         direction.offer(at, 125, early.len() + number);
     }

@@ -7,14 +7,14 @@
 use super::direction::{Direction, Due};
 use super::profile::Way;
 use super::queue::HEADER;
+use super::statistics::WayUse;
 
 use pentathlon_os::packet::FrameSocket;
 use pentathlon_os::ring::{Frame, Ring};
 use pentathlon_os::time::{monotonic_ns, realtime_ns, thread_cpu_ns};
 use pentathlon_os::{interface, mmsg, namespace, timer_slack, wait};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{json, Value};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use std::time::Duration;
 const SLOTS: usize = 8192;
 /// Frames that are taken from a ring before what is due is sent.
 const HANDFUL: usize = 64;
-/// How often a thread with nothing to do looks whether it has been told something.
+/// How often a thread with nothing to do looks for a command.
 const IDLE_NS: u64 = 10_000_000;
 /// How long after a frame a thread that spins without rest still does: other links are in use while
 /// nothing comes here.
@@ -55,7 +55,7 @@ pub struct Request {
     pub lead_ns: u64,
 }
 
-/// What a line that is in use can be told or asked.
+/// What a line that is in use accepts as commands and queries.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -64,7 +64,23 @@ pub enum Order {
     Statistics,
 }
 
-pub type Letter = (Order, Sender<Value>);
+pub type Letter = (Order, Sender<Line>);
+
+/// The statistics of a link since it was opened.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Line {
+    /// From the first interface to the second, and back.
+    pub ways: [WayUse; 2],
+    pub elapsed_ns: u64,
+    /// CPU time of the thread that carries the frames.
+    pub cpu_ns: u64,
+    /// How often it slept.
+    pub sleeps: u64,
+    /// How often the system's clock was set.
+    pub clock_set: u64,
+    /// Interfaces that were removed.
+    pub gone: Vec<String>,
+}
 
 struct End {
     name: String,
@@ -115,7 +131,7 @@ impl Forwarder {
     }
 
     /// Moves frames until `over`; gives the statistics.
-    pub fn run(mut self, over: &AtomicBool, letters: &Receiver<Letter>) -> Result<Value, String> {
+    pub fn run(mut self, over: &AtomicBool, letters: &Receiver<Letter>) -> Result<Line, String> {
         timer_slack::set(1).ok();
         while !over.load(Ordering::Relaxed) {
             while let Ok((order, answer)) = letters.try_recv() {
@@ -124,10 +140,10 @@ impl Forwarder {
             }
             self.round().map_err(|e| format!("the line stopped: {e}"))?;
         }
-        Ok(self.event())
+        Ok(self.used())
     }
 
-    fn obey(&mut self, order: Order) -> Value {
+    fn obey(&mut self, order: Order) -> Line {
         match order {
             Order::Statistics => {}
             Order::Cut | Order::Mend => {
@@ -135,7 +151,7 @@ impl Forwarder {
                 self.directions.iter_mut().for_each(|way| way.cut(cut));
             }
         }
-        self.event()
+        self.used()
     }
 
     fn now(&self) -> u64 {
@@ -279,25 +295,19 @@ impl Forwarder {
         Ok(())
     }
 
-    fn event(&mut self) -> Value {
-        let ways: Vec<Value> = self
-            .directions
-            .iter_mut()
-            .zip(&self.ends)
-            .map(|(way, end)| {
-                way.statistics.drops.ring += end.ring.lost().unwrap_or(0);
-                way.event()
-            })
-            .collect();
-        let gone: Vec<&str> = self
-            .ends
-            .iter()
-            .filter_map(|end| end.gone().then_some(end.name.as_str()))
-            .collect();
-        json!({
-            "event": "line", "ways": ways, "elapsed_ns": self.now(), "cpu_ns": thread_cpu_ns(),
-            "sleeps": self.sleeps, "clock_set": self.clock_set, "gone": gone,
-        })
+    fn used(&mut self) -> Line {
+        for (way, end) in self.directions.iter_mut().zip(&self.ends) {
+            way.statistics.drops.ring += end.ring.lost().unwrap_or(0);
+        }
+        let gone = self.ends.iter().filter(|end| end.gone());
+        Line {
+            ways: self.directions.each_ref().map(Direction::used),
+            elapsed_ns: self.now(),
+            cpu_ns: thread_cpu_ns(),
+            sleeps: self.sleeps,
+            clock_set: self.clock_set,
+            gone: gone.map(|end| end.name.clone()).collect(),
+        }
     }
 }
 
@@ -306,12 +316,12 @@ impl End {
     /// until then nothing comes.
     fn forgive(&self) -> io::Result<()> {
         if !self.ring.ready() {
-            self.ring.mishap()?;
+            self.ring.error()?;
         }
         Ok(())
     }
 
-    /// Whether the interface was removed. A mishap does not tell: an interface that is removed is
+    /// Whether the interface was removed. An error does not report it: an interface that is removed is
     /// taken down first, and only that is reported, at a moment when it is still there.
     fn gone(&self) -> bool {
         self.ring.bound().is_ok_and(|bound| !bound)

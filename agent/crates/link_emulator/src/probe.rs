@@ -1,14 +1,13 @@
 //! Probes: small datagrams by which the experimenter finds out what a line does to packets.
 //!
-//! Both ends run the same work on a pair of connected sockets: it sends what it is told to, writes
+//! Both ends run the same work on a pair of connected sockets: it sends what it is requested to, writes
 //! down when each of the other's probes came by the kernel's own time, and sends those back that
 //! ask for it.
 
 use pentathlon_os::time::{monotonic_ns, realtime_ns};
 use pentathlon_os::{socket, stamp, timer_slack, wait};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::{json, Value};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsFd;
@@ -32,7 +31,7 @@ const BUFFER: usize = 32 << 20;
 pub struct Request {
     pub local: SocketAddr,
     pub peer: SocketAddr,
-    /// A number that tells this session's probes from other packets.
+    /// A number that distinguishes this session's probes from other packets.
     pub mark: u64,
     #[serde(default)]
     pub send: Option<Send>,
@@ -67,6 +66,22 @@ pub struct Probe {
     /// Sequence, time of sending on the sender's clock, time of arrival on this one's.
     came: Vec<(u64, u64, u64)>,
     answers: Vec<(u64, u64, u64)>,
+}
+
+/// What probes found out.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Probed {
+    pub sent: u64,
+    pub refused: u64,
+    pub foreign: u64,
+    pub unstamped: u64,
+    /// How late probes left: the latest of all.
+    pub latest_ns: u64,
+    /// Sequence, time of sending on the sender's clock, time of arrival on this one's, ns.
+    pub came: Vec<(u64, u64, u64)>,
+    /// The same of those that came back.
+    pub answers: Vec<(u64, u64, u64)>,
 }
 
 impl Probe {
@@ -108,15 +123,19 @@ impl Probe {
     }
 
     /// Sends and receives until `over`.
-    pub fn run(mut self, over: &AtomicBool) -> Result<Value, String> {
+    pub fn run(mut self, over: &AtomicBool) -> Result<Probed, String> {
         timer_slack::set(1).ok();
         self.work(over)
             .map_err(|e| format!("probing ended early: {e}"))?;
-        Ok(json!({
-            "sent": self.sent, "refused": self.refused, "foreign": self.foreign,
-            "unstamped": self.unstamped, "latest_ns": self.latest_ns,
-            "came": self.came, "answers": self.answers,
-        }))
+        Ok(Probed {
+            sent: self.sent,
+            refused: self.refused,
+            foreign: self.foreign,
+            unstamped: self.unstamped,
+            latest_ns: self.latest_ns,
+            came: self.came,
+            answers: self.answers,
+        })
     }
 
     fn work(&mut self, over: &AtomicBool) -> io::Result<()> {

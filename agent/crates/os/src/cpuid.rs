@@ -1,4 +1,4 @@
-//! The x86 instruction CPUID, which tells of the processor even where the system does not
+//! The x86 instruction CPUID, which reports the processor even where the system does not
 //! (Intel SDM vol. 2A, "CPUID"; AMD APM vol. 3, appendix E).
 
 /// EAX, EBX, ECX and EDX of a leaf.
@@ -9,7 +9,7 @@ pub type Registers = [u32; 4];
 pub fn read(leaf: u32, subleaf: u32) -> Option<Registers> {
     use std::arch::x86_64::__cpuid_count;
     // SAFETY: every x86-64 processor has CPUID. Leaf 0 of each range (basic, hypervisor,
-    // extended) tells the last leaf of that range. The call became safe in later compilers.
+    // extended) reports the last leaf of that range. The call became safe in later compilers.
     #[allow(unused_unsafe)]
     let ask = |leaf, subleaf| unsafe { __cpuid_count(leaf, subleaf) };
     let range = leaf & 0xC000_0000;

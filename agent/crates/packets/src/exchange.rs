@@ -157,22 +157,22 @@ impl Asker {
     /// path that has not answered yet is waited for.
     pub fn row(&mut self) -> io::Result<()> {
         let start = self.timer.now_ns();
-        let (mut asked, before) = (0, self.answers);
+        let (mut requested, before) = (0, self.answers);
         loop {
             let spent = self.timer.now_ns() - start;
             let answered = self.answers > before;
-            if asked >= ROW && answered || spent > if answered { ROW_NS } else { PATIENCE_NS } {
+            if requested >= ROW && answered || spent > if answered { ROW_NS } else { PATIENCE_NS } {
                 break;
             }
             // The last one lets the other side sleep again.
-            self.question(asked % 2 == 0 && asked + 1 < ROW)?;
-            asked += 1;
+            self.question(requested % 2 == 0 && requested + 1 < ROW)?;
+            requested += 1;
         }
         self.socket.set_nonblocking(false)
     }
 
     /// Announces flows that take `length_ns` all together: when they begin, and whether who answers
-    /// knows. One that has heard of a time which was then put off is told of the new one.
+    /// knows. One that has heard of a time which was then put off gets the new one.
     pub fn announce(&mut self, length_ns: u64) -> io::Result<(u64, bool)> {
         self.socket.set_nonblocking(false)?;
         let mut start_ns = 0;
@@ -227,9 +227,9 @@ impl Asker {
     /// Asks until `over`, every [`PERIOD`].
     pub fn run(&mut self, over: &AtomicBool) -> io::Result<()> {
         while !over.load(Ordering::Relaxed) {
-            let asked = self.timer.now_ns();
+            let requested = self.timer.now_ns();
             self.question(false)?;
-            let spent = Duration::from_nanos(self.timer.now_ns() - asked);
+            let spent = Duration::from_nanos(self.timer.now_ns() - requested);
             std::thread::sleep(PERIOD.saturating_sub(spent));
         }
         Ok(())
@@ -245,8 +245,8 @@ impl Asker {
         let (sequence, mut bytes) = (self.sequence, [0; 2 * LENGTH]);
         self.sequence += 1;
         self.socket.set_nonblocking(awake)?;
-        let asked = self.timer.now_ns();
-        let question = message(self.id, sequence, Kind::Question, awake, [asked, 0, 0]);
+        let requested = self.timer.now_ns();
+        let question = message(self.id, sequence, Kind::Question, awake, [requested, 0, 0]);
         if self.socket.send(&question).is_err() {
             // Nobody there yet: the address, or who answers.
             std::thread::sleep(Duration::from_millis(1));
@@ -272,7 +272,7 @@ impl Asker {
                 Err(error) => return Err(error),
             }
             // An answer that is late by a period is not waited for.
-            if self.timer.now_ns() - asked > PERIOD.as_nanos() as u64 {
+            if self.timer.now_ns() - requested > PERIOD.as_nanos() as u64 {
                 return Ok(());
             }
         }
@@ -306,9 +306,9 @@ mod tests {
             let mut asker = Asker::open(7, peer, &timer, recorder).unwrap();
             asker.row().unwrap();
             asker.row().unwrap();
-            let asked = asker.sequence;
+            let requested = asker.sequence;
             let answers = asker.finish();
-            assert!(answers > 0 && answers <= asked);
+            assert!(answers > 0 && answers <= requested);
             over.store(true, Ordering::Relaxed);
             let bytes = writer.join().unwrap();
             assert!(bytes >= 32 * answers);
@@ -329,12 +329,12 @@ mod tests {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let peer = socket.local_addr().unwrap();
         let over = AtomicBool::new(false);
-        let told = std::sync::Mutex::new(Vec::new());
+        let reported = std::sync::Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             let answering = scope.spawn(|| {
                 // The first announcement is lost.
                 socket.recv(&mut [0; LENGTH]).unwrap();
-                let plan = |start, end| told.lock().unwrap().push((start, end));
+                let plan = |start, end| reported.lock().unwrap().push((start, end));
                 answer(7, &socket, &timer, &over, plan).unwrap();
             });
             let mut asker = Asker::open(7, peer, &timer, recorder).unwrap();
@@ -344,7 +344,7 @@ mod tests {
             over.store(true, Ordering::Relaxed);
             answering.join().unwrap();
             // One clock for both: a message arrives when it was sent, or later.
-            let (from, to) = *told.lock().unwrap().last().unwrap();
+            let (from, to) = *reported.lock().unwrap().last().unwrap();
             assert!(from >= start_ns && to - from == 3_000_000);
         });
         writer.join().unwrap();

@@ -16,18 +16,18 @@ const OF_DATAGRAMS: [&str; 2] = ["rx-udp-gro-forwarding", "rx-gro-list"];
 /// Merging by the driver.
 const DRIVER: &str = "rx-lro";
 
-/// Why packets of a flow can be merged, as one sentence; none if they are not, or nobody tells. The
+/// Why packets of a flow can be merged, as one sentence; none if they are not, or nobody reports. The
 /// receiver must be open: a program at the interface switches features.
 pub fn reason(flow: &ReceiveFlow) -> Option<String> {
     if flow.protocol != Protocol::Udp {
         return None;
     }
-    let told = || -> io::Result<_> {
+    let reported = || -> io::Result<_> {
         let name = link::name(interface_of(flow.address)?)?;
         let features = Ethtool::open()?.features(&name)?;
         Ok((name, features))
     };
-    let (name, features) = told().ok()?;
+    let (name, features) = reported().ok()?;
     let feature = merging(&features, flow.reader)?;
     Some(format!(
         "{name} can merge packets before their time of arrival is taken ({feature} is on), so the \
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn datagrams_are_merged_where_a_feature_says_so() {
+    fn datagrams_are_merged_where_a_feature_states_so() {
         let of = |on: &[&str], reader| {
             let known = [KERNEL, "rx-udp-gro-forwarding", "rx-gro-list", DRIVER];
             let features = known.map(|name| (name.to_owned(), on.contains(&name)));

@@ -33,7 +33,7 @@ pub const HEADER: usize = 32;
 /// Bytes of the compact header, which are the smallest packet.
 pub const COMPACT: usize = 18;
 
-/// Sequences and flows that the compact header can tell apart.
+/// Sequences and flows that the compact header can distinguish.
 pub const COMPACT_SEQUENCES: u64 = 1 << 40;
 pub const COMPACT_FLOWS: u32 = 1 << 16;
 
@@ -46,7 +46,7 @@ const COMPACT_MARK: u8 = 0x80;
 /// The longest packet: what a UDP datagram over IPv4 can hold.
 pub const LONGEST: usize = 65_507;
 
-/// Flows that one session can tell apart.
+/// Flows that one session can distinguish.
 pub const FLOWS: u32 = 1 << 24;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_and_flows_are_told_apart() {
+    fn sessions_and_flows_are_distinguished() {
         let (mine, yours) = (Id::new(1, 5), Id::new(2, 5));
         assert!(!mine.same_session(yours));
         assert!(mine.same_session(Id::new(1, 6)));

@@ -1,5 +1,5 @@
 //! The transmit backend `pktgen`: the kernel's own generator (kernel documentation, networking/pktgen), where
-//! its module is loaded. Its packets carry its own header, and it keeps no record of each: it tells
+//! its module is loaded. Its packets carry its own header, and it keeps no record of each: it reports
 //! how many it sent, and from when to when.
 
 /// Begins every packet of the generator, then come 4 bytes of its sequence and 8 of a time.
@@ -108,10 +108,11 @@ mod generator {
             let run = Run::prepare(self, count, gap_ns.round() as u64)?;
             timer.wait_until(start_ns.saturating_sub(LEAD_NS));
             let longest = end_ns - start_ns + 2 * LEAD_NS;
-            let told = run.go(longest)?;
-            let began = told.started_ns.wrapping_sub(clock_offset(timer));
-            let each = (told.stopped_ns - told.started_ns) as f64 / told.packets.max(1) as f64;
-            for sequence in 0..told.packets {
+            let report = run.go(longest)?;
+            let began = report.started_ns.wrapping_sub(clock_offset(timer));
+            let each =
+                (report.stopped_ns - report.started_ns) as f64 / report.packets.max(1) as f64;
+            for sequence in 0..report.packets {
                 let left = (sequence as f64 * each) as u64;
                 let planned = match unpaced {
                     true => left,
@@ -121,18 +122,18 @@ mod generator {
                 recorder.record_in_time(sequence, began + planned, late, self.length as u16);
             }
             Ok(Sent {
-                packets: told.packets,
+                packets: report.packets,
                 planned: (!unpaced).then_some(dues.len() as u64),
-                bytes: told.packets * self.length as u64,
-                refused: told.errors,
+                bytes: report.packets * self.length as u64,
+                refused: report.errors,
                 first_ns: began,
-                last_ns: began + (told.stopped_ns - told.started_ns),
+                last_ns: began + (report.stopped_ns - report.started_ns),
                 lost_records: recorder.finish(),
                 ..Sent::default()
             })
         }
 
-        /// What the generator is told of the flow; `count` 0: without end.
+        /// The parameters of the flow for the generator; `count` 0: without end.
         fn orders(&self, count: u64, gap_ns: u64) -> Vec<String> {
             let ends = &self.link.ends;
             let (six, headers) = if ends.source.is_ipv4() {
@@ -188,15 +189,15 @@ mod generator {
                 interface: Path::new(PLACE).join(&tx.name),
                 thread,
             };
-            tell(&run.thread, &format!("add_device {}", tx.name))?;
+            write_control(&run.thread, &format!("add_device {}", tx.name))?;
             for order in tx.orders(count, gap_ns) {
-                tell(&run.interface, &order)?;
+                write_control(&run.interface, &order)?;
             }
             Ok(run)
         }
 
         /// Sends until the count is full, but no longer than `longest_ns`.
-        fn go(&self, longest_ns: u64) -> io::Result<Told> {
+        fn go(&self, longest_ns: u64) -> io::Result<Report> {
             let control = Path::new(PLACE).join("pgctrl");
             let over = std::sync::Mutex::new(false);
             let ended = std::sync::Condvar::new();
@@ -208,16 +209,16 @@ mod generator {
                         .wait_timeout_while(guard, longest, |over| !*over)
                         .expect("nobody panics with it");
                     if !*guard {
-                        tell(&control, "stop").ok();
+                        write_control(&control, "stop").ok();
                     }
                 });
-                let outcome = tell(&control, "start");
+                let outcome = write_control(&control, "start");
                 *over.lock().expect("nobody panics with it") = true;
                 ended.notify_all();
                 outcome
             })?;
             let text = std::fs::read_to_string(&self.interface)?;
-            told(&text).ok_or_else(|| {
+            report(&text).ok_or_else(|| {
                 let line = text.lines().last().unwrap_or("nothing");
                 io::Error::other(format!("the generator says: {line}"))
             })
@@ -226,38 +227,38 @@ mod generator {
 
     impl Drop for Run {
         fn drop(&mut self) {
-            tell(&self.thread, "rem_device_all").ok();
+            write_control(&self.thread, "rem_device_all").ok();
         }
     }
 
     /// The kernel takes the last character off, so that it must be the end of the line.
-    fn tell(file: &Path, order: &str) -> io::Result<()> {
+    fn write_control(file: &Path, order: &str) -> io::Result<()> {
         std::fs::write(file, format!("{order}\n"))
             .map_err(|e| unsupported(format!("the generator refuses '{order}': {e}")))
     }
 
     /// What the generator says at its end; times by CLOCK_MONOTONIC.
     #[derive(Debug, PartialEq, Eq)]
-    struct Told {
+    struct Report {
         packets: u64,
         errors: u64,
         started_ns: u64,
         stopped_ns: u64,
     }
 
-    fn told(text: &str) -> Option<Told> {
+    fn report(text: &str) -> Option<Report> {
         let number = |name: &str| -> Option<u64> {
             let rest = text.split_once(name)?.1.trim_start();
             let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
             digits.parse().ok()
         };
-        let said = Told {
+        let parsed = Report {
             packets: number("pkts-sofar:")?,
             errors: number("errors:")?,
             started_ns: number("started:")? * 1000,
             stopped_ns: number("stopped:")? * 1000,
         };
-        (said.stopped_ns >= said.started_ns).then_some(said)
+        (parsed.stopped_ns >= parsed.started_ns).then_some(parsed)
     }
 
     #[cfg(test)]
@@ -273,16 +274,16 @@ mod generator {
             \x20 9999pps 8Mb/sec (8479152bps) errors: 3\n";
 
         #[test]
-        fn what_the_generator_says_is_understood() {
-            let expected = Told {
+        fn what_the_generator_reports_is_understood() {
+            let expected = Report {
                 packets: 1000,
                 errors: 3,
                 started_ns: 48_313_011_000,
                 stopped_ns: 48_413_015_000,
             };
-            assert_eq!(told(END), Some(expected));
-            assert_eq!(told("Result: Idle\n"), None);
-            assert_eq!(told(&END.replace("48413015", "1")), None);
+            assert_eq!(report(END), Some(expected));
+            assert_eq!(report("Result: Idle\n"), None);
+            assert_eq!(report(&END.replace("48413015", "1")), None);
         }
     }
 }
@@ -292,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_packets_are_told_from_all_others() {
+    fn its_packets_are_distinguished_from_all_others() {
         let mut packet = [0; 64];
         packet[..8].copy_from_slice(&[0xbe, 0x9b, 0xe9, 0x55, 0, 0, 1, 1]);
         assert_eq!(sequence(&packet), Some(256));

@@ -10,6 +10,7 @@ use super::records::Recorder;
 use super::rx::Rx;
 use super::stream::Messages;
 use super::{pktgen, transport, Timer};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -20,14 +21,15 @@ use std::time::Duration;
 pub(super) const PATIENCE: Duration = Duration::from_millis(20);
 
 /// What a receiver got, in counts; the records hold the rest.
-#[derive(Debug, Default, Clone, Serialize)]
+#[derive(Debug, Default, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "ReceivedCounts")]
 pub struct Received {
     pub packets: u64,
     /// Bytes of payload.
     pub bytes: u64,
     /// Packets of others at this port, or damaged ones: counted and dropped.
     pub foreign: u64,
-    /// Packets whose length is not the one that their header tells.
+    /// Packets whose length is not the one that their header states.
     pub truncated: u64,
     pub first_ns: u64,
     pub last_ns: u64,

@@ -298,7 +298,7 @@ fn rest(descriptor: BorrowedFd<'_>, spinning: bool) -> io::Result<()> {
     poll::wait(descriptor, Ready::Read, PATIENCE).map(|_| ())
 }
 
-/// Whether a packet goes to an address; none if it is too short to tell.
+/// Whether a packet goes to an address; none if it is too short to decide.
 fn destination(network: &[u8], own: IpAddr) -> Option<bool> {
     Some(match own {
         IpAddr::V4(own) => network.get(16..20)? == own.octets(),
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_is_as_long_as_udp_says() {
+    fn a_payload_is_as_long_as_udp_states() {
         let mut network = vec![0; 28 + 20];
         network[24..26].copy_from_slice(&(8 + 12_u16).to_be_bytes());
         assert_eq!(payload(&network, 28).unwrap().len(), 12);

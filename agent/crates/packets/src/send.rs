@@ -8,11 +8,13 @@ use super::packet::{Id, LONGEST};
 use super::records::Recorder;
 use super::tx::Tx;
 use super::Timer;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, ErrorKind};
 
 /// What a sender did, in counts; the records hold the rest.
-#[derive(Debug, Default, Clone, Serialize)]
+#[derive(Debug, Default, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "SentCounts")]
 pub struct Sent {
     pub packets: u64,
     /// Packets that were due before the flow's end; none where it has no schedule.

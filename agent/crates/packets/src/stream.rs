@@ -1,4 +1,4 @@
-//! Finds the messages in a stream of bytes: each begins with a header that tells its length.
+//! Finds the messages in a stream of bytes: each begins with a header that states its length.
 
 use super::packet::{Header, HEADER};
 

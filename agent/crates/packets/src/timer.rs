@@ -2,7 +2,7 @@
 //!
 //! It never steps: neither midnight nor a correction of the system's time touches it. Two hosts'
 //! timers have nothing in common, unless both count the same machine's counter; the four-timestamp
-//! exchange tells how they differ.
+//! exchange reports how they differ.
 
 use pentathlon_harness::clock::Clock;
 use pentathlon_protocol::Calibration;

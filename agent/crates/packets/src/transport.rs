@@ -129,9 +129,9 @@ mod tests {
         for protocol in [Protocol::Sctp, Protocol::Dccp] {
             if let Err(error) = socket(protocol, address) {
                 assert_eq!(error.kind(), io::ErrorKind::Unsupported);
-                let told = error.to_string();
+                let reported = error.to_string();
                 let start = format!("the kernel has no {}: ", protocol.name());
-                assert!(told.starts_with(&start), "{told}");
+                assert!(reported.starts_with(&start), "{reported}");
             }
         }
         assert!(socket(Protocol::Udp, address).is_ok());

@@ -32,7 +32,7 @@ impl From<&str> for CaseValue {
     }
 }
 
-/// The factors that tell one metric of a workload from another, in the catalog's order.
+/// The factors that distinguish one metric of a workload from another, in the catalog's order.
 #[derive(Debug, Clone, Default, PartialEq, JsonSchema)]
 pub struct Case(
     #[schemars(with = "BTreeMap<String, CaseValue>")] pub Vec<(&'static str, CaseValue)>,

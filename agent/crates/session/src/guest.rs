@@ -68,8 +68,8 @@ fn take_port(list: &str) -> io::Result<()> {
 /// The device of the port with that name, as sysfs lists it.
 fn port_device(class: &Path, name: &str) -> Option<std::ffi::OsString> {
     std::fs::read_dir(class).ok()?.flatten().find_map(|entry| {
-        let told = std::fs::read_to_string(entry.path().join("name")).ok()?;
-        (told.trim() == name).then(|| entry.file_name())
+        let reported = std::fs::read_to_string(entry.path().join("name")).ok()?;
+        (reported.trim() == name).then(|| entry.file_name())
     })
 }
 

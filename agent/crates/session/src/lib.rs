@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
 
-/// What the supervisor tells a worker process, on its standard input.
+/// What the supervisor sends to a worker process, on its standard input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Assignment {
     /// Sources of the program that gives it: the worker may be another program.
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_document_and_a_wrong_one_are_told_apart() {
+    fn a_cut_document_and_a_wrong_one_are_distinguished() {
         let cut = read_document::<Value>(&b"{\"a\": "[..]).unwrap_err();
         assert!(cut.contains("ended before"), "{cut}");
         let wrong = read_document::<Value>(&b"{\"a\" 1}\n"[..]).unwrap_err();

@@ -22,7 +22,7 @@ const WRITABLE_TAG: &str = "writable";
 const AGENT: &str = "/run/pentathlon-agent";
 
 /// What a shell would look through, and where programs may write what they need for a while; a
-/// kernel tells process 1 neither.
+/// kernel reports process 1 neither.
 const ENVIRONMENT: [(&str, &str); 2] = [
     (
         "PATH",

@@ -1,4 +1,4 @@
-//! Applies the request's CPUs, scheduling policy and nice value, and tells what is in force.
+//! Applies the request's CPUs, scheduling policy and nice value, and reports what is in force.
 
 use pentathlon_harness::measure::Failure;
 use pentathlon_os::placement as sys;

@@ -29,7 +29,7 @@ pub fn serve() -> i32 {
                 samples: 0,
                 errors: 0,
             };
-            // A reader that went away ends the session; there is nobody left to tell.
+            // A reader that went away ends the session; there is nobody left to report to.
             i32::from(session.run(&request).is_err())
         }
         Err(reason) => {

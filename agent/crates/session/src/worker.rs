@@ -109,6 +109,6 @@ fn run(
 }
 
 fn kind_and_reason(failure: Failure) -> (ErrorKind, String) {
-    let (kind, reason) = failure.told();
+    let (kind, reason) = failure.kind_and_reason();
     (kind, reason.into())
 }

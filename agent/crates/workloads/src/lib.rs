@@ -91,7 +91,7 @@ mod tests {
     /// The disk and the scheduler have nothing else, and these of `process` wait for another thread or make
     /// a process; what computes or calls the kernel alone keeps the counters.
     #[test]
-    fn work_that_switches_says_so_and_no_other() {
+    fn work_that_switches_reports_it_and_no_other() {
         let switching: Vec<&str> = all()
             .into_iter()
             .filter(|workload| workload.switches())

@@ -36,9 +36,9 @@ pub fn factor() -> Factor {
 
 /// The levels that were asked for.
 pub fn chosen(context: &Context<'_>) -> Vec<Level> {
-    let asked = context.parameters.texts("opt_levels");
+    let requested = context.parameters.texts("opt_levels");
     levels()
         .into_iter()
-        .filter(|level| asked.contains(&level.name))
+        .filter(|level| requested.contains(&level.name))
         .collect()
 }

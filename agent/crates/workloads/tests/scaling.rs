@@ -27,7 +27,7 @@ fn cpu_ns(work: impl FnOnce()) -> u64 {
     now() - before
 }
 
-/// How much longer four times the work takes, or why that cannot be told. Of several readings of
+/// How much longer four times the work takes, or why that cannot be determined. Of several readings of
 /// each in turn the least, because a neighbour on the same core slows single ones down.
 fn growth(work: &mut impl FnMut(u64)) -> Result<f64, String> {
     let mut count = 1;

@@ -89,7 +89,7 @@ fn composed(connection: &RustConnection, screen: usize) -> Result<(), Failure> {
             .atom;
         Ok(connection.get_selection_owner(atom)?.reply()?.owner)
     };
-    match owner().map_err(failed("the display does not tell who composes"))? {
+    match owner().map_err(failed("the display does not report who composes"))? {
         x11rb::NONE => Err(Failure::Unsupported(
             "no compositing manager runs on the X11 display, so windows are not blended".into(),
         )),

@@ -7,7 +7,7 @@ use wgpu::rwh::{DisplayHandle, HandleError, HasDisplayHandle, HasWindowHandle, W
 /// There is none.
 pub enum Window {}
 
-/// What a driver is told of a window.
+/// What a driver is given of a window.
 #[derive(Clone, Debug)]
 pub enum Handle {}
 

@@ -19,7 +19,7 @@ pub struct Window {
     height: u16,
 }
 
-/// What a driver is told of a window; the window stays open as long as somebody has one.
+/// What a driver is given of a window; the window stays open as long as somebody has one.
 pub type Handle = Arc<Shown>;
 
 fn failed(what: &'static str) -> impl Fn(ReplyOrIdError) -> Failure {
@@ -38,7 +38,7 @@ impl Window {
         let unsupported = |reason: String| Failure::Unsupported(reason);
         x11rb::xcb_ffi::load_libxcb()
             .map_err(|error| unsupported(format!("libxcb cannot be loaded: {error}")))?;
-        // The first screen: the drivers are not told of another one.
+        // The first screen: the drivers do not use another one.
         let (connection, _) = XCBConnection::connect(None)
             .map_err(|error| unsupported(format!("no X11 display can be opened: {error}")))?;
         let setup = connection.setup();
@@ -103,8 +103,8 @@ impl Window {
         let read = || -> Result<Vec<u8>, ReplyOrIdError> {
             let Shown { connection, window } = &*self.handle;
             let format = ImageFormat::Z_PIXMAP;
-            let asked = connection.get_image(format, *window, 0, 0, width, height, !0)?;
-            Ok(asked.reply()?.data)
+            let requested = connection.get_image(format, *window, 0, 0, width, height, !0)?;
+            Ok(requested.reply()?.data)
         };
         let data = read().map_err(failed("the window cannot be looked at"))?;
         let (width, height) = (u32::from(width), u32::from(height));

@@ -8,10 +8,10 @@ pub use none::Captures;
 
 #[cfg(target_os = "linux")]
 mod real {
+    use crate::endpoint::answer::Answer;
     use crate::endpoint::trial::File;
     use pentathlon_os::interface;
     use pentathlon_packets::capture::Capture;
-    use serde_json::{json, Value};
     use std::collections::HashMap;
     use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ mod real {
         }
 
         /// Captures an interface from now on; the `capturing` event.
-        pub fn start(&mut self, trial: &str, name: &str) -> Result<Value, String> {
+        pub fn start(&mut self, trial: &str, name: &str) -> Result<Answer, String> {
             if self.running.contains_key(trial) {
                 return Err(format!("the trial '{trial}' is being captured already"));
             }
@@ -46,36 +46,41 @@ mod real {
             let capture = Capture::start(index, name, &path)
                 .map_err(|e| format!("the interface {name} cannot be captured: {e}"))?;
             self.running.insert(trial.to_owned(), capture);
-            Ok(json!({"event": "capturing", "trial": trial, "interface": name}))
+            Ok(Answer::Capturing {
+                trial: trial.to_owned(),
+                interface: name.to_owned(),
+            })
         }
 
         /// Ends a capture; the `captured` event, and its file.
-        pub fn stop(&mut self, trial: &str) -> Result<(Value, File), String> {
+        pub fn stop(&mut self, trial: &str) -> Result<(Answer, File), String> {
             let capture = self
                 .running
                 .remove(trial)
                 .ok_or_else(|| format!("the trial '{trial}' is not being captured"))?;
-            let (captured, path) = capture
+            let (counts, path) = capture
                 .stop()
                 .map_err(|e| format!("the capture of the trial '{trial}' failed: {e}"))?;
-            let mut event = json!({"event": "captured", "trial": trial});
-            event["frames"] = captured.frames.into();
-            event["bytes"] = captured.bytes.into();
-            event["dropped"] = captured.dropped.into();
+            let captured = Answer::Captured {
+                trial: trial.to_owned(),
+                frames: counts.frames,
+                bytes: counts.bytes,
+                dropped: counts.dropped,
+            };
             let file = File {
                 flow: 0,
                 kind: "capture",
                 path,
             };
-            Ok((event, file))
+            Ok((captured, file))
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod none {
+    use crate::endpoint::answer::Answer;
     use crate::endpoint::trial::File;
-    use serde_json::Value;
     use std::path::PathBuf;
 
     /// Packet sockets are Linux's.
@@ -86,11 +91,11 @@ mod none {
             Self
         }
 
-        pub fn start(&mut self, _: &str, _: &str) -> Result<Value, String> {
+        pub fn start(&mut self, _: &str, _: &str) -> Result<Answer, String> {
             Err("this agent captures frames on Linux only".into())
         }
 
-        pub fn stop(&mut self, trial: &str) -> Result<(Value, File), String> {
+        pub fn stop(&mut self, trial: &str) -> Result<(Answer, File), String> {
             Err(format!("the trial '{trial}' is not being captured"))
         }
     }

@@ -1,12 +1,12 @@
 //! Sets a guest's clock in the middle of a run, as people and time services do. Nothing of a test
 //! between hosts may change by it.
 
-use serde_json::Value;
+use super::answer::Answer;
 
 /// Sets the clock after `after_ms`, from a thread of its own. Only in a guest that is this agent's
 /// own: never the clock of a machine that somebody uses.
 #[cfg(target_os = "linux")]
-pub fn set(after_ms: u64, to_ns: u64) -> Result<Value, String> {
+pub fn set(after_ms: u64, to_ns: u64) -> Result<Answer, String> {
     if !is_own_guest() {
         return Err("only the clock of a guest that the agent has booted may be set".into());
     }
@@ -14,11 +14,11 @@ pub fn set(after_ms: u64, to_ns: u64) -> Result<Value, String> {
         std::thread::sleep(std::time::Duration::from_millis(after_ms));
         pentathlon_os::guest::set_clock(to_ns).ok();
     });
-    Ok(serde_json::json!({"event": "clock", "after_ms": after_ms, "to_ns": to_ns}))
+    Ok(Answer::Clock { after_ms, to_ns })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn set(_: u64, _: u64) -> Result<Value, String> {
+pub fn set(_: u64, _: u64) -> Result<Answer, String> {
     Err("clocks are set in guests with Linux only".into())
 }
 

@@ -1,4 +1,4 @@
-//! What an endpoint can be told.
+//! The commands that an endpoint accepts.
 
 use super::jobs::{Order, Work};
 use super::program::Program;

@@ -1,8 +1,10 @@
 //! What a trial cost its host: CPU time of the whole system by kind and CPU, and of the agent.
 
-use serde_json::{json, Value};
+use super::answer::Rows;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// A reading of the host's counters; `null` where the system does not tell.
+/// A reading of the host's counters; `null` where the system does not report.
 pub struct Reading {
     stat: Option<String>,
     softirqs: Option<String>,
@@ -13,12 +15,35 @@ pub struct Reading {
     fields: [&'static str; 3],
 }
 
-/// A kind of CPU time that the system does not tell.
+/// Differences between two readings; null where the system does not report.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HostCounters")]
+pub struct Counted {
+    /// CPU time by kind, of all CPUs and of each, in ticks.
+    pub cpus: Option<Rows>,
+    pub cpu_fields: Vec<&'static str>,
+    pub tick_ns: Option<u64>,
+    pub softirqs: Option<Rows>,
+    pub interrupts: Option<Rows>,
+    pub tcp: Option<Segments>,
+    /// CPU time of this process.
+    pub agent_cpu_ns: Option<u64>,
+}
+
+/// Segments that TCP sent, and those of them that it sent again (RFC 4022, tcpRetransSegs).
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Segments {
+    pub segments: u64,
+    pub retransmitted: u64,
+}
+
+/// A kind of CPU time that the system does not report.
 #[cfg(windows)]
 const UNKNOWN: &str = "unknown";
 
 impl Reading {
-    /// Windows has no such tables; they are written from what it tells, in ticks of 100 ns:
+    /// Windows has no such tables; they are written from what it reports, in ticks of 100 ns:
     /// GetSystemTimes for all CPUs, and for each NtQuerySystemInformation, whose deferred calls
     /// stand in the place of softirqs.
     #[cfg(windows)]
@@ -72,22 +97,23 @@ impl Reading {
     }
 
     /// What happened between two readings. CPU times are in ticks of `tick_ns`.
-    pub fn since(&self, before: &Self) -> Value {
-        let mut fields = vec!["user", "nice", "system", "idle", "iowait"];
-        fields.extend(self.fields);
-        json!({
-            "cpus": delta_rows(&before.stat, &self.stat, "cpu"),
-            "cpu_fields": fields,
-            "tick_ns": tick_ns(),
-            "softirqs": delta_rows(&before.softirqs, &self.softirqs, ""),
-            "interrupts": delta_rows(&before.interrupts, &self.interrupts, ""),
-            "tcp": tcp(&before.snmp, &self.snmp),
-            "agent_cpu_ns": self.process_ns.zip(before.process_ns).map(|(to, from)| to - from),
-        })
+    pub fn since(&self, before: &Self) -> Counted {
+        let mut cpu_fields = vec!["user", "nice", "system", "idle", "iowait"];
+        cpu_fields.extend(self.fields);
+        let process_ns = self.process_ns.zip(before.process_ns);
+        Counted {
+            cpus: delta_rows(&before.stat, &self.stat, "cpu"),
+            cpu_fields,
+            tick_ns: tick_ns(),
+            softirqs: delta_rows(&before.softirqs, &self.softirqs, ""),
+            interrupts: delta_rows(&before.interrupts, &self.interrupts, ""),
+            tcp: tcp(&before.snmp, &self.snmp),
+            agent_cpu_ns: process_ns.map(|(to, from)| to - from),
+        }
     }
 }
 
-/// What tells this boot of this kernel from all others (random(4)); none if the system does not say.
+/// What distinguishes this boot of this kernel from all others (random(4)); none if the system does not say.
 /// Two hosts with one kernel have one `/proc/stat`.
 pub fn kernel() -> Option<String> {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
@@ -96,10 +122,12 @@ pub fn kernel() -> Option<String> {
 
 /// The lines of a table `name[:] number number ...` that begin with `prefix`, as differences; none
 /// if the system has no such table. Lines that did not change are left out, but for CPUs.
-pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix: &str) -> Value {
-    let (Some(before), Some(after)) = (before, after) else {
-        return Value::Null;
-    };
+pub(super) fn delta_rows(
+    before: &Option<String>,
+    after: &Option<String>,
+    prefix: &str,
+) -> Option<Rows> {
+    let (before, after) = (before.as_ref()?, after.as_ref()?);
     let row = |line: &str| {
         let mut words = line.split_whitespace();
         let name = words.next()?.trim_end_matches(':').to_owned();
@@ -107,7 +135,7 @@ pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix
         (name.starts_with(prefix) && !numbers.is_empty()).then_some((name, numbers))
     };
     let earlier: std::collections::HashMap<_, _> = before.lines().filter_map(row).collect();
-    let mut rows = serde_json::Map::new();
+    let mut rows = Rows::new();
     for (name, numbers) in after.lines().filter_map(row) {
         let Some(old) = earlier.get(&name) else {
             continue;
@@ -118,15 +146,14 @@ pub(super) fn delta_rows(before: &Option<String>, after: &Option<String>, prefix
             .map(|(new, old)| new.saturating_sub(*old))
             .collect();
         if !prefix.is_empty() || deltas.iter().any(|&delta| delta > 0) {
-            rows.insert(name, json!(deltas));
+            rows.insert(name, deltas);
         }
     }
-    Value::Object(rows)
+    Some(rows)
 }
 
-/// Segments that TCP sent, and those of them that it sent again (RFC 4022, tcpRetransSegs), as
-/// differences; none if the system does not tell.
-fn tcp(before: &Option<String>, after: &Option<String>) -> Value {
+/// None if the system does not report.
+fn tcp(before: &Option<String>, after: &Option<String>) -> Option<Segments> {
     let read = |text: &Option<String>, field: &str| -> Option<u64> {
         let mut rows = text
             .as_ref()?
@@ -139,10 +166,10 @@ fn tcp(before: &Option<String>, after: &Option<String>) -> Value {
         rows.next()?.split_whitespace().nth(place)?.parse().ok()
     };
     let difference = |field| Some(read(after, field)?.saturating_sub(read(before, field)?));
-    match (difference("OutSegs"), difference("RetransSegs")) {
-        (Some(sent), Some(again)) => json!({"segments": sent, "retransmitted": again}),
-        _ => Value::Null,
-    }
+    Some(Segments {
+        segments: difference("OutSegs")?,
+        retransmitted: difference("RetransSegs")?,
+    })
 }
 
 #[cfg(target_os = "linux")]
@@ -184,9 +211,12 @@ mod tests {
         let after = Some("cpu  2 4 6\ncpu0 1 2 4\nintr 10\n".to_owned());
         assert_eq!(
             delta_rows(&before, &after, "cpu"),
-            json!({"cpu": [1, 2, 3], "cpu0": [0, 0, 1]})
+            Some(Rows::from([
+                ("cpu".to_owned(), vec![1, 2, 3]),
+                ("cpu0".to_owned(), vec![0, 0, 1]),
+            ]))
         );
-        assert_eq!(delta_rows(&None, &after, "cpu"), Value::Null);
+        assert_eq!(delta_rows(&None, &after, "cpu"), None);
     }
 
     #[test]
@@ -198,15 +228,19 @@ mod tests {
         };
         assert_eq!(
             tcp(&text(10, 1), &text(30, 4)),
-            json!({"segments": 20, "retransmitted": 3})
+            Some(Segments {
+                segments: 20,
+                retransmitted: 3
+            })
         );
-        assert_eq!(tcp(&Some("Ip: 1\n".into()), &text(1, 1)), Value::Null);
+        assert_eq!(tcp(&Some("Ip: 1\n".into()), &text(1, 1)), None);
     }
 
     #[test]
     fn lines_that_did_not_change_are_left_out() {
         let before = Some("  NET_RX:  5  6\n  TIMER: 1 1\n".to_owned());
         let after = Some("  NET_RX:  7  6\n  TIMER: 1 1\n".to_owned());
-        assert_eq!(delta_rows(&before, &after, ""), json!({"NET_RX": [2, 0]}));
+        let expected = Rows::from([("NET_RX".to_owned(), vec![2, 0])]);
+        assert_eq!(delta_rows(&before, &after, ""), Some(expected));
     }
 }

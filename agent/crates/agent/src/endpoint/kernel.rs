@@ -1,14 +1,14 @@
 //! Settings of a host's own kernel: the files below /proc/sys (proc(5)), which in a network
 //! namespace or a guest are nobody else's.
 
-use serde_json::Value;
+use super::answer::Answer;
 use std::collections::BTreeMap;
 
 /// The `set` event, with what each setting was, and which were refused.
 #[cfg(target_os = "linux")]
-pub fn set(values: &BTreeMap<String, String>) -> Result<Value, String> {
-    use serde_json::json;
-    let mut before = serde_json::Map::new();
+pub fn set(values: &BTreeMap<String, String>) -> Result<Answer, String> {
+    use super::answer::RefusedSetting;
+    let mut before = BTreeMap::new();
     let mut refused = Vec::new();
     for (name, value) in values {
         let harmless = |c: char| c.is_ascii_alphanumeric() || "/_-".contains(c);
@@ -19,16 +19,19 @@ pub fn set(values: &BTreeMap<String, String>) -> Result<Value, String> {
         }
         let path = format!("/proc/sys/{name}");
         let was = std::fs::read_to_string(&path).unwrap_or_default();
-        before.insert(name.clone(), was.trim().into());
+        before.insert(name.clone(), was.trim().to_owned());
         if let Err(error) = std::fs::write(&path, value) {
-            refused.push(json!({"setting": name, "reason": error.to_string()}));
+            refused.push(RefusedSetting {
+                setting: name.clone(),
+                reason: error.to_string(),
+            });
         }
     }
-    Ok(json!({"event": "set", "before": before, "refused": refused}))
+    Ok(Answer::Set { before, refused })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn set(_: &BTreeMap<String, String>) -> Result<Value, String> {
+pub fn set(_: &BTreeMap<String, String>) -> Result<Answer, String> {
     Err("this agent sets the kernel of Linux only".into())
 }
 
@@ -43,7 +46,9 @@ mod tests {
             assert!(set(&values).unwrap_err().contains("no setting"), "{wrong}");
         }
         let values = BTreeMap::from([("net/nothing".to_owned(), "1".to_owned())]);
-        let event = set(&values).unwrap();
-        assert_eq!(event["refused"][0]["setting"], "net/nothing");
+        let Answer::Set { refused, .. } = set(&values).unwrap() else {
+            panic!("it is no other answer");
+        };
+        assert_eq!(refused[0].setting, "net/nothing");
     }
 }

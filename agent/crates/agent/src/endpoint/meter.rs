@@ -6,9 +6,10 @@
 //! is sure to read without being put aside, so each reading has the times that it lies between. The
 //! window is from before the first one to after the second: what was counted happened inside.
 
-use super::host::Reading;
+use super::host::{Counted, Reading};
 use pentathlon_packets::Timer;
-use serde_json::{json, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,56 +21,77 @@ pub struct Span {
     pub end_ns: u64,
 }
 
+/// What was counted in a window.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "TrialCounters", deny_unknown_fields)]
+pub struct Metered<T = Counted> {
+    #[serde(flatten)]
+    pub counted: T,
+    pub window: Window,
+}
+
+/// Both readings lie between these times, and so does all that was counted.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Window {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    /// What the readings took: by so much the time between them can be shorter.
+    pub unknown_ns: u64,
+}
+
 /// A thread that sleeps but for two readings.
 pub struct Meter {
-    thread: JoinHandle<Value>,
+    thread: JoinHandle<Option<Metered>>,
 }
 
 impl Meter {
-    /// The meter, and where it is told of its span; a later span takes the place of one before. A
-    /// span ends early where its teller is dropped.
+    /// The meter, and where it gets its span; a later span takes the place of one before. A
+    /// span ends early where the sender of spans is dropped.
     pub fn start(timer: Timer) -> (Self, Sender<Span>) {
-        let (teller, told) = mpsc::channel();
+        let (announce, spans) = mpsc::channel();
         let since = |(before, after): (&Reading, &Reading)| after.since(before);
-        let thread = std::thread::spawn(move || read(&timer, &told, Reading::now, since));
-        (Self { thread }, teller)
+        let thread = std::thread::spawn(move || read(&timer, &spans, Reading::now, since));
+        (Self { thread }, announce)
     }
 
-    /// What was counted; null if no span has begun. Its teller has to be dropped before.
-    pub fn finish(self) -> Value {
-        self.thread.join().unwrap_or(Value::Null)
+    /// What was counted; none if no span has begun. The sender of spans has to be dropped before.
+    pub fn finish(self) -> Option<Metered> {
+        self.thread.join().unwrap_or(None)
     }
 }
 
 /// How a wait ended.
 enum Waited {
     Reached,
-    Told(Span),
+    Span(Span),
     Dropped,
 }
 
-fn read<R>(
+fn read<R, T>(
     timer: &Timer,
-    told: &Receiver<Span>,
+    spans: &Receiver<Span>,
     take: impl Fn() -> R,
-    since: impl Fn((&R, &R)) -> Value,
-) -> Value {
-    let mut found = Value::Null;
-    let mut next = told.recv().ok();
+    since: impl Fn((&R, &R)) -> T,
+) -> Option<Metered<T>> {
+    let mut found = None;
+    let mut next = spans.recv().ok();
     while let Some(span) = next {
-        found = Value::Null;
-        next = match wait(timer, told, span.start_ns) {
-            Waited::Told(newer) => Some(newer),
+        found = None;
+        next = match wait(timer, spans, span.start_ns) {
+            Waited::Span(newer) => Some(newer),
             Waited::Dropped => None,
             Waited::Reached => {
                 let (begun, before) = reading(timer, &take);
-                match wait(timer, told, span.end_ns) {
-                    Waited::Told(newer) => Some(newer),
+                match wait(timer, spans, span.end_ns) {
+                    Waited::Span(newer) => Some(newer),
                     Waited::Reached | Waited::Dropped => {
                         let (ended, after) = reading(timer, &take);
-                        found = since((&before, &after));
-                        found["window"] = window(begun, ended);
-                        told.recv().ok()
+                        found = Some(Metered {
+                            counted: since((&before, &after)),
+                            window: window(begun, ended),
+                        });
+                        spans.recv().ok()
                     }
                 }
             }
@@ -85,17 +107,18 @@ fn reading<R>(timer: &Timer, take: impl Fn() -> R) -> ([u64; 2], R) {
     ([before_ns, timer.now_ns()], taken)
 }
 
-/// Both readings lie between these times, and so does all that was counted. `unknown_ns` is what the
-/// readings took: by so much the time between them can be shorter.
-fn window([from_ns, begun_ns]: [u64; 2], [ended_ns, to_ns]: [u64; 2]) -> Value {
-    let unknown_ns = begun_ns - from_ns + to_ns - ended_ns;
-    json!({"from_ns": from_ns, "to_ns": to_ns, "unknown_ns": unknown_ns})
+fn window([from_ns, begun_ns]: [u64; 2], [ended_ns, to_ns]: [u64; 2]) -> Window {
+    Window {
+        from_ns,
+        to_ns,
+        unknown_ns: begun_ns - from_ns + to_ns - ended_ns,
+    }
 }
 
-fn wait(timer: &Timer, told: &Receiver<Span>, until_ns: u64) -> Waited {
+fn wait(timer: &Timer, spans: &Receiver<Span>, until_ns: u64) -> Waited {
     let left = Duration::from_nanos(until_ns.saturating_sub(timer.now_ns()));
-    match told.recv_timeout(left) {
-        Ok(span) => Waited::Told(span),
+    match spans.recv_timeout(left) {
+        Ok(span) => Waited::Span(span),
         Err(RecvTimeoutError::Timeout) => Waited::Reached,
         Err(RecvTimeoutError::Disconnected) => Waited::Dropped,
     }
@@ -120,20 +143,20 @@ mod tests {
         }
     }
 
-    fn window(found: &Value) -> (u64, u64) {
-        let at = |key: &str| found["window"][key].as_u64().unwrap();
-        (at("from_ns"), at("to_ns"))
+    fn window<T>(found: &Option<Metered<T>>) -> (u64, u64) {
+        let window = found.as_ref().expect("a span has begun").window;
+        (window.from_ns, window.to_ns)
     }
 
     #[test]
     fn a_span_is_read_at_its_ends_however_late_its_teller_is_dropped() {
         let timer = timer();
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 10, 30);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         std::thread::sleep(Duration::from_millis(300));
         let asked_ns = timer.now_ns();
-        drop(teller);
+        drop(announce);
         let (from_ns, to_ns) = window(&meter.finish());
         assert!(span.start_ns <= from_ns && span.end_ns <= to_ns);
         assert!(
@@ -146,28 +169,28 @@ mod tests {
     fn a_later_span_takes_the_place_of_one_before_or_under_way_or_over() {
         for wait_ms in [0, 15, 60] {
             let timer = timer();
-            let (meter, teller) = Meter::start(timer);
-            teller.send(after(&timer, 10, 30)).unwrap();
+            let (meter, announce) = Meter::start(timer);
+            announce.send(after(&timer, 10, 30)).unwrap();
             std::thread::sleep(Duration::from_millis(wait_ms));
             let second = after(&timer, 40, 50);
-            teller.send(second).unwrap();
+            announce.send(second).unwrap();
             timer.wait_until(second.end_ns + 100 * MS);
-            drop(teller);
+            drop(announce);
             let (from_ns, to_ns) = window(&meter.finish());
             assert!(second.start_ns <= from_ns && second.end_ns <= to_ns);
         }
     }
 
     #[test]
-    fn a_span_that_was_not_told_or_has_not_begun_is_unknown() {
+    fn a_span_that_was_not_reported_or_has_not_begun_is_unknown() {
         let timer = timer();
-        let (meter, teller) = Meter::start(timer);
-        drop(teller);
-        assert_eq!(meter.finish(), Value::Null);
-        let (meter, teller) = Meter::start(timer);
-        teller.send(after(&timer, 60_000, 61_000)).unwrap();
-        drop(teller);
-        assert_eq!(meter.finish(), Value::Null);
+        let (meter, announce) = Meter::start(timer);
+        drop(announce);
+        assert!(meter.finish().is_none());
+        let (meter, announce) = Meter::start(timer);
+        announce.send(after(&timer, 60_000, 61_000)).unwrap();
+        drop(announce);
+        assert!(meter.finish().is_none());
     }
 
     /// A thread that is put aside between a look at the clock and a reading counts for longer than
@@ -180,36 +203,36 @@ mod tests {
             timer.wait_until(begun + 5 * MS);
             (begun, timer.now_ns())
         };
-        let since = |(before, after): (&(u64, u64), &(u64, u64))| json!({"read": [before, after]});
-        let (teller, told) = mpsc::channel();
-        teller.send(after(&timer, 0, 10)).unwrap();
+        let since = |(before, after): (&(u64, u64), &(u64, u64))| [*before, *after];
+        let (announce, spans) = mpsc::channel();
+        announce.send(after(&timer, 0, 10)).unwrap();
         let found = std::thread::scope(|scope| {
             let timer = &timer;
-            let reading = scope.spawn(move || read(timer, &told, slow, since));
+            let reading = scope.spawn(move || read(timer, &spans, slow, since));
             std::thread::sleep(Duration::from_millis(20));
-            drop(teller);
+            drop(announce);
             reading.join().unwrap()
         });
         let (from_ns, to_ns) = window(&found);
-        let read_at = |place: usize, end: usize| found["read"][place][end].as_u64().unwrap();
-        assert!(from_ns <= read_at(0, 0), "{found}");
-        assert!(read_at(1, 1) <= to_ns, "{found}");
-        let unknown_ns = found["window"]["unknown_ns"].as_u64().unwrap();
-        let lengths = [0, 1].map(|place| read_at(place, 1) - read_at(place, 0));
-        assert!(lengths.iter().sum::<u64>() <= unknown_ns, "{found}");
+        let metered = found.as_ref().expect("a span has begun");
+        let [first, second] = metered.counted;
+        assert!(from_ns <= first.0, "{found:?}");
+        assert!(second.1 <= to_ns, "{found:?}");
+        let taken_ns = first.1 - first.0 + second.1 - second.0;
+        assert!(taken_ns <= metered.window.unknown_ns, "{found:?}");
     }
 
     #[test]
     fn a_span_ends_early_where_its_teller_is_dropped() {
         let timer = timer();
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 0, 600_000);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         std::thread::sleep(Duration::from_millis(50));
-        drop(teller);
+        drop(announce);
         let found = meter.finish();
         // It may have had no time to begin.
-        if !found.is_null() {
+        if found.is_some() {
             assert!(window(&found).1 < span.end_ns);
         }
     }
@@ -226,28 +249,31 @@ mod tests {
             }
         };
         // What a process can have had is the time of all CPUs; accounts lag a tick of 10 ms a CPU.
-        let most = |found: &Value| {
+        let most = |found: &Option<Metered>| {
             let (from_ns, to_ns) = window(found);
             (to_ns - from_ns + 20 * MS) * cpus
         };
-        let had = |found: &Value| found["agent_cpu_ns"].as_u64().unwrap();
-        let (meter, teller) = Meter::start(timer);
+        let had = |found: &Option<Metered>| {
+            let counted = &found.as_ref().expect("a span has begun").counted;
+            counted.agent_cpu_ns.expect("Linux reports it")
+        };
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 1_000, 1_050);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         busy(span.start_ns - 20 * MS);
         timer.wait_until(span.end_ns + 20 * MS);
         busy(span.end_ns + 1_000 * MS);
-        drop(teller);
+        drop(announce);
         let found = meter.finish();
         assert!(had(&found) <= most(&found), "{} ns", had(&found));
 
-        let (meter, teller) = Meter::start(timer);
+        let (meter, announce) = Meter::start(timer);
         let span = after(&timer, 10, 310);
-        teller.send(span).unwrap();
+        announce.send(span).unwrap();
         let own = pentathlon_os::rusage::own().unwrap();
         busy(span.end_ns + 10 * MS);
         let whole = pentathlon_os::rusage::own().unwrap();
-        drop(teller);
+        drop(announce);
         let spent = |one: pentathlon_os::rusage::Usage| one.user_ns + one.system_ns;
         // Nearly all of it lay inside; half leaves room for other tests' threads and the ticks.
         assert!(2 * had(&meter.finish()) > (spent(whole) - spent(own)) / 2);

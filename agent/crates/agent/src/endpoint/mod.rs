@@ -2,6 +2,7 @@
 //! document a line, and answers with events on standard output. It opens no control port: who
 //! holds its standard input and output drives it, and only data sockets are opened.
 
+mod answer;
 mod captures;
 mod clock_step;
 mod command;
@@ -16,14 +17,16 @@ mod program;
 mod router;
 mod trial;
 
+use answer::TimerSource;
+pub use answer::{Answer, Answered};
 use captures::Captures;
 pub use command::Command;
 use jobs::Jobs;
 use pentathlon_harness::clock::calibrate;
 use pentathlon_harness::Scratch;
 use pentathlon_packets::Timer;
+use pentathlon_protocol::ErrorKind;
 use router::Router;
-use serde_json::{json, Value};
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use trial::{Refusal, Trials};
@@ -45,14 +48,17 @@ pub fn serve() -> i32 {
     let mut jobs = Jobs::new(calibration.clone(), timer, scratch.path().to_path_buf());
     let mut router = Router::default();
     let mut captures = Captures::new(scratch.path().to_path_buf());
-    let opening = json!({
-        "event": "endpoint",
-        "agent": pentathlon_session::build::this(),
-        "clock": calibration,
-        "kernel": host::kernel(),
-        "timer": {"source": calibration.source, "epoch": epoch, "tick_ns": tick_ns},
-    });
-    if out.event(opening).is_err() {
+    let opening = Answer::Endpoint {
+        agent: Box::new(pentathlon_session::build::this()),
+        clock: Box::new(calibration.clone()),
+        kernel: host::kernel(),
+        timer: TimerSource {
+            source: calibration.source,
+            epoch,
+            tick_ns,
+        },
+    };
+    if out.event(&opening).is_err() {
         return 1;
     }
     let mut input = io::stdin().lock();
@@ -61,7 +67,7 @@ pub fn serve() -> i32 {
             Ok(Some(line)) => line,
             Ok(None) => break,
             Err(error) => {
-                // What follows in the line cannot be told from a command.
+                // What follows in the line cannot be distinguished from a command.
                 let reason = error.to_string();
                 out.failure(None, &reason.into()).ok();
                 return 1;
@@ -106,8 +112,11 @@ pub fn serve() -> i32 {
         }
     }
     i32::from(
-        out.event(json!({"event": "done", "samples": 0, "errors": 0}))
-            .is_err(),
+        out.event(&Answer::Done {
+            samples: 0,
+            errors: 0,
+        })
+        .is_err(),
     )
 }
 
@@ -155,7 +164,7 @@ fn obey(command: Command, trials: &mut Trials, out: &mut Output) -> io::Result<(
         | Command::Quit {} => unreachable!("handled by the caller"),
     };
     match outcome {
-        Ok(event) => out.event(event),
+        Ok(answer) => out.event(&answer),
         Err(refusal) => out.failure(Some(&trial), &refusal),
     }
 }
@@ -167,37 +176,38 @@ struct Output {
 }
 
 impl Output {
-    fn event(&mut self, mut event: Value) -> io::Result<()> {
-        event["t_ns"] = self.timer.now_ns().into();
+    fn event(&mut self, answer: &Answer) -> io::Result<()> {
+        let t_ns = self.timer.now_ns();
         let mut out = io::stdout().lock();
-        serde_json::to_writer(&mut out, &event)?;
+        serde_json::to_writer(&mut out, &Answered { answer, t_ns })?;
         out.write_all(b"\n")?;
         out.flush()
     }
 
     /// The answer to a command that belongs to no trial.
-    fn answer(&mut self, outcome: Result<Value, String>) -> io::Result<()> {
-        let error = |reason| json!({"event": "error", "kind": "failed", "reason": reason});
-        self.event(outcome.unwrap_or_else(error))
+    fn answer(&mut self, outcome: Result<Answer, String>) -> io::Result<()> {
+        self.reply(outcome.map_err(Refusal::from))
     }
 
     /// As [`Self::answer`], where the system may lack what was asked for.
-    fn reply(&mut self, outcome: Result<Value, Refusal>) -> io::Result<()> {
+    fn reply(&mut self, outcome: Result<Answer, Refusal>) -> io::Result<()> {
         match outcome {
-            Ok(event) => self.event(event),
+            Ok(answer) => self.event(&answer),
             Err(refusal) => self.failure(None, &refusal),
         }
     }
 
     fn failure(&mut self, trial: Option<&str>, refusal: &Refusal) -> io::Result<()> {
         let kind = if refusal.unsupported {
-            "unsupported"
+            ErrorKind::Unsupported
         } else {
-            "failed"
+            ErrorKind::Failed
         };
-        self.event(json!({
-            "event": "error", "kind": kind, "trial": trial, "reason": refusal.reason,
-        }))
+        self.event(&Answer::Error {
+            kind,
+            trial: trial.map(str::to_owned),
+            reason: refusal.reason.clone(),
+        })
     }
 
     /// One `records` event with its bytes for each file, then `fetched`.
@@ -207,15 +217,20 @@ impl Output {
             self.file(trial, &file)?;
             std::fs::remove_file(&file.path).ok();
         }
-        self.event(json!({"event": "fetched", "trial": trial, "files": count}))
+        self.event(&Answer::Fetched {
+            trial: trial.to_owned(),
+            files: count,
+        })
     }
 
     fn file(&mut self, trial: &str, file: &trial::File) -> io::Result<()> {
         let bytes = std::fs::metadata(&file.path)?.len();
-        self.event(json!({
-            "event": "records", "trial": trial, "flow": file.flow, "kind": file.kind,
-            "bytes": bytes,
-        }))?;
+        self.event(&Answer::Records {
+            trial: trial.to_owned(),
+            flow: file.flow,
+            kind: file.kind,
+            bytes,
+        })?;
         copy(&file.path, bytes)
     }
 }

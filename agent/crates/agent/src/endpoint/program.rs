@@ -1,10 +1,10 @@
 //! Other programs on the host: a server in the background, or a client that runs to its end.
 
+use super::answer::{Answer, Ended, Yield};
 use pentathlon_harness::clock::monotonic_ns;
 use pentathlon_os::process::{has_ended, own_group, Group};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{json, Value};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
@@ -39,7 +39,7 @@ pub struct Program {
 struct Running {
     child: Child,
     group: Group,
-    said: Option<[JoinHandle<Vec<u8>>; 2]>,
+    stated: Option<[JoinHandle<Vec<u8>>; 2]>,
 }
 
 impl Running {
@@ -76,7 +76,7 @@ impl Running {
             }
         };
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let said = [
+        let stated = [
             std::thread::spawn(move || tail(out.map(Stream::Out))),
             std::thread::spawn(move || tail(err.map(Stream::Err))),
         ];
@@ -88,7 +88,7 @@ impl Running {
         Ok(Self {
             child,
             group,
-            said: Some(said),
+            stated: Some(stated),
         })
     }
 
@@ -101,8 +101,8 @@ impl Running {
     fn finish(mut self) -> (Option<i32>, [String; 2]) {
         self.group.kill();
         let status = self.child.wait().ok().and_then(|status| status.code());
-        let said = self.said.take().expect("taken only here");
-        let texts = said.map(|thread| {
+        let stated = self.stated.take().expect("taken only here");
+        let texts = stated.map(|thread| {
             let bytes = thread.join().unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         });
@@ -112,7 +112,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if self.said.is_some() {
+        if self.stated.is_some() {
             self.group.kill();
             self.child.wait().ok();
         }
@@ -147,7 +147,7 @@ fn tail(stream: Option<Stream>) -> Vec<u8> {
 }
 
 /// Runs a program to its end, for at most `timeout_s`; the `performed` event.
-pub fn perform(program: &Program, timeout_s: f64) -> Result<Value, String> {
+pub fn perform(program: &Program, timeout_s: f64) -> Result<Answer, String> {
     let started_ns = monotonic_ns();
     let deadline = Instant::now() + Duration::from_secs_f64(timeout_s.clamp(0.0, 86_400.0));
     let mut running = Running::start(program)?;
@@ -161,17 +161,20 @@ pub fn perform(program: &Program, timeout_s: f64) -> Result<Value, String> {
     }
     let elapsed_ns = monotonic_ns() - started_ns;
     let (status, [output, error]) = running.finish();
-    Ok(json!({
-        "event": "performed", "status": status, "timed_out": timed_out,
-        "elapsed_ns": elapsed_ns, "output": output, "error": error,
-    }))
+    Ok(Answer::Performed {
+        status,
+        timed_out,
+        elapsed_ns,
+        output,
+        error,
+    })
 }
 
 /// Runs a program in the background until it is stopped.
 pub fn start(
     program: &Program,
     over: &Arc<AtomicBool>,
-) -> Result<JoinHandle<Result<Value, String>>, String> {
+) -> Result<JoinHandle<Result<Yield, String>>, String> {
     let mut running = Running::start(program)?;
     let over = Arc::clone(over);
     Ok(std::thread::spawn(move || {
@@ -184,8 +187,11 @@ pub fn start(
             std::thread::sleep(10 * LOOK);
         }
         let (status, [output, error]) = running.finish();
-        Ok(json!({
-            "ended_before": ended_before, "status": status, "output": output, "error": error,
+        Ok(Yield::Program(Ended {
+            ended_before,
+            status,
+            output,
+            error,
         }))
     }))
 }
@@ -193,6 +199,11 @@ pub fn start(
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use serde_json::{json, Value};
+
+    fn performed(program: &Program, timeout_s: f64) -> Value {
+        json!(perform(program, timeout_s).unwrap())
+    }
 
     fn shell(script: &str, input: &str) -> Program {
         serde_json::from_value(json!({
@@ -202,12 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn a_program_gets_its_input_and_says_how_it_ended() {
-        let done = perform(
-            &shell("read x; echo $WORD $x; echo no >&2; exit 3", "it\n"),
-            10.0,
-        );
-        let done = done.unwrap();
+    fn a_program_gets_its_input_and_reports_how_it_ended() {
+        let script = "read x; echo $WORD $x; echo no >&2; exit 3";
+        let done = performed(&shell(script, "it\n"), 10.0);
         assert_eq!(done["output"], "heard it\n");
         assert_eq!(done["error"], "no\n");
         assert_eq!(done["status"], 3);
@@ -217,11 +225,11 @@ mod tests {
     #[test]
     fn one_that_takes_too_long_is_ended_with_its_children() {
         let started = Instant::now();
-        let done = perform(&shell("sleep 77 & sleep 77", ""), 0.1).unwrap();
+        let done = performed(&shell("sleep 77 & sleep 77", ""), 0.1);
         assert_eq!(done["timed_out"], true);
         assert!(done["status"].is_null());
         // One that ends by itself leaves a child that holds its output open.
-        let left = perform(&shell("sleep 77 & exit 4", ""), 60.0).unwrap();
+        let left = performed(&shell("sleep 77 & exit 4", ""), 60.0);
         assert_eq!(
             (&left["status"], &left["timed_out"]),
             (&json!(4), &json!(false))
@@ -230,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn one_in_the_background_tells_whether_it_was_there_to_the_end() {
+    fn one_in_the_background_reports_whether_it_was_there_to_the_end() {
         for (script, before) in [("exit 7", true), ("sleep 77", false)] {
             let over = Arc::new(AtomicBool::new(false));
             let thread = start(&shell(script, ""), &over).unwrap();
@@ -240,7 +248,7 @@ mod tests {
                 patience -= 1;
             }
             over.store(true, Ordering::Relaxed);
-            let done = thread.join().unwrap().unwrap();
+            let done = json!(thread.join().unwrap().unwrap());
             assert_eq!(done["ended_before"], before, "{script}");
         }
     }

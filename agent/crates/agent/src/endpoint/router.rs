@@ -1,6 +1,7 @@
-//! The host as a router (RFC 1812): it is told to forward, and what its forwarding depends on is
+//! The host as a router (RFC 1812): it forwards, and what its forwarding depends on is
 //! set. Everything is put back when the endpoint ends.
 
+use super::answer::Answer;
 use super::trial::Refusal;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,9 +52,9 @@ pub use linux::Router;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{Firewall, Polling, Refusal, RouteTable, Tuning};
+    use super::{Answer, Firewall, Polling, Refusal, RouteTable, Tuning};
+    use crate::endpoint::answer::RefusedFile;
     use pentathlon_os::routes::Routes;
-    use serde_json::{json, Value};
     use std::io::{ErrorKind, Write};
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
     use std::path::Path;
@@ -91,22 +92,25 @@ mod linux {
 
     impl Router {
         /// The `forwarding` event, with the switches that the system does not have.
-        pub fn forward(&mut self, on: bool) -> Result<Value, Refusal> {
+        pub fn forward(&mut self, on: bool) -> Result<Answer, Refusal> {
             let mut refused = Vec::new();
             for path in SWITCHES {
                 if let Err(error) = self.write(path, if on { "1" } else { "0" }) {
-                    refused.push(json!({"file": path, "reason": error.to_string()}));
+                    refused.push(RefusedFile {
+                        file: path.to_owned(),
+                        reason: error.to_string(),
+                    });
                 }
             }
             if refused.len() == SWITCHES.len() {
-                let reason = &refused[0]["reason"];
+                let reason = &refused[0].reason;
                 return Err(format!("the host cannot be made to forward: {reason}").into());
             }
-            Ok(json!({"event": "forwarding", "on": on, "refused": refused}))
+            Ok(Answer::Forwarding { on, refused })
         }
 
         /// The `tuned` event.
-        pub fn tune(&mut self, tuning: &Tuning) -> Result<Value, Refusal> {
+        pub fn tune(&mut self, tuning: &Tuning) -> Result<Answer, Refusal> {
             if let Some(budget) = tuning.budget {
                 self.set_budget(budget)?;
             }
@@ -119,7 +123,7 @@ mod linux {
             if let Some(polling) = &tuning.polling {
                 self.set_polling(polling)?;
             }
-            Ok(json!({"event": "tuned"}))
+            Ok(Answer::Tuned {})
         }
 
         fn write(&mut self, path: &str, value: &str) -> std::io::Result<()> {
@@ -295,8 +299,8 @@ mod linux {
         if done.status.success() && !matches!(written, Some(Err(_))) {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&done.stderr);
-        let line = said.lines().next().unwrap_or("no reason given");
+        let stated = String::from_utf8_lossy(&done.stderr);
+        let line = stated.lines().next().unwrap_or("no reason given");
         Err(unsupported(format!("the rules are refused: {line}")))
     }
 
@@ -368,11 +372,11 @@ pub struct Router;
 
 #[cfg(not(target_os = "linux"))]
 impl Router {
-    pub fn forward(&mut self, _: bool) -> Result<serde_json::Value, Refusal> {
+    pub fn forward(&mut self, _: bool) -> Result<Answer, Refusal> {
         Err(elsewhere())
     }
 
-    pub fn tune(&mut self, _: &Tuning) -> Result<serde_json::Value, Refusal> {
+    pub fn tune(&mut self, _: &Tuning) -> Result<Answer, Refusal> {
         Err(elsewhere())
     }
 }

@@ -1,5 +1,6 @@
 //! The trials of an endpoint: threads that receive or send, and the records that they leave.
 
+use super::answer::{Answer, Exchanged, Flow, Port};
 use super::command::{Listen, Send};
 use super::meter::{Meter, Span};
 use pentathlon_os::placement;
@@ -12,7 +13,6 @@ use pentathlon_packets::rx::Rx;
 use pentathlon_packets::send::{self, Sent};
 use pentathlon_packets::tx::Tx;
 use pentathlon_packets::Timer;
-use serde_json::{json, Value};
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -118,7 +118,7 @@ impl Trials {
     }
 
     /// Starts the receivers of a trial. What was begun is undone if one of them cannot start.
-    pub fn listen(&mut self, listen: &Listen) -> Result<Value, Refusal> {
+    pub fn listen(&mut self, listen: &Listen) -> Result<Answer, Refusal> {
         if self.listening.contains_key(&listen.trial) {
             return Err(format!("the trial '{}' is listening already", listen.trial).into());
         }
@@ -131,7 +131,7 @@ impl Trials {
         outcome
     }
 
-    fn start(&mut self, listen: &Listen, over: &Arc<AtomicBool>) -> Result<Value, Refusal> {
+    fn start(&mut self, listen: &Listen, over: &Arc<AtomicBool>) -> Result<Answer, Refusal> {
         let session = listen.session.0;
         let socket = UdpSocket::bind(SocketAddr::new(listen.address, 0)).map_err(|e| {
             format!(
@@ -143,8 +143,8 @@ impl Trials {
         // Every socket is opened before a thread is started: a refusal leaves nothing behind.
         let mut rxs = Vec::new();
         let mut ports: HashMap<u32, u16> = HashMap::new();
-        for asked in &listen.flows {
-            let mut flow = asked.clone();
+        for requested in &listen.flows {
+            let mut flow = requested.clone();
             // A further receiver of a group is at the port of the first.
             if let Some(&port) = flow.hears.and_then(|first| ports.get(&first)) {
                 flow.port = port;
@@ -192,19 +192,19 @@ impl Trials {
             meter,
         };
         self.listening.insert(listen.trial.clone(), listening);
-        let ports: Vec<Value> = listen
-            .flows
-            .iter()
-            .map(|flow| json!({"flow": flow.flow, "port": ports[&flow.flow]}))
-            .collect();
-        Ok(json!({
-            "event": "ready", "trial": listen.trial, "flows": ports,
-            "exchange_port": exchange_port,
-        }))
+        let port = |flow: u32| Port {
+            flow,
+            port: ports[&flow],
+        };
+        Ok(Answer::Ready {
+            trial: listen.trial.clone(),
+            flows: listen.flows.iter().map(|flow| port(flow.flow)).collect(),
+            exchange_port,
+        })
     }
 
     /// Ends the receivers of a trial after `quiet_ms`.
-    pub fn finish(&mut self, trial: &str, quiet_ms: u64) -> Result<Value, Refusal> {
+    pub fn finish(&mut self, trial: &str, quiet_ms: u64) -> Result<Answer, Refusal> {
         let listening = self
             .listening
             .remove(trial)
@@ -218,19 +218,26 @@ impl Trials {
                 .thread
                 .join()
                 .map_err(|_| format!("the receiver of flow {flow} panicked"))?;
-            let counts = json!(received);
-            flows.push(self.written(trial, flow, "received", counts, receiving.writer)?);
+            let record_bytes = self.written(trial, flow, "received", receiving.writer)?;
+            flows.push(Flow {
+                counts: received,
+                flow,
+                record_bytes,
+            });
             if let Some(stamps) = receiving.stamps {
-                self.written(trial, flow, "heard", json!({}), stamps)?;
+                self.written(trial, flow, "heard", stamps)?;
             }
         }
         listening.exchange.join().ok();
-        let host = listening.meter.finish();
-        Ok(json!({"event": "received", "trial": trial, "flows": flows, "host": host}))
+        Ok(Answer::Received {
+            trial: trial.to_owned(),
+            flows,
+            host: listening.meter.finish(),
+        })
     }
 
     /// Sends the flows of a trial, to their end. A refusal leaves no records behind.
-    pub fn send(&mut self, send: &Send) -> Result<Value, Refusal> {
+    pub fn send(&mut self, send: &Send) -> Result<Answer, Refusal> {
         let outcome = self.send_all(send);
         if outcome.is_err() {
             self.discard(&send.trial);
@@ -238,7 +245,7 @@ impl Trials {
         outcome
     }
 
-    fn send_all(&mut self, send: &Send) -> Result<Value, Refusal> {
+    fn send_all(&mut self, send: &Send) -> Result<Answer, Refusal> {
         let session = send.session.0;
         let over = Arc::new(AtomicBool::new(false));
         let mut txs = Vec::new();
@@ -318,7 +325,12 @@ impl Trials {
         let mut flows = Vec::new();
         for (flow, sent, writer) in ran {
             let sent = sent.map_err(|_| format!("the sender of flow {flow} panicked"))??;
-            flows.push(self.written(&send.trial, flow, "sent", json!(sent), writer)?);
+            let record_bytes = self.written(&send.trial, flow, "sent", writer)?;
+            flows.push(Flow {
+                counts: sent,
+                flow,
+                record_bytes,
+            });
         }
         std::thread::sleep(Duration::from_millis(send.quiet_ms));
         over.store(true, Ordering::Relaxed);
@@ -327,29 +339,42 @@ impl Trials {
             let received = thread
                 .join()
                 .map_err(|_| format!("the reader of flow {flow}'s echoes panicked"))?;
-            back.push(self.written(&send.trial, flow, "echoes", json!(received), writer)?);
+            let record_bytes = self.written(&send.trial, flow, "echoes", writer)?;
+            back.push(Flow {
+                counts: received,
+                flow,
+                record_bytes,
+            });
         }
         for (flow, thread, writer) in departures {
             thread
                 .join()
                 .map_err(|_| format!("the times of flow {flow} panicked"))?
                 .map_err(|e| format!("the kernel's times of flow {flow}: {e}"))?;
-            self.written(&send.trial, flow, "left", json!({}), writer)?;
+            self.written(&send.trial, flow, "left", writer)?;
         }
-        let answers = match asking.join() {
+        let answered = match asking.join() {
             Ok(Ok(mut asker)) => match asker.row() {
-                Ok(()) => json!(asker.finish()),
-                Err(error) => json!({"failed": error.to_string()}),
+                Ok(()) => Ok(asker.finish()),
+                Err(error) => Err(error.to_string()),
             },
-            Ok(Err(error)) => json!({"failed": error.to_string()}),
-            Err(_) => json!({"failed": "the clock exchange panicked"}),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("the clock exchange panicked".to_owned()),
         };
-        self.written(&send.trial, 0, "exchange", json!({}), exchange_writer)?;
-        Ok(json!({
-            "event": "sent", "trial": send.trial, "flows": flows, "echoes": back,
-            "exchange": answers, "start_ns": start_ns, "announced": announced,
-            "host": meter.finish(),
-        }))
+        let exchange = match answered {
+            Ok(answers) => Exchanged::Answers(answers),
+            Err(failed) => Exchanged::Failed { failed },
+        };
+        self.written(&send.trial, 0, "exchange", exchange_writer)?;
+        Ok(Answer::Sent {
+            trial: send.trial.clone(),
+            flows,
+            echoes: back,
+            exchange,
+            start_ns,
+            announced,
+            host: meter.finish(),
+        })
     }
 
     /// Writes down the kernel's times of sending.
@@ -406,24 +431,21 @@ impl Trials {
             .map_err(|e| format!("the records of flow {flow} cannot be kept: {e}"))
     }
 
-    /// Waits for a writer and notes its file; the flow's counts with its number and its bytes.
+    /// Waits for a writer and notes its file; how many bytes that has.
     fn written(
         &mut self,
         trial: &str,
         flow: u32,
         kind: &'static str,
-        mut counts: Value,
         writer: Writer,
-    ) -> Result<Value, String> {
+    ) -> Result<u64, String> {
         let path = writer.path.clone();
         let bytes = writer
             .join()
             .map_err(|e| format!("the records of flow {flow} were not written: {e}"))?;
         let file = File { flow, kind, path };
         self.files.entry(trial.to_owned()).or_default().push(file);
-        counts["flow"] = flow.into();
-        counts["record_bytes"] = bytes.into();
-        Ok(counts)
+        Ok(bytes)
     }
 }
 

@@ -22,11 +22,16 @@ fn a_process_that_was_forbidden_the_counter_measures_all_the_same() {
         eprintln!("skipped: python3 is not here");
         return;
     };
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{} {told}", output.status);
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{} {reported}",
+        output.status
+    );
     assert!(
-        told.contains("was forbidden the time stamp counter"),
-        "{told}"
+        reported.contains("was forbidden the time stamp counter"),
+        "{reported}"
     );
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(document["clock"]["cost_ns"].as_f64().unwrap() > 0.0);

@@ -226,7 +226,7 @@ fn the_catalog_is_consistent() {
 }
 
 #[test]
-fn a_wrong_verb_says_what_there_is() {
+fn a_wrong_verb_reports_what_there_is() {
     for arguments in [
         vec!["nonsense"],
         vec![],

@@ -79,7 +79,7 @@ fn probe(read: fn() -> u64, tick_ns: f64) -> Probe {
     let cost_ns = groups[groups.len() / 2];
     Probe {
         // A clock whose reading takes longer than its step shows the cost as its smallest step;
-        // that is the finest interval it can tell apart.
+        // that is the finest interval it can resolve.
         resolution_ns: if smallest == u64::MAX {
             LONGEST_WINDOW_NS as f64
         } else {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The smallest step in which the CPU time that `cpu_ns` tells is seen to move, in ns; none if it
+/// The smallest step in which the CPU time that `cpu_ns` reports is seen to move, in ns; none if it
 /// does not move within 50 ms of work.
 pub fn clock_step_ns(cpu_ns: impl Fn() -> Option<u64>) -> Option<u64> {
     let start = Instant::now();

@@ -134,9 +134,9 @@ mod tests {
 
     #[test]
     fn an_untold_counter_stays_untold() {
-        let told = Reading(totals(Some(1)));
-        let untold = Reading(totals(None));
-        assert_eq!(untold.delta(&told), totals(None));
-        assert_eq!(told.delta(&untold).minor_faults, None);
+        let reported = Reading(totals(Some(1)));
+        let unreported = Reading(totals(None));
+        assert_eq!(unreported.delta(&reported), totals(None));
+        assert_eq!(reported.delta(&unreported).minor_faults, None);
     }
 }

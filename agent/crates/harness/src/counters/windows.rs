@@ -48,13 +48,13 @@ impl Platform {
         for name in ["voluntary_switches", "involuntary_switches"] {
             refuse(
                 name,
-                "the system does not tell why a thread gave its CPU up".into(),
+                "the system does not report why a thread gave its CPU up".into(),
             );
         }
         refuse("steal_ns", "the system has no count of stolen time".into());
         refuse(
             "frequency_khz",
-            "the system tells the nominal frequency, not the present one".into(),
+            "the system reports the nominal frequency, not the present one".into(),
         );
         for name in ["cycles", "instructions"] {
             refuse(

@@ -314,7 +314,7 @@ impl<'a> Context<'a> {
 
     /// Says that one case, or with `None` the whole workload, yields no value, and why.
     pub fn fail(&mut self, case: Option<&Case>, failure: &Failure) {
-        let (kind, reason) = failure.told();
+        let (kind, reason) = failure.kind_and_reason();
         self.emitter.push(&Event::Error {
             workload: Some(self.workload.id.into()),
             index: Some(self.index),

@@ -27,7 +27,7 @@ pub enum Failure {
 
 impl Failure {
     /// How the protocol calls it, and the reason.
-    pub fn told(&self) -> (ErrorKind, &str) {
+    pub fn kind_and_reason(&self) -> (ErrorKind, &str) {
         match self {
             Self::Unsupported(reason) => (ErrorKind::Unsupported, reason),
             Self::Failed(reason) => (ErrorKind::Failed, reason),

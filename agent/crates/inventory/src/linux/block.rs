@@ -1,7 +1,7 @@
 //! Block devices: what they are and how the kernel queues for them (block/queue-sysfs.rst).
 
 use super::{drivers, text};
-use crate::leaf::{first, leaf, unsupported, Reason, Told};
+use crate::leaf::{first, leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -76,7 +76,7 @@ fn device(source: &Source, name: &str) -> Value {
 
 /// The driver of the device below, which is one step further for a controller's namespaces and
 /// disks.
-fn driver(source: &Source, base: &str) -> Told<String> {
+fn driver(source: &Source, base: &str) -> Reported<String> {
     let places = ["device/driver", "device/device/driver"];
     first(places.map(|place| source.target(&format!("{base}/{place}")))).map_err(|refusal| {
         match source.exists(&format!("{base}/device")) {
@@ -89,7 +89,7 @@ fn driver(source: &Source, base: &str) -> Told<String> {
 }
 
 /// How the device is attached, from its place in the tree of devices.
-fn interface(source: &Source, name: &str) -> Told<&'static str> {
+fn interface(source: &Source, name: &str) -> Reported<&'static str> {
     let link = source.link(&format!("/sys/block/{name}"))?;
     let parts: Vec<&str> = link.split('/').collect();
     let within = |start: &str| {
@@ -114,5 +114,5 @@ fn interface(source: &Source, name: &str) -> Told<&'static str> {
         .find(|(start, _)| within(start) && !virtual_device)
         .map(|&(_, word)| word)
         .or(virtual_device.then_some("virtual"))
-        .ok_or_else(|| Reason::new(format!("the place {link:?} tells no interface")))
+        .ok_or_else(|| Reason::new(format!("the place {link:?} reports no interface")))
 }

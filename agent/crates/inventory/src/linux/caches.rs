@@ -2,7 +2,7 @@
 //! not list them.
 
 use super::text;
-use crate::leaf::{leaf, unsupported, Reason, Told};
+use crate::leaf::{leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -11,10 +11,10 @@ use serde_json::{json, Value};
 struct Cache {
     level: u64,
     kind: String,
-    size_bytes: Told<u64>,
-    line_bytes: Told<u64>,
-    ways: Told<u64>,
-    sets: Told<u64>,
+    size_bytes: Reported<u64>,
+    line_bytes: Reported<u64>,
+    ways: Reported<u64>,
+    sets: Reported<u64>,
     /// For each instance, the CPUs that share it.
     shared: Vec<String>,
 }
@@ -49,7 +49,7 @@ fn list(caches: &[Cache], origin: &str) -> Value {
         .collect()
 }
 
-fn from_sysfs(source: &Source) -> Told<Vec<Cache>> {
+fn from_sysfs(source: &Source) -> Reported<Vec<Cache>> {
     let online = source.text("/sys/devices/system/cpu/online")?;
     let cpus = text::cpu_list(&online)
         .ok_or_else(|| Reason::new("/sys/devices/system/cpu/online is not a list of CPUs"))?;
@@ -107,8 +107,8 @@ fn merge(caches: &mut Vec<Cache>, cache: Cache) {
 }
 
 /// The deterministic cache parameters: leaf 4 (Intel) or 8000001Dh (AMD), of the CPU that runs
-/// this. CPUID tells how many CPUs could share a cache, not which do.
-fn from_cpuid(source: &Source) -> Told<Value> {
+/// this. CPUID reports how many CPUs could share a cache, not which do.
+fn from_cpuid(source: &Source) -> Reported<Value> {
     let refusal = match walk(source, 4) {
         Ok(caches) => return Ok(caches),
         Err(reason) => reason,
@@ -116,7 +116,7 @@ fn from_cpuid(source: &Source) -> Told<Value> {
     walk(source, 0x8000_001D).map_err(|_| refusal)
 }
 
-fn walk(source: &Source, number: u32) -> Told<Value> {
+fn walk(source: &Source, number: u32) -> Reported<Value> {
     let mut caches = Vec::new();
     // No processor has 16 caches; a hypervisor that answers every subleaf alike must not hold us.
     for subleaf in 0..16 {
@@ -132,7 +132,7 @@ fn walk(source: &Source, number: u32) -> Told<Value> {
         let partitions = u64::from(b >> 12 & 0x3FF) + 1;
         let line_bytes = u64::from(b & 0xFFF) + 1;
         let sets = u64::from(c) + 1;
-        let not_told = "CPUID does not tell which CPUs share a cache";
+        let not_reported = "CPUID does not report which CPUs share a cache";
         caches.push(json!({
             "level": a >> 5 & 0x7,
             "type": kind,
@@ -140,8 +140,8 @@ fn walk(source: &Source, number: u32) -> Told<Value> {
             "line_bytes": line_bytes,
             "ways": ways,
             "sets": sets,
-            "instances": unsupported(not_told),
-            "shared_cpus": unsupported(not_told),
+            "instances": unsupported(not_reported),
+            "shared_cpus": unsupported(not_reported),
             "sharing_threads_most": (a >> 14 & 0xFFF) + 1,
             "source": "cpuid",
         }));

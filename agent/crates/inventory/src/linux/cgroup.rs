@@ -1,6 +1,6 @@
 //! The limits that control groups set (admin-guide/cgroup-v1/, admin-guide/cgroup-v2.rst).
 
-use crate::leaf::{first, leaf, unsupported, Reason, Told};
+use crate::leaf::{first, leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 use std::rc::Rc;
@@ -13,8 +13,8 @@ pub fn collect(source: &Source) -> Value {
         Err(reason) => return unsupported(reason),
     };
     let quota = groups.cpu_quota();
-    let limit = |told: Told<Option<u64>>| {
-        leaf(told.map(|limit| limit.map_or(Value::from("unlimited"), Value::from)))
+    let limit = |reported: Reported<Option<u64>>| {
+        leaf(reported.map(|limit| limit.map_or(Value::from("unlimited"), Value::from)))
     };
     json!({
         "version": if groups.unified_only() { 2 } else { 1 },
@@ -34,7 +34,7 @@ struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    fn read(source: &'a Source) -> Told<Self> {
+    fn read(source: &'a Source) -> Reported<Self> {
         let text = source.text("/proc/self/cgroup")?;
         Ok(Self { source, text })
     }
@@ -45,7 +45,7 @@ impl<'a> Groups<'a> {
 
     /// The directories of the group that limits `controller`, from its own to the root, and whether
     /// they are of version 1.
-    fn directories(&self, controller: &str) -> Told<(Vec<String>, bool)> {
+    fn directories(&self, controller: &str) -> Reported<(Vec<String>, bool)> {
         let entry = |line: &str| {
             let mut parts = line.splitn(3, ':').skip(1);
             let controllers = parts.next()?.to_owned();
@@ -75,7 +75,7 @@ impl<'a> Groups<'a> {
 
     /// The value of the innermost group that has the file: inside a container the path may name
     /// groups that are not mounted there.
-    fn own(&self, controller: &str, v1: &str, v2: &str) -> Told<u64> {
+    fn own(&self, controller: &str, v1: &str, v2: &str) -> Reported<u64> {
         let (directories, old) = self.directories(controller)?;
         let file = if old { v1 } else { v2 };
         first(
@@ -86,7 +86,7 @@ impl<'a> Groups<'a> {
     }
 
     /// The least of the limits from the group to the root.
-    fn least(&self, controller: &str, v1: &str, v2: &str) -> Told<Option<u64>> {
+    fn least(&self, controller: &str, v1: &str, v2: &str) -> Reported<Option<u64>> {
         /// Version 1 writes "no limit" as the largest whole number of pages.
         const NO_LIMIT: u64 = 1 << 62;
         let (directories, old) = self.directories(controller)?;
@@ -102,7 +102,7 @@ impl<'a> Groups<'a> {
     }
 
     /// CPU time in us for each period in us.
-    fn cpu_quota(&self) -> Told<Option<(u64, u64)>> {
+    fn cpu_quota(&self) -> Reported<Option<(u64, u64)>> {
         let (directories, old) = self.directories("cpu")?;
         let quotas = directories.iter().map(|directory| {
             if !old {
@@ -124,7 +124,7 @@ impl<'a> Groups<'a> {
         })
     }
 
-    fn cpus(&self) -> Told<String> {
+    fn cpus(&self) -> Reported<String> {
         let (directories, old) = self.directories("cpuset")?;
         let file = if old {
             "cpuset.cpus"
@@ -149,18 +149,18 @@ fn pair(text: &str) -> Option<Option<(u64, u64)>> {
     }
 }
 
-/// The tightest of the limits that are told; the first refusal where none is.
+/// The tightest of the limits that are reported; the first refusal where none is.
 fn tightest<T>(
-    limits: impl Iterator<Item = Told<Option<T>>>,
+    limits: impl Iterator<Item = Reported<Option<T>>>,
     size: impl Fn(&T) -> f64,
-) -> Told<Option<T>> {
+) -> Reported<Option<T>> {
     let mut best: Option<T> = None;
     let mut refusal = None;
-    let mut told = false;
+    let mut reported = false;
     for limit in limits {
         match limit {
             Ok(limit) => {
-                told = true;
+                reported = true;
                 if let Some(limit) = limit {
                     if best.as_ref().is_none_or(|best| size(&limit) < size(best)) {
                         best = Some(limit);
@@ -173,7 +173,7 @@ fn tightest<T>(
         }
     }
     match refusal {
-        Some(reason) if !told => Err(reason),
+        Some(reason) if !reported => Err(reason),
         _ => Ok(best),
     }
 }

@@ -1,7 +1,7 @@
 //! The kernel's build configuration: `/proc/config.gz`, or the file that distributions put beside
 //! the kernel.
 
-use crate::leaf::{first, unsupported, Reason, Told};
+use crate::leaf::{first, unsupported, Reason, Reported};
 use crate::source::Source;
 use flate2::read::GzDecoder;
 use pentathlon_os::kernel;
@@ -89,7 +89,7 @@ pub fn collect(source: &Source) -> Value {
 }
 
 /// The configuration and where it was found.
-fn read(source: &Source) -> Told<(String, String)> {
+fn read(source: &Source) -> Reported<(String, String)> {
     let compressed = "/proc/config.gz";
     let running = source.bytes(compressed).and_then(|bytes| {
         let mut text = String::new();

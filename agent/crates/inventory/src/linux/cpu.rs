@@ -4,7 +4,7 @@
 use super::cpuinfo::Cpuinfo;
 use super::identity::Identity;
 use super::text;
-use crate::leaf::{first, leaf, leaf_or, Reason, Told};
+use crate::leaf::{first, leaf, leaf_or, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel;
 use serde_json::{json, Map, Value};
@@ -15,14 +15,14 @@ const CPU: &str = "/sys/devices/system/cpu";
 pub fn collect(source: &Source) -> Value {
     let cpuinfo = Cpuinfo::read(source);
     let identity = Identity::read(source);
-    let id = |field: fn(&Identity) -> Told<Value>| match &identity {
+    let id = |field: fn(&Identity) -> Reported<Value>| match &identity {
         Ok(identity) => field(identity),
         Err(reason) => Err(reason.clone()),
     };
-    let numbered = |field: fn(&Identity) -> Told<Value>, key: &str| {
+    let numbered = |field: fn(&Identity) -> Reported<Value>, key: &str| {
         leaf(id(field).or_else(|_| cpuinfo.number(key).map(Value::from)))
     };
-    let named = |field: fn(&Identity) -> Told<Value>, keys: &[&str]| {
+    let named = |field: fn(&Identity) -> Reported<Value>, keys: &[&str]| {
         let listed = first(keys.iter().map(|key| cpuinfo.string(key)));
         leaf(id(field).or_else(|_| listed.map(Value::from)))
     };
@@ -80,11 +80,11 @@ fn without_node(text: &str) -> String {
     words.join(" ")
 }
 
-fn threads(source: &Source, cpuinfo: &Cpuinfo) -> Told<u64> {
-    let asked = source.ask("sysconf(_SC_NPROCESSORS_ONLN)", || {
-        kernel::online_cpus().ok_or_else(|| Reason::new("sysconf(3) tells no count of CPUs"))
+fn threads(source: &Source, cpuinfo: &Cpuinfo) -> Reported<u64> {
+    let requested = source.ask("sysconf(_SC_NPROCESSORS_ONLN)", || {
+        kernel::online_cpus().ok_or_else(|| Reason::new("sysconf(3) reports no count of CPUs"))
     });
-    asked.or_else(|_| {
+    requested.or_else(|_| {
         let online = source.text(&format!("{CPU}/online"));
         match online.map(|list| text::cpu_list(&list).map(|cpus| cpus.len())) {
             Ok(Some(count)) => Ok(count as u64),
@@ -94,7 +94,7 @@ fn threads(source: &Source, cpuinfo: &Cpuinfo) -> Told<u64> {
 }
 
 /// Sockets and cores as `/sys` knows them, for systems whose `/proc/cpuinfo` does not.
-fn topology(source: &Source) -> Told<(usize, usize)> {
+fn topology(source: &Source) -> Reported<(usize, usize)> {
     let online = source.text(&format!("{CPU}/online"))?;
     let cpus = text::cpu_list(&online)
         .ok_or_else(|| Reason::new(format!("{CPU}/online is not a list of CPUs")))?;
@@ -110,7 +110,7 @@ fn topology(source: &Source) -> Told<(usize, usize)> {
 }
 
 /// A list of CPUs that is usually empty, which is then the answer.
-fn list(source: &Source, name: &str) -> Told<String> {
+fn list(source: &Source, name: &str) -> Reported<String> {
     let path = format!("{CPU}/{name}");
     match source.bytes(&path)?.iter().all(u8::is_ascii_whitespace) {
         true => Ok(String::new()),
@@ -118,12 +118,12 @@ fn list(source: &Source, name: &str) -> Told<String> {
     }
 }
 
-fn words(cpuinfo: &Cpuinfo, key: &str) -> Told<Vec<String>> {
+fn words(cpuinfo: &Cpuinfo, key: &str) -> Reported<Vec<String>> {
     let value = cpuinfo.get(key)?;
     Ok(value.split_whitespace().map(str::to_owned).collect())
 }
 
-fn bogomips(cpuinfo: &Cpuinfo) -> Told<f64> {
+fn bogomips(cpuinfo: &Cpuinfo) -> Reported<f64> {
     let text = first([cpuinfo.get("bogomips"), cpuinfo.get("BogoMIPS")])?;
     text.parse::<f64>()
         .ok()
@@ -172,7 +172,7 @@ fn frequency(source: &Source, cpuinfo: &Cpuinfo) -> Value {
 }
 
 /// The settings of cpufreq, one entry for all CPUs that share them.
-fn policies(source: &Source) -> Told<Vec<Value>> {
+fn policies(source: &Source) -> Reported<Vec<Value>> {
     const FILES: [(&str, &str); 5] = [
         ("governor", "scaling_governor"),
         ("driver", "scaling_driver"),
@@ -211,7 +211,7 @@ fn policies(source: &Source) -> Told<Vec<Value>> {
 }
 
 /// Whether frequencies above the base are allowed.
-fn turbo(source: &Source) -> Told<bool> {
+fn turbo(source: &Source) -> Reported<bool> {
     let off = source
         .flag(&format!("{CPU}/intel_pstate/no_turbo"))
         .map(|off| !off);

@@ -1,12 +1,12 @@
 //! `/proc/cpuinfo`: one paragraph of `key : value` lines for each CPU (proc(5)).
 
-use crate::leaf::{Reason, Told};
+use crate::leaf::{Reason, Reported};
 use crate::source::Source;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 #[derive(Debug, Clone)]
-pub struct Cpuinfo(Told<Rc<str>>);
+pub struct Cpuinfo(Reported<Rc<str>>);
 
 impl Cpuinfo {
     pub fn read(source: &Source) -> Self {
@@ -14,7 +14,7 @@ impl Cpuinfo {
     }
 
     /// The first value of `key`. gVisor says "unknown" for what it does not pass on.
-    pub fn get(&self, key: &str) -> Told<&str> {
+    pub fn get(&self, key: &str) -> Reported<&str> {
         let text = self.0.as_ref().map_err(Clone::clone)?;
         lines(text)
             .find(|&(name, value)| name == key && !value.is_empty())
@@ -23,18 +23,18 @@ impl Cpuinfo {
             .ok_or_else(|| Reason::new(format!("/proc/cpuinfo has no {key:?}")))
     }
 
-    pub fn string(&self, key: &str) -> Told<String> {
+    pub fn string(&self, key: &str) -> Reported<String> {
         self.get(key).map(str::to_owned)
     }
 
-    pub fn number(&self, key: &str) -> Told<u64> {
+    pub fn number(&self, key: &str) -> Reported<u64> {
         self.get(key)?
             .parse()
             .map_err(|_| Reason::new(format!("{key:?} of /proc/cpuinfo is not a number")))
     }
 
     /// How many CPUs there are paragraphs for.
-    pub fn processors(&self) -> Told<usize> {
+    pub fn processors(&self) -> Reported<usize> {
         let text = self.0.as_ref().map_err(Clone::clone)?;
         match lines(text).filter(|&(name, _)| name == "processor").count() {
             0 => Err(Reason::new("/proc/cpuinfo lists no processor")),
@@ -43,7 +43,7 @@ impl Cpuinfo {
     }
 
     /// The sockets, and the cores as (socket, core), of all CPUs listed.
-    pub fn topology(&self) -> Told<(usize, usize)> {
+    pub fn topology(&self) -> Reported<(usize, usize)> {
         let text = self.0.as_ref().map_err(Clone::clone)?;
         let mut cores = BTreeSet::new();
         let mut socket = "";

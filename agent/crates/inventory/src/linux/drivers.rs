@@ -1,7 +1,7 @@
 //! The drivers at work, and the versions of those and of all modules that have one (the
 //! component, driver provider and driver version of martinovic2012, Tab. 18 and 20).
 
-use crate::leaf::{leaf, unsupported, Reason, Told};
+use crate::leaf::{leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Map, Value};
 
@@ -13,7 +13,7 @@ pub fn collect(source: &Source) -> Value {
 }
 
 /// The version of a driver. Few drivers of the kernel's own tree have one: theirs is the kernel's.
-pub fn version(source: &Source, driver: Told<String>) -> Value {
+pub fn version(source: &Source, driver: Reported<String>) -> Value {
     let driver = match driver {
         Ok(driver) => driver,
         Err(reason) => return unsupported(reason),
@@ -30,8 +30,8 @@ pub fn version(source: &Source, driver: Told<String>) -> Value {
     )
 }
 
-/// By bus and address, every device of a bus that tells of real or emulated hardware.
-fn devices(source: &Source) -> Told<Map<String, Value>> {
+/// By bus and address, every device of a bus that reports real or emulated hardware.
+fn devices(source: &Source) -> Reported<Map<String, Value>> {
     let mut found = Map::new();
     let mut refusal = None;
     for bus in ["pci", "virtio", "usb", "vmbus", "xen", "scsi", "nd", "mmc"] {
@@ -81,7 +81,11 @@ fn device(source: &Source, bus: &str, name: &str) -> Value {
 }
 
 /// Who the driver comes from: the kernel's tree, or elsewhere, which taints the module with O.
-fn provider(source: &Source, driver: Told<String>, module: Told<String>) -> Told<&'static str> {
+fn provider(
+    source: &Source,
+    driver: Reported<String>,
+    module: Reported<String>,
+) -> Reported<&'static str> {
     let driver = driver?;
     let module = module.unwrap_or_else(|_| driver.replace('-', "_"));
     match source.string(&format!("/sys/module/{module}/taint")) {
@@ -92,7 +96,7 @@ fn provider(source: &Source, driver: Told<String>, module: Told<String>) -> Told
 }
 
 /// What the device is for: the class of a PCI device, the kind of a virtio or USB device.
-fn component(source: &Source, bus: &str, base: &str) -> Told<String> {
+fn component(source: &Source, bus: &str, base: &str) -> Reported<String> {
     match bus {
         "pci" => {
             let class = source.string(&format!("{base}/class"))?;
@@ -162,7 +166,7 @@ fn virtio_kind(code: u32) -> Option<&'static str> {
 }
 
 /// Modules, loaded or built in, that have a version of their own.
-fn module_versions(source: &Source) -> Told<Map<String, Value>> {
+fn module_versions(source: &Source) -> Reported<Map<String, Value>> {
     let modules = source.names("/sys/module")?;
     Ok(modules
         .into_iter()

@@ -1,6 +1,6 @@
 //! The file systems that the workloads' files and the system's programs lie on.
 
-use crate::leaf::{leaf, Reason, Told};
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::filesystem::named;
 use pentathlon_os::statfs::{self, Statfs};
@@ -102,7 +102,7 @@ struct Mount {
 impl Mount {
     /// The mount that `path` lies on: the longest mount point above it; of mounts on one point, the
     /// last covers the others.
-    fn of(text: &str, path: &Path) -> Told<Self> {
+    fn of(text: &str, path: &Path) -> Reported<Self> {
         let mut best: Option<Self> = None;
         for mount in text.lines().filter_map(Self::parse) {
             let depth = |mount: &Self| mount.point.components().count();

@@ -1,7 +1,7 @@
 //! Firmware and board (`/sys/class/dmi/id`, `/sys/firmware`). Serial numbers and UUIDs are not read.
 
 use super::smbios::{self, Module, Processor};
-use crate::leaf::{first, leaf, leaf_or, Reason, Told};
+use crate::leaf::{first, leaf, leaf_or, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Map, Value};
 
@@ -22,8 +22,8 @@ pub fn collect(source: &Source) -> Value {
     let mut section: Map<String, Value> = DMI
         .iter()
         .map(|(key, file)| {
-            let told = source.string(&format!("/sys/class/dmi/id/{file}"));
-            ((*key).to_owned(), leaf(told))
+            let reported = source.string(&format!("/sys/class/dmi/id/{file}"));
+            ((*key).to_owned(), leaf(reported))
         })
         .collect();
     section.insert("boot".into(), leaf(boot(source)));
@@ -41,7 +41,7 @@ pub fn collect(source: &Source) -> Value {
     Value::Object(section)
 }
 
-fn boot(source: &Source) -> Told<&'static str> {
+fn boot(source: &Source) -> Reported<&'static str> {
     match source.exists("/sys/firmware") {
         false => Err(Reason::new("/sys/firmware does not exist")),
         true if source.exists("/sys/firmware/efi") => Ok("UEFI"),
@@ -49,7 +49,7 @@ fn boot(source: &Source) -> Told<&'static str> {
     }
 }
 
-fn acpi(source: &Source) -> Told<bool> {
+fn acpi(source: &Source) -> Reported<bool> {
     match source.exists("/sys/firmware") {
         false => Err(Reason::new("/sys/firmware does not exist")),
         true => Ok(source.exists("/sys/firmware/acpi")),
@@ -57,7 +57,7 @@ fn acpi(source: &Source) -> Told<bool> {
 }
 
 /// The variable of UEFI 2.10, clause 3.3: four bytes of attributes, then 0 or 1.
-fn secure_boot(source: &Source) -> Told<bool> {
+fn secure_boot(source: &Source) -> Reported<bool> {
     let path = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
     match source.bytes(path)?[..] {
         [_, _, _, _, on] => Ok(on == 1),
@@ -65,7 +65,7 @@ fn secure_boot(source: &Source) -> Told<bool> {
     }
 }
 
-fn table(source: &Source) -> Told<Vec<u8>> {
+fn table(source: &Source) -> Reported<Vec<u8>> {
     source.bytes("/sys/firmware/dmi/tables/DMI")
 }
 
@@ -73,7 +73,7 @@ const NOT_TOLD: &str = "the firmware leaves it empty";
 
 /// The processors' sockets as the firmware describes them (external clock and voltage of
 /// martinovic2012, Tab. 17).
-fn processors(source: &Source) -> Told<Vec<Value>> {
+fn processors(source: &Source) -> Reported<Vec<Value>> {
     let table = table(source)?;
     let khz = |mhz: Option<u16>| leaf_or(mhz.map(|mhz| u64::from(mhz) * 1000), NOT_TOLD);
     let processors: Vec<Value> = smbios::structures(&table)
@@ -97,7 +97,7 @@ fn processors(source: &Source) -> Told<Vec<Value>> {
 }
 
 /// The memory modules as the firmware describes them.
-pub fn memory_modules(source: &Source) -> Told<Vec<Value>> {
+pub fn memory_modules(source: &Source) -> Reported<Vec<Value>> {
     let table = table(source)?;
     let modules: Vec<Value> = smbios::structures(&table)
         .iter()

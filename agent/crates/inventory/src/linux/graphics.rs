@@ -1,8 +1,8 @@
 //! Graphics hardware as the kernel sees it, with its driver (martinovic2012, Tab. 17: memory and
-//! clocks). What OpenGL and Vulkan offer, only a program that loads them can tell.
+//! clocks). what OpenGL and Vulkan offer is known only to a program that loads them.
 
 use super::drivers;
-use crate::leaf::{first, leaf, unsupported, Reason, Told};
+use crate::leaf::{first, leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -71,7 +71,7 @@ fn display(source: &Source, name: &str) -> Value {
     })
 }
 
-fn frame_buffers(source: &Source) -> Told<Vec<String>> {
+fn frame_buffers(source: &Source) -> Reported<Vec<String>> {
     let directory = "/sys/class/graphics";
     let names = source.names(directory)?;
     Ok(names

@@ -1,7 +1,7 @@
 //! The kernel: its release, build, configuration, command line, modules and scheduler.
 
 use super::{config, text};
-use crate::leaf::{leaf, unsupported, Reason, Told};
+use crate::leaf::{leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel::{self, Uname};
 use serde_json::{json, Map, Value};
@@ -9,8 +9,8 @@ use serde_json::{json, Map, Value};
 pub fn collect(source: &Source) -> Value {
     let uname = source.ask("uname(2)", || Ok(kernel::uname()));
     let part = |field: fn(&Uname) -> &String, file: &str| {
-        let asked = uname.as_ref().map(|uname| field(uname).clone());
-        leaf(asked.or_else(|_| source.string(file)))
+        let requested = uname.as_ref().map(|uname| field(uname).clone());
+        leaf(requested.or_else(|_| source.string(file)))
     };
     let configuration = config::collect(source);
     json!({
@@ -31,7 +31,7 @@ pub fn collect(source: &Source) -> Value {
 }
 
 /// Compiler and linker, as `/proc/version` names them: "(gcc ..., GNU ld ...)".
-fn build(source: &Source) -> Told<String> {
+fn build(source: &Source) -> Reported<String> {
     let text = source.text("/proc/version")?;
     // "Linux version 6.1 (who@where) (gcc (Debian) 12.2.0, GNU ld 2.40) #1 SMP ..."
     text.split_once(") (")
@@ -42,7 +42,7 @@ fn build(source: &Source) -> Told<String> {
 
 /// The kernel's own parameters. What follows `--` is for the first process and is left out; values
 /// of parameters that are named like secrets are hidden.
-fn command_line(source: &Source) -> Told<Vec<String>> {
+fn command_line(source: &Source) -> Reported<Vec<String>> {
     const SECRET: [&str; 5] = ["pass", "secret", "token", "credential", "apikey"];
     let text = source.text("/proc/cmdline")?;
     Ok(text
@@ -58,7 +58,7 @@ fn command_line(source: &Source) -> Told<Vec<String>> {
 }
 
 /// How the kernel may be interrupted by more urgent work: `none`, `voluntary`, `full`, `lazy`, `rt`.
-fn preemption(source: &Source, configuration: &Value) -> Told<String> {
+fn preemption(source: &Source, configuration: &Value) -> Reported<String> {
     if source.flag("/sys/kernel/realtime") == Ok(true) {
         return Ok("rt".into());
     }
@@ -75,13 +75,13 @@ fn preemption(source: &Source, configuration: &Value) -> Told<String> {
     };
     let on = |option: &str| configuration[option] == "y";
     if on("PREEMPT_DYNAMIC") {
-        let asked = source.text("/proc/cmdline").ok().and_then(|line| {
+        let requested = source.text("/proc/cmdline").ok().and_then(|line| {
             let choice = line
                 .split_whitespace()
                 .find_map(|word| word.strip_prefix("preempt="));
             choice.map(str::to_owned)
         });
-        if let Some(choice) = asked {
+        if let Some(choice) = requested {
             return Ok(choice);
         }
     }
@@ -98,7 +98,7 @@ fn preemption(source: &Source, configuration: &Value) -> Told<String> {
         .map(|(_, word)| (*word).to_owned())
         .ok_or_else(|| {
             Reason::new(format!(
-                "{refusal}, and the kernel's configuration does not tell it"
+                "{refusal}, and the kernel's configuration does not report it"
             ))
         })
 }
@@ -118,7 +118,7 @@ fn taint(source: &Source) -> Value {
 }
 
 /// The modules loaded, in the order of `/proc/modules`; an empty list where none is.
-fn modules(source: &Source) -> Told<Vec<String>> {
+fn modules(source: &Source) -> Reported<Vec<String>> {
     let path = "/proc/modules";
     if source.bytes(path)?.is_empty() {
         return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! Which layers lie between this process and the hardware: a hypervisor, another kernel.
 
 use crate::hypervisor::{self, Hypervisor};
-use crate::leaf::{Reason, Told};
+use crate::leaf::{Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel;
 
@@ -9,7 +9,7 @@ use pentathlon_os::kernel;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layers {
     /// What the processor says of a hypervisor; `None` where it says that there is none.
-    pub hypervisor: Told<Option<Hypervisor>>,
+    pub hypervisor: Reported<Option<Hypervisor>>,
     pub kernel: Kernel,
     /// What the answer rests on.
     pub evidence: Vec<String>,

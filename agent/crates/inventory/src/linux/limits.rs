@@ -1,6 +1,6 @@
 //! What this process may use: its resource limits and its control groups.
 
-use crate::leaf::{leaf, leaf_or, unsupported, Reason, Told};
+use crate::leaf::{leaf, leaf_or, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Map, Value};
 
@@ -29,7 +29,7 @@ pub fn collect(source: &Source) -> Value {
 }
 
 /// "/autogroup-39 nice 0": groups of the scheduler, one for each session (sched(7)).
-fn autogroup_nice(source: &Source) -> Told<i64> {
+fn autogroup_nice(source: &Source) -> Reported<i64> {
     let path = "/proc/self/autogroup";
     let text = source.text(path)?;
     text.rsplit_once("nice ")
@@ -37,7 +37,7 @@ fn autogroup_nice(source: &Source) -> Told<i64> {
         .ok_or_else(|| Reason::new(format!("{path} has no nice value")))
 }
 
-fn allowed(source: &Source, key: &str) -> Told<String> {
+fn allowed(source: &Source, key: &str) -> Reported<String> {
     let status = source.text("/proc/self/status")?;
     super::text::field(&status, key)
         .map(str::to_owned)
@@ -45,7 +45,7 @@ fn allowed(source: &Source, key: &str) -> Told<String> {
 }
 
 /// `/proc/self/limits`: soft and hard limit of each resource.
-fn resources(source: &Source) -> Told<Map<String, Value>> {
+fn resources(source: &Source) -> Reported<Map<String, Value>> {
     let path = "/proc/self/limits";
     let text = source.text(path)?;
     // The columns start where the heading's words do.

@@ -1,6 +1,6 @@
 //! How busy the system was when the inventory was taken.
 
-use crate::leaf::{leaf, unsupported, Reason, Told};
+use crate::leaf::{leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -50,7 +50,7 @@ pub fn collect(source: &Source) -> Value {
     })
 }
 
-pub fn uptime(source: &Source) -> Told<f64> {
+pub fn uptime(source: &Source) -> Reported<f64> {
     let text = source.text("/proc/uptime")?;
     text.split_whitespace()
         .next()
@@ -60,7 +60,7 @@ pub fn uptime(source: &Source) -> Told<f64> {
 }
 
 /// How many sessions of users the system has on record (utmp(5)); never who they are.
-pub fn logged_in(source: &Source) -> Told<u64> {
+pub fn logged_in(source: &Source) -> Reported<u64> {
     /// Length of a record on 64-bit Linux, and the type of a user's session.
     const RECORD: usize = 384;
     const USER_PROCESS: i16 = 7;

@@ -2,7 +2,7 @@
 //! (admin-guide/mm/, admin-guide/sysctl/vm.rst).
 
 use super::text;
-use crate::leaf::{leaf, Reason, Told};
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::kernel;
 use serde_json::{json, Map, Value};
@@ -25,7 +25,7 @@ pub fn collect(source: &Source) -> Value {
         "commit_limit_bytes": leaf(info("CommitLimit")),
         "committed_bytes": leaf(info("Committed_AS")),
         "page_bytes": leaf(source.ask("sysconf(_SC_PAGESIZE)", || {
-            kernel::page_bytes().ok_or_else(|| Reason::new("sysconf(3) tells no page size"))
+            kernel::page_bytes().ok_or_else(|| Reason::new("sysconf(3) reports no page size"))
         })),
         "huge_page_default_bytes": leaf(info("Hugepagesize")),
         "huge_pages": leaf(huge_pages(source)),
@@ -44,7 +44,7 @@ pub fn collect(source: &Source) -> Value {
 }
 
 /// The pools of each size of explicit huge pages.
-fn huge_pages(source: &Source) -> Told<Vec<Value>> {
+fn huge_pages(source: &Source) -> Reported<Vec<Value>> {
     let directory = format!("{MM}/hugepages");
     let sizes = source.names(&directory)?;
     let pools: Vec<Value> = sizes
@@ -81,7 +81,7 @@ fn transparent(source: &Source) -> Value {
 }
 
 /// The sizes below a PMD that are on, where the kernel has them (Linux 6.8).
-fn smaller(source: &Source, directory: &str) -> Told<Map<String, Value>> {
+fn smaller(source: &Source, directory: &str) -> Reported<Map<String, Value>> {
     let names = source.names(directory)?;
     let sizes: Vec<&String> = names
         .iter()
@@ -103,14 +103,14 @@ fn smaller(source: &Source, directory: &str) -> Told<Map<String, Value>> {
 }
 
 /// The choice in brackets of a file such as `always [madvise] never`.
-pub fn selected(source: &Source, path: &str) -> Told<String> {
+pub fn selected(source: &Source, path: &str) -> Reported<String> {
     let text = source.text(path)?;
     text::chosen(&text)
         .map(str::to_owned)
         .ok_or_else(|| Reason::new(format!("{path} marks no choice with brackets")))
 }
 
-fn numa(source: &Source) -> Told<Vec<Value>> {
+fn numa(source: &Source) -> Reported<Vec<Value>> {
     let directory = "/sys/devices/system/node";
     let names = source.names(directory)?;
     let nodes: Vec<Value> = names

@@ -1,8 +1,8 @@
 //! Network devices with their drivers and offloads, and the settings of the network stack.
-//! Addresses are not read: whether a device has one is all that is told.
+//! Addresses are not read: whether a device has one is all that is reported.
 
 use super::drivers;
-use crate::leaf::{leaf, unsupported, Reason, Told};
+use crate::leaf::{leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use pentathlon_os::ethtool::Ethtool;
 use pentathlon_os::{interface, qdisc};
@@ -32,7 +32,7 @@ pub fn devices(source: &Source) -> Value {
 }
 
 /// Index and name of each device: from `/sys`, or from the system call where that is missing.
-fn names(source: &Source) -> Told<Vec<(i32, String)>> {
+fn names(source: &Source) -> Reported<Vec<(i32, String)>> {
     let refusal = match source.names(NET) {
         Ok(names) => {
             let indexed = names.into_iter().filter_map(|name| {
@@ -58,8 +58,8 @@ fn names(source: &Source) -> Told<Vec<(i32, String)>> {
 
 /// The ways to ask the kernel about devices beside `/sys`.
 struct Ask {
-    ethtool: Told<Ethtool>,
-    qdiscs: Told<BTreeMap<i32, String>>,
+    ethtool: Reported<Ethtool>,
+    qdiscs: Reported<BTreeMap<i32, String>>,
 }
 
 fn device(source: &Source, index: i32, name: &str, ask: &Ask) -> Value {
@@ -77,8 +77,9 @@ fn device(source: &Source, index: i32, name: &str, ask: &Ask) -> Value {
         root.ok_or_else(|| Reason::new("the kernel lists no root queueing discipline for it"))
     });
     let mtu = source.number::<u64>(&at("mtu")).or_else(|refusal| {
-        let asked = || interface::mtu_bytes(name).map_err(|error| Reason::new(error.to_string()));
-        source.ask("RTM_GETLINK", asked).map_err(|_| refusal)
+        let requested =
+            || interface::mtu_bytes(name).map_err(|error| Reason::new(error.to_string()));
+        source.ask("RTM_GETLINK", requested).map_err(|_| refusal)
     });
     let mut entry = json!({
         "kind": leaf(kind(source, name)),
@@ -105,21 +106,25 @@ fn device(source: &Source, index: i32, name: &str, ask: &Ask) -> Value {
 }
 
 /// What only the driver knows.
-fn settings(source: &Source, name: &str, ethtool: &Told<Ethtool>) -> [(&'static str, Value); 6] {
-    fn asked<T>(
-        ethtool: &Told<Ethtool>,
+fn settings(
+    source: &Source,
+    name: &str,
+    ethtool: &Reported<Ethtool>,
+) -> [(&'static str, Value); 6] {
+    fn requested<T>(
+        ethtool: &Reported<Ethtool>,
         what: &str,
         call: impl FnOnce(&Ethtool) -> std::io::Result<T>,
-    ) -> Told<T> {
+    ) -> Reported<T> {
         let ethtool = ethtool.as_ref().map_err(Clone::clone)?;
         call(ethtool).map_err(|error| {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or(&text);
-            Reason::new(format!("the driver does not tell {what}: {text}"))
+            Reason::new(format!("the driver does not report {what}: {text}"))
         })
     }
-    let info = asked(ethtool, "its name", |ethtool| ethtool.driver(name));
-    let said = |text: Told<String>, what: &str| match text {
+    let info = requested(ethtool, "its name", |ethtool| ethtool.driver(name));
+    let stated = |text: Reported<String>, what: &str| match text {
         // "N/A": no device that could have firmware.
         Ok(text) if text.is_empty() || text == "N/A" => {
             Err(Reason::new(format!("the driver leaves its {what} empty")))
@@ -127,13 +132,13 @@ fn settings(source: &Source, name: &str, ethtool: &Told<Ethtool>) -> [(&'static 
         other => other,
     };
     let link = source.target(&format!("{NET}/{name}/device/driver"));
-    let driver = said(info.clone().map(|info| info.driver), "name");
+    let driver = stated(info.clone().map(|info| info.driver), "name");
     let driver = driver.or_else(|refusal| link.map_err(|_| refusal));
-    let version = match said(info.clone().map(|info| info.version), "version") {
+    let version = match stated(info.clone().map(|info| info.version), "version") {
         Ok(version) => version.into(),
         Err(_) => drivers::version(source, driver.clone()),
     };
-    let features = asked(ethtool, "its offloads", |ethtool| ethtool.features(name));
+    let features = requested(ethtool, "its offloads", |ethtool| ethtool.features(name));
     let offloads = features.map(|features| {
         let map: Map<String, Value> = features
             .into_iter()
@@ -141,7 +146,7 @@ fn settings(source: &Source, name: &str, ethtool: &Told<Ethtool>) -> [(&'static 
             .collect();
         map
     });
-    let moderation = asked(ethtool, "its interrupt moderation", |e| e.coalescing(name));
+    let moderation = requested(ethtool, "its interrupt moderation", |e| e.coalescing(name));
     let moderation = moderation.map(|set| {
         json!({
             "receive_us": set.receive_us,
@@ -152,7 +157,7 @@ fn settings(source: &Source, name: &str, ethtool: &Told<Ethtool>) -> [(&'static 
             "adaptive_send": set.adaptive_send,
         })
     });
-    let rings = asked(ethtool, "its rings", |ethtool| ethtool.rings(name)).map(|rings| {
+    let rings = requested(ethtool, "its rings", |ethtool| ethtool.rings(name)).map(|rings| {
         json!({
             "receive": rings.receive,
             "receive_most": rings.receive_most,
@@ -165,7 +170,7 @@ fn settings(source: &Source, name: &str, ethtool: &Told<Ethtool>) -> [(&'static 
         ("driver_version", version),
         (
             "firmware",
-            leaf(said(info.map(|info| info.firmware), "firmware")),
+            leaf(stated(info.map(|info| info.firmware), "firmware")),
         ),
         ("offloads", leaf(offloads)),
         ("interrupt_moderation", leaf(moderation)),
@@ -174,13 +179,13 @@ fn settings(source: &Source, name: &str, ethtool: &Told<Ethtool>) -> [(&'static 
 }
 
 /// DEVTYPE where the kernel has one, else the kind of its addresses (linux/if_arp.h).
-fn kind(source: &Source, name: &str) -> Told<String> {
+fn kind(source: &Source, name: &str) -> Reported<String> {
     let event = source.text(&format!("{NET}/{name}/uevent"));
-    let told = event.ok().and_then(|text| {
+    let reported = event.ok().and_then(|text| {
         let kind = text.lines().find_map(|line| line.strip_prefix("DEVTYPE="));
         kind.map(str::to_owned)
     });
-    if let Some(kind) = told {
+    if let Some(kind) = reported {
         return Ok(kind);
     }
     let kind: u64 = source.number(&format!("{NET}/{name}/type"))?;
@@ -196,7 +201,7 @@ fn kind(source: &Source, name: &str) -> Told<String> {
     })
 }
 
-fn speed(source: &Source, name: &str) -> Told<u64> {
+fn speed(source: &Source, name: &str) -> Reported<u64> {
     let path = format!("{NET}/{name}/speed");
     match source.number::<i64>(&path)? {
         known @ 1.. => Ok(known.unsigned_abs()),
@@ -206,7 +211,7 @@ fn speed(source: &Source, name: &str) -> Told<u64> {
     }
 }
 
-fn hardware_address(source: &Source, name: &str) -> Told<bool> {
+fn hardware_address(source: &Source, name: &str) -> Reported<bool> {
     let path = format!("{NET}/{name}/address");
     if source.bytes(&path)?.iter().all(u8::is_ascii_whitespace) {
         return Ok(false);

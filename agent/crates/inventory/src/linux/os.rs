@@ -1,6 +1,6 @@
 //! The operating system around the kernel: os-release(5), its C library, its first process.
 
-use crate::leaf::{first, leaf, Reason, Told};
+use crate::leaf::{first, leaf, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -51,7 +51,7 @@ fn c_library(source: &Source) -> Value {
             Some(loader) => (
                 Ok(format!("musl ({loader})")),
                 Err(Reason::new(
-                    "musl tells its version only when its loader is run",
+                    "musl reports its version only when its loader is run",
                 )),
             ),
             None => (Err(refusal.clone()), Err(refusal)),
@@ -61,7 +61,7 @@ fn c_library(source: &Source) -> Value {
 }
 
 /// The banner in glibc: "GNU C Library (Debian GLIBC 2.36-9+deb12u10) stable release version 2.36."
-fn glibc(source: &Source) -> Told<String> {
+fn glibc(source: &Source) -> Reported<String> {
     let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
     let places = [
         format!("/lib/{triplet}/libc.so.6"),

@@ -1,6 +1,6 @@
 //! What may slow the processor down: idle states, heat, power limits, the battery.
 
-use crate::leaf::{leaf, unsupported, Reason, Told};
+use crate::leaf::{leaf, unsupported, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -57,7 +57,7 @@ fn listed(source: &Source, directory: &str, start: &str, entry: impl Fn(&str) ->
 }
 
 /// The idle states of the first CPU, with the time to wake from each.
-fn idle_states(source: &Source) -> Told<Vec<Value>> {
+fn idle_states(source: &Source) -> Reported<Vec<Value>> {
     let names = source.names(STATES)?;
     let states: Vec<Value> = names
         .iter()

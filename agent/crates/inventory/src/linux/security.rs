@@ -15,8 +15,8 @@ pub fn mitigations(source: &Source) -> Value {
             names
                 .into_iter()
                 .map(|name| {
-                    let told = leaf(source.string(&format!("{directory}/{name}")));
-                    (name, told)
+                    let reported = leaf(source.string(&format!("{directory}/{name}")));
+                    (name, reported)
                 })
                 .collect::<Map<_, _>>(),
         ),

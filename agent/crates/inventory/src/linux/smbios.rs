@@ -75,7 +75,7 @@ impl Processor {
         if structure.kind != 4 || structure.byte(0x18)? & 1 << 6 == 0 {
             return None;
         }
-        let told = |at| structure.word(at).filter(|&value| value != 0);
+        let reported = |at| structure.word(at).filter(|&value| value != 0);
         let millivolts = match structure.byte(0x11)? {
             tenths @ 0x80.. => Some(u16::from(tenths & 0x7F) * 100),
             1 => Some(5000),
@@ -86,9 +86,9 @@ impl Processor {
         Some(Self {
             socket: structure.string(0x04),
             version: structure.string(0x10),
-            external_clock_mhz: told(0x12),
-            max_mhz: told(0x14),
-            current_mhz: told(0x16),
+            external_clock_mhz: reported(0x12),
+            max_mhz: reported(0x14),
+            current_mhz: reported(0x16),
             millivolts,
         })
     }

@@ -1,7 +1,7 @@
 //! The layers between this system and the hardware, and signs of a container around it.
 
 use super::layer::{Kernel, Layers};
-use crate::leaf::{leaf, Reason, Told};
+use crate::leaf::{leaf, Reason, Reported};
 use crate::source::Source;
 use serde_json::{json, Value};
 
@@ -36,7 +36,7 @@ pub fn collect(source: &Source) -> Value {
 
 /// Files and control groups that container managers leave. They are signs, not proof: an image
 /// made for containers keeps its marks when it is booted as a machine.
-fn container_signs(source: &Source) -> Told<Vec<String>> {
+fn container_signs(source: &Source) -> Reported<Vec<String>> {
     let mut signs = Vec::new();
     for path in ["/run/systemd/container", "/run/host/container-manager"] {
         if let Ok(manager) = source.string(path) {
@@ -64,7 +64,7 @@ fn container_signs(source: &Source) -> Told<Vec<String>> {
 }
 
 /// 1 in the first namespace of processes, more inside containers that see it.
-fn depth(source: &Source) -> Told<usize> {
+fn depth(source: &Source) -> Reported<usize> {
     let status = source.text("/proc/self/status")?;
     super::text::field(&status, "NSpid")
         .map(|ids| ids.split_whitespace().count())

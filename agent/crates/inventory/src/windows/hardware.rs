@@ -1,21 +1,22 @@
 //! Processor, caches and memory.
 
-use super::{counted, told};
+use super::{counted, reported};
 use crate::identity::{self, Identity};
-use crate::leaf::{leaf, unsupported, Told};
+use crate::leaf::{leaf, unsupported, Reported};
 use crate::source::Source;
 use pentathlon_os::topology::{self, Topology};
 use pentathlon_os::{machine, registry, system};
 use serde_json::{json, Value};
 
-fn asked() -> Told<Topology> {
-    told("GetLogicalProcessorInformationEx", topology::topology())
+fn requested() -> Reported<Topology> {
+    reported("GetLogicalProcessorInformationEx", topology::topology())
 }
 
 pub fn cpu(source: &Source) -> Value {
     let identity = Identity::read(source);
-    let id = |field: fn(&Identity) -> Told<Value>| leaf(identity.clone().and_then(|id| field(&id)));
-    let topology = asked();
+    let id =
+        |field: fn(&Identity) -> Reported<Value>| leaf(identity.clone().and_then(|id| field(&id)));
+    let topology = requested();
     let count =
         |field: fn(&Topology) -> usize| leaf(topology.as_ref().map(field).map_err(Clone::clone));
     let nominal = registry::number("HARDWARE\\DESCRIPTION\\System\\CentralProcessor\\0", "~MHz");
@@ -29,13 +30,13 @@ pub fn cpu(source: &Source) -> Value {
         "sockets": count(|topology| topology.packages),
         "cores": count(|topology| topology.cores),
         "numa_nodes": count(|topology| topology.nodes),
-        "threads": leaf(told(
+        "threads": leaf(reported(
             "GetSystemInfo",
             std::thread::available_parallelism().map(|count| count.get() as u64),
         )),
         "instruction_level": leaf(identity::level()),
         "frequency": {
-            "base_khz": leaf(told("the registry's ~MHz", nominal).map(|mhz| u64::from(mhz) * 1000)),
+            "base_khz": leaf(reported("the registry's ~MHz", nominal).map(|mhz| u64::from(mhz) * 1000)),
         },
         "tsc": {
             "invariant": leaf(identity::tsc_invariant(source)),
@@ -46,7 +47,7 @@ pub fn cpu(source: &Source) -> Value {
 
 /// Every kind of cache once, with the CPUs that share each instance.
 pub fn caches() -> Value {
-    let mut caches = match asked() {
+    let mut caches = match requested() {
         Ok(topology) if topology.caches.is_empty() => {
             return unsupported("GetLogicalProcessorInformationEx lists no caches")
         }
@@ -81,10 +82,10 @@ pub fn caches() -> Value {
                 "ways": match one.ways {
                     // CACHE_FULLY_ASSOCIATIVE.
                     0xFF => unsupported("the cache is fully associative"),
-                    0 => unsupported("the system does not tell the ways"),
+                    0 => unsupported("the system does not report the ways"),
                     ways => ways.into(),
                 },
-                "sets": sets.unwrap_or_else(|| unsupported("the ways are not told")),
+                "sets": sets.unwrap_or_else(|| unsupported("the ways are not reported")),
                 "instances": shared.len(),
                 "shared_cpus": shared,
                 "source": "GetLogicalProcessorInformationEx",
@@ -102,13 +103,13 @@ fn shared(cache: &topology::Cache) -> String {
 }
 
 pub fn memory() -> Value {
-    let memory = told("GlobalMemoryStatusEx", machine::memory());
+    let memory = reported("GlobalMemoryStatusEx", machine::memory());
     let part =
         |field: fn(&machine::Memory) -> u64| leaf(memory.as_ref().map(field).map_err(Clone::clone));
-    let performance = told("GetPerformanceInfo", machine::performance());
+    let performance = reported("GetPerformanceInfo", machine::performance());
     let kept = |field: fn(&machine::Performance) -> u64| {
-        let asked = performance.as_ref().map(field).map_err(Clone::clone);
-        leaf(asked.and_then(|bytes| counted("GetPerformanceInfo", bytes)))
+        let requested = performance.as_ref().map(field).map_err(Clone::clone);
+        leaf(requested.and_then(|bytes| counted("GetPerformanceInfo", bytes)))
     };
     let (page_bytes, granularity_bytes, _) = system::native();
     json!({
@@ -117,7 +118,7 @@ pub fn memory() -> Value {
         "commit_limit_bytes": part(|memory| memory.commit_limit),
         "commit_available_bytes": part(|memory| memory.commit_available),
         "load_percent": part(|memory| memory.load_percent.into()),
-        "installed_bytes": leaf(told(
+        "installed_bytes": leaf(reported(
             "GetPhysicallyInstalledSystemMemory",
             machine::installed_bytes(),
         )),

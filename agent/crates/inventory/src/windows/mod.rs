@@ -5,7 +5,7 @@ mod hardware;
 mod os;
 
 use super::hypervisor;
-use super::leaf::{leaf, unsupported, Reason, Told};
+use super::leaf::{leaf, unsupported, Reason, Reported};
 use super::source::Source;
 use pentathlon_os::filesystem::{self, Volume};
 use pentathlon_os::{adapters, machine, registry, system};
@@ -43,8 +43,8 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
     })
 }
 
-/// A number that is never 0 on a system that tells it.
-fn counted(call: &str, number: u64) -> Told<u64> {
+/// A number that is never 0 on a system that reports it.
+fn counted(call: &str, number: u64) -> Reported<u64> {
     match number {
         0 => Err(Reason::new(format!("{call} says 0"))),
         number => Ok(number),
@@ -52,9 +52,9 @@ fn counted(call: &str, number: u64) -> Told<u64> {
 }
 
 /// A value of the registry.
-fn registered(key: &str, name: &str) -> Told<String> {
+fn registered(key: &str, name: &str) -> Reported<String> {
     let what = format!("the registry's {name}");
-    let text = told(&what, registry::string(key, name))?;
+    let text = reported(&what, registry::string(key, name))?;
     if text.trim().is_empty() {
         return Err(Reason::new(format!("{what} is empty")));
     }
@@ -62,7 +62,7 @@ fn registered(key: &str, name: &str) -> Told<String> {
 }
 
 /// What a call of the system answered, or why it did not.
-fn told<T>(call: &str, answer: io::Result<T>) -> Told<T> {
+fn reported<T>(call: &str, answer: io::Result<T>) -> Reported<T> {
     answer.map_err(|error| {
         let text = error.to_string();
         let text = text.split(" (os error").next().unwrap_or(&text);
@@ -97,7 +97,7 @@ fn virtualization(source: &Source, wine: Option<&system::Wine>) -> Value {
 }
 
 fn volume(path: &Path) -> Value {
-    let found = told("GetVolumeInformation", filesystem::volume(path));
+    let found = reported("GetVolumeInformation", filesystem::volume(path));
     let part = |field: fn(&Volume) -> Value| leaf(found.as_ref().map(field).map_err(Clone::clone));
     json!({
         "path": path.to_string_lossy(),
@@ -112,7 +112,7 @@ fn volume(path: &Path) -> Value {
 }
 
 fn network_devices() -> Value {
-    let adapters = match told("GetIfTable2", adapters::list()) {
+    let adapters = match reported("GetIfTable2", adapters::list()) {
         Ok(adapters) => adapters,
         Err(reason) => return unsupported(reason),
     };
@@ -131,18 +131,19 @@ fn network_devices() -> Value {
 }
 
 fn load(wine: bool) -> Value {
-    let performance = told("GetPerformanceInfo", machine::performance());
+    let performance = reported("GetPerformanceInfo", machine::performance());
     let count = |field: fn(&machine::Performance) -> u32| {
         leaf(performance.as_ref().map(field).map_err(Clone::clone))
     };
-    let idle_percent = told("GetSystemTimes", machine::times()).and_then(|[idle, kernel, user]| {
-        // Kernel time includes idle time.
-        match kernel + user {
-            0 => Err(Reason::new("GetSystemTimes counts nothing")),
-            _ if wine => Err(Reason::new("idle time does not move under Wine")),
-            all => Ok(idle as f64 * 100.0 / all as f64),
-        }
-    });
+    let idle_percent =
+        reported("GetSystemTimes", machine::times()).and_then(|[idle, kernel, user]| {
+            // Kernel time includes idle time.
+            match kernel + user {
+                0 => Err(Reason::new("GetSystemTimes counts nothing")),
+                _ if wine => Err(Reason::new("idle time does not move under Wine")),
+                all => Ok(idle as f64 * 100.0 / all as f64),
+            }
+        });
     json!({
         "uptime_s": machine::uptime_ms() / 1000,
         "processes": count(|performance| performance.processes),

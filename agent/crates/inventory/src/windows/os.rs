@@ -1,7 +1,7 @@
 //! Which system this is: Windows by version and build, or Wine by its own.
 
 use super::registered;
-use crate::leaf::{leaf, leaf_or, Reason, Told};
+use crate::leaf::{leaf, leaf_or, Reason, Reported};
 use pentathlon_os::registry;
 use pentathlon_os::system::{self, Wine};
 use serde_json::{json, Value};
@@ -14,12 +14,12 @@ fn label(wine: &Wine) -> String {
     format!("Win32 API on Linux (Wine {})", wine.version)
 }
 
-fn value(name: &str) -> Told<String> {
+fn value(name: &str) -> Reported<String> {
     registered(VERSION_KEY, name)
 }
 
 /// "10.0.19043" as RtlGetVersion gives it, with the update's number where there is one.
-fn version() -> Told<String> {
+fn version() -> Reported<String> {
     let (major, minor, build) =
         system::version().ok_or_else(|| Reason::new("RtlGetVersion failed"))?;
     Ok(match registry::number(VERSION_KEY, "UBR") {
@@ -44,8 +44,8 @@ pub fn os(wine: Option<&Wine>) -> Value {
         "version": wine.version,
         "id": "wine",
         "version_id": wine.version,
-        "build": leaf_or(wine.build.clone(), "Wine does not tell its build"),
-        // What programs are told that ask for the version of Windows.
+        "build": leaf_or(wine.build.clone(), "Wine does not report its build"),
+        // What programs get that ask for the version of Windows.
         "claimed_version": leaf(version()),
     })
 }
@@ -77,7 +77,7 @@ pub fn kernel(wine: Option<&Wine>) -> Value {
             "release": label(wine),
             "host": leaf_or(
                 wine.host.as_ref().map(|(name, release)| format!("{name} {release}")),
-                "Wine does not tell the kernel below it",
+                "Wine does not report the kernel below it",
             ),
             "machine": machine,
         }),

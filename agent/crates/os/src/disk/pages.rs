@@ -27,7 +27,7 @@ pub fn resident(_file: &File, _bytes: u64) -> io::Result<Resident> {
 fn unknown() -> io::Error {
     io::Error::new(
         io::ErrorKind::Unsupported,
-        "this system has no call that tells or drops the cached pages of one file",
+        "this system has no call that reports or drops the cached pages of one file",
     )
 }
 

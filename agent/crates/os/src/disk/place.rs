@@ -8,7 +8,7 @@ use std::path::Path;
 #[inline]
 pub fn free_bytes(directory: &Path) -> io::Result<Option<u64>> {
     let found = crate::statfs::statfs(directory)?;
-    // A file system of size 0, such as some virtual ones, tells nothing.
+    // A file system of size 0, such as some virtual ones, reports nothing.
     Ok((found.blocks > 0).then(|| found.available_blocks.saturating_mul(found.block_bytes)))
 }
 

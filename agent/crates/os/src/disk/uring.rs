@@ -81,7 +81,7 @@ impl Queue {
         self.submitted += 1;
     }
 
-    /// Hands what was put to the kernel, waits until at least one request is over, and tells all
+    /// Hands what was put to the kernel, waits until at least one request is over, and returns all
     /// that are.
     pub fn wait(&mut self, over: &mut Vec<Completion>) -> io::Result<()> {
         over.clear();

@@ -97,7 +97,7 @@ impl Ring {
             first: filter.as_ptr(),
         };
         set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;
-        // Older kernels hand out what leaves too; the reader tells by the port.
+        // Older kernels hand out what leaves too; the reader decides by the port.
         set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32).ok();
         Self::map(socket, interface, BLOCKS, RETIRE_MS)
     }

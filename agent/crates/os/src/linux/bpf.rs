@@ -199,9 +199,9 @@ impl Program {
                 if let Ok(descriptor) = unsafe { open(PROG_LOAD, &mut again, 72) } {
                     return Ok(Self(descriptor));
                 }
-                let said = String::from_utf8_lossy(&log);
-                let said = said.trim_end_matches('\0');
-                let reason = said
+                let stated = String::from_utf8_lossy(&log);
+                let stated = stated.trim_end_matches('\0');
+                let reason = stated
                     .lines()
                     .rfind(|line| !line.is_empty() && !line.starts_with("processed"))
                     .unwrap_or("no reason given");

@@ -77,12 +77,12 @@ fn collect(leader: Option<u32>) {
     loop {
         // SAFETY: siginfo_t is plain data, for which all zeros is a value; the kernel fills it in.
         let id = unsafe {
-            let mut told: libc::siginfo_t = std::mem::zeroed();
+            let mut reported: libc::siginfo_t = std::mem::zeroed();
             let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            if libc::waitid(libc::P_ALL, 0, &mut told, how) != 0 {
+            if libc::waitid(libc::P_ALL, 0, &mut reported, how) != 0 {
                 return;
             }
-            told.si_pid()
+            reported.si_pid()
         };
         // The leader hides whoever ended after it; they are collected with this process then.
         if id == 0 || leader == Some(id as u32) {

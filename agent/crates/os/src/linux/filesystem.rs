@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kind_and_noexec_are_those_that_the_mount_table_tells() {
+    fn the_kind_and_noexec_are_those_that_the_mount_table_reports() {
         let table = std::fs::read_to_string("/proc/self/mounts").unwrap();
         let mut checked = 0;
         for line in table.lines() {

@@ -27,7 +27,7 @@ pub fn wait(word: &AtomicU32, value: u32) -> io::Result<()> {
     }
 }
 
-/// Wakes one thread that sleeps on the word; tells how many it woke, 0 or 1.
+/// Wakes one thread that sleeps on the word; returns how many it woke, 0 or 1.
 #[inline(always)]
 pub fn wake(word: &AtomicU32) -> io::Result<u32> {
     // SAFETY: the word outlives the call.

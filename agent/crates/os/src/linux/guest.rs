@@ -12,16 +12,16 @@ pub fn mount(source: &str, directory: &str, kind: &str) -> io::Result<()> {
     mount_as(source, directory, kind, None, false)
 }
 
-/// mount(2) with what the file system is told, such as the directory of the host that a hostfs is
+/// mount(2) with what the file system gets as data, such as the directory of the host that a hostfs is
 /// to show, and whether it is only for reading.
 pub fn mount_as(
     source: &str,
     directory: &str,
     kind: &str,
-    told: Option<&str>,
+    reported: Option<&str>,
     read_only: bool,
 ) -> io::Result<()> {
-    let told = told.map(CString::new).transpose()?;
+    let reported = reported.map(CString::new).transpose()?;
     let flags = if read_only {
         MountFlags::RDONLY
     } else {
@@ -32,7 +32,7 @@ pub fn mount_as(
         directory,
         kind,
         flags,
-        told.as_deref(),
+        reported.as_deref(),
     )?)
 }
 

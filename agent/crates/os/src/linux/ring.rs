@@ -141,7 +141,7 @@ impl Ring {
     /// What happened to the interface since this was last asked, such as that it was taken down; as
     /// long as nobody asks, every wait for a frame ends at once.
     #[inline]
-    pub fn mishap(&self) -> io::Result<Option<io::Error>> {
+    pub fn error(&self) -> io::Result<Option<io::Error>> {
         self.socket.take_error()
     }
 
@@ -176,7 +176,7 @@ impl Ring {
 }
 
 impl Frame<'_> {
-    /// What the header tells, without bytes.
+    /// What the header states, without bytes.
     fn broken(header: &libc::tpacket2_hdr) -> Self {
         let has = |flag| header.tp_status & flag != 0;
         Self {

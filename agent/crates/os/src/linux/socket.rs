@@ -49,7 +49,7 @@ pub fn sent_and_again(socket: BorrowedFd<'_>) -> Option<(u64, u64)> {
 }
 
 /// Packets that came and found no room in the socket's buffer: the last word of SO_MEMINFO
-/// (linux/sock_diag.h). None before Linux 4.12, which does not tell.
+/// (linux/sock_diag.h). None before Linux 4.12, which does not report.
 pub fn dropped(socket: BorrowedFd<'_>) -> Option<u64> {
     const DROPS: usize = 8;
     let mut words = [0_u32; 16];

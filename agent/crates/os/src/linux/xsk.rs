@@ -119,7 +119,7 @@ pub struct Xsk {
     back: Queue,
     free: Vec<u64>,
     sends: bool,
-    /// Entries that the kernel has dealt with, which it tells late.
+    /// Entries that the kernel has dealt with, which it reports late.
     taken: u32,
     /// Entries whose frames the driver had no room for.
     refused: Vec<u32>,
@@ -275,11 +275,12 @@ impl Xsk {
             0.. => None,
             _ => io::Error::last_os_error().raw_os_error(),
         };
-        // The kernel tells how far it is only after a call that sent something.
-        let told = self.out.consumed();
-        let sent_some = told.wrapping_sub(self.taken) as usize <= ENTRIES && told != self.taken;
+        // The kernel reports how far it is only after a call that sent something.
+        let reported = self.out.consumed();
+        let sent_some =
+            reported.wrapping_sub(self.taken) as usize <= ENTRIES && reported != self.taken;
         if sent_some {
-            self.taken = told;
+            self.taken = reported;
         }
         match code {
             None => {}
@@ -294,7 +295,7 @@ impl Xsk {
             Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => {}
             Some(code) => return Err(io::Error::from_raw_os_error(code)),
         }
-        Ok(told == self.out.produced())
+        Ok(reported == self.out.produced())
     }
 
     /// Takes back the places of frames that were sent.

@@ -27,9 +27,9 @@ pub fn await_end(child: &Child) -> io::Result<()> {
     loop {
         // SAFETY: siginfo_t is plain data, for which all zeros is a value; the kernel fills it in.
         let result = unsafe {
-            let mut told: libc::siginfo_t = std::mem::zeroed();
+            let mut reported: libc::siginfo_t = std::mem::zeroed();
             let how = libc::WEXITED | libc::WNOWAIT;
-            libc::waitid(libc::P_PID, child.id() as libc::id_t, &mut told, how)
+            libc::waitid(libc::P_PID, child.id() as libc::id_t, &mut reported, how)
         };
         if result == 0 {
             return Ok(());

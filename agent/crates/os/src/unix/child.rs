@@ -63,7 +63,7 @@ impl Child {
         self.0 as u32
     }
 
-    /// Kills the child and reaps it; tells how it ended, which may have been before.
+    /// Kills the child and reaps it; returns how it ended, which may have been before.
     #[inline]
     pub fn kill(self) -> io::Result<Exit> {
         // SAFETY: plain integers; the child is ours and not yet reaped, so the id is not another's.
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_told_from_a_status() {
+    fn a_signal_is_distinguished_from_a_status() {
         // SAFETY: plain integers; the child ends itself.
         let child = fork(|| unsafe { libc::kill(libc::getpid(), libc::SIGKILL) } as u8).unwrap();
         assert_eq!(child.wait().unwrap(), Exit::Signal(libc::SIGKILL));

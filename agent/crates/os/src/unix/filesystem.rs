@@ -1,4 +1,4 @@
-//! The file system under a directory, on Unix systems other than Linux, where it is told by calls of
+//! The file system under a directory, on Unix systems other than Linux, where it is reported by calls of
 //! their own, which are not written.
 
 use std::io;
@@ -13,7 +13,7 @@ pub fn kind(_directory: &Path) -> io::Result<String> {
 }
 
 /// Whether the file system that `directory` lies on is mounted so that no program can be started
-/// from it (`noexec`). POSIX tells of `nosuid` alone, so a refusal shows when a program is started.
+/// from it (`noexec`). POSIX reports `nosuid` alone, so a refusal shows when a program is started.
 pub fn forbids_execution(directory: &Path) -> io::Result<bool> {
     std::fs::metadata(directory).map(|_| false)
 }

@@ -11,7 +11,7 @@ pub struct Mapping {
     length: usize,
 }
 
-/// What the kernel is told of a mapping before it is touched (`madvise(2)`).
+/// What the kernel is advised about a mapping before it is touched (`madvise(2)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
     /// Every page is read by itself: nothing is read ahead.

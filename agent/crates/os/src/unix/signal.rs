@@ -30,7 +30,7 @@ pub fn handled() -> u64 {
     HANDLED[0].load(Ordering::Relaxed) + HANDLED[1].load(Ordering::Relaxed)
 }
 
-/// Installs a handler for [`SIGNAL`]; tells which one it replaced, if it was one of the two.
+/// Installs a handler for [`SIGNAL`]; returns which one it replaced, if it was one of the two.
 #[inline(always)]
 pub fn install(handler: Handler) -> io::Result<Option<Handler>> {
     let function: extern "C" fn(i32) = match handler {

@@ -23,7 +23,7 @@ pub fn wait(word: &AtomicU32, value: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Wakes one thread that sleeps on the word; the system does not tell whether there was one.
+/// Wakes one thread that sleeps on the word; the system does not report whether there was one.
 #[inline(always)]
 pub fn wake(word: &AtomicU32) -> io::Result<u32> {
     // SAFETY: the word outlives the call.

@@ -152,7 +152,7 @@ pub fn memory() -> io::Result<Memory> {
         dwLength: size_of::<MEMORYSTATUSEX>() as u32,
         ..Default::default()
     };
-    // SAFETY: the structure tells its own length.
+    // SAFETY: the structure states its own length.
     if unsafe { GlobalMemoryStatusEx(&mut status) } == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -175,7 +175,7 @@ pub fn installed_bytes() -> io::Result<u64> {
     Ok(kib * 1024)
 }
 
-/// What `GetPerformanceInfo` tells of the machine.
+/// What `GetPerformanceInfo` reports the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Performance {
     pub page_bytes: u64,

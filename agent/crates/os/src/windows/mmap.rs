@@ -171,8 +171,8 @@ pub fn is_mapped(address: usize) -> bool {
     let mut information = MEMORY_BASIC_INFORMATION::default();
     let length = std::mem::size_of::<MEMORY_BASIC_INFORMATION>();
     // SAFETY: only asks; the structure is as long as is said.
-    let told = unsafe { VirtualQuery(address as *const _, &mut information, length) };
-    told == 0 || information.State != MEM_FREE
+    let reported = unsafe { VirtualQuery(address as *const _, &mut information, length) };
+    reported == 0 || information.State != MEM_FREE
 }
 
 #[cfg(test)]

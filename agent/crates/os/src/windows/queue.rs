@@ -110,7 +110,7 @@ impl Queue {
         }
     }
 
-    /// Waits until at least one request is over, and tells all that are.
+    /// Waits until at least one request is over, and returns all that are.
     #[inline]
     pub fn wait(&mut self, over: &mut Vec<Completion>) -> io::Result<()> {
         over.clear();

@@ -14,7 +14,7 @@ pub fn version() -> Option<(u32, u32, u32)> {
         dwOSVersionInfoSize: std::mem::size_of::<OSVERSIONINFOW>() as u32,
         ..Default::default()
     };
-    // SAFETY: the structure tells its own length.
+    // SAFETY: the structure states its own length.
     let status = unsafe { RtlGetVersion(&mut information) };
     (status == 0).then_some((
         information.dwMajorVersion,
@@ -31,7 +31,7 @@ pub struct Wine {
     pub host: Option<(String, String)>,
 }
 
-/// Wine tells itself by functions that ntdll exports there alone.
+/// Wine is recognised by functions that ntdll exports there alone.
 pub fn wine() -> Option<Wine> {
     type Text = extern "C" fn() -> *const c_char;
     type Host = extern "C" fn(*mut *const c_char, *mut *const c_char);

@@ -43,7 +43,7 @@ pub fn topology() -> io::Result<Topology> {
     let mut topology = Topology::default();
     let mut at = 0;
     while at + 8 <= length as usize {
-        // SAFETY: entries follow each other without gap, aligned to 8, and each tells its length.
+        // SAFETY: entries follow each other without gap, aligned to 8, and each states its length.
         // The largest part of the union that is read is the one that the relation names.
         unsafe {
             let entry = buffer

@@ -1,4 +1,4 @@
-//! Frames of strangers: whatever they hold, the file of a capture has one block for each, which tells
+//! Frames of strangers: whatever they hold, the file of a capture has one block for each, which states
 //! its length twice.
 
 use super::pcapng::Writer;
@@ -38,7 +38,7 @@ fn a_captured_frame_lies_in_the_file_as_it_came() {
         }
         writer.finish(frames.len() as u64, u64::MAX).unwrap();
         drop(writer);
-        let found = blocks(&file).expect("every block tells its length twice");
+        let found = blocks(&file).expect("every block states its length twice");
         assert_eq!(found.len(), frames.len() + 3);
         for (frame, (kind, body)) in frames.iter().zip(&found[2..]) {
             assert_eq!((*kind, &body[20..20 + frame.len()]), (6, &frame[..]));

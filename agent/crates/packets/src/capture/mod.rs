@@ -7,7 +7,6 @@ mod pcapng;
 use pcapng::Writer;
 use pentathlon_os::block_ring::{Counted, Ring, RETIRE_LATER_MS};
 use pentathlon_os::poll::{wait, Ready};
-use serde::Serialize;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ pub struct Capture {
 }
 
 /// What a capture has.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Captured {
     /// Frames in the file.
     pub frames: u64,

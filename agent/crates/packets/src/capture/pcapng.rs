@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_tells_its_length_twice_and_the_frame_lies_where_the_format_says() {
+    fn every_block_reports_its_length_twice_and_the_frame_lies_where_the_format_states() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, "eth0").unwrap();
         writer.frame(0x1_0000_0002, b"frame", 60).unwrap();

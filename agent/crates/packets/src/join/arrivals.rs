@@ -3,10 +3,12 @@
 use super::blocks::{length_of, number_of, time_of, Block};
 use super::spread::Delays;
 use super::Clocks;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The receiver's side of a flow. Times of delays are in s.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Arrivals {
     /// Packets that came, each counted once.
     pub packets: u64,

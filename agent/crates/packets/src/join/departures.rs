@@ -2,13 +2,15 @@
 
 use super::blocks::{number_of, time_of, Block};
 use super::spread::rank;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Latenesses below are counted, those above are kept.
 const SOON_NS: usize = 1 << 14;
 
 /// The sender's side of a flow.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Departures {
     packets: u64,
     /// Intended times of the first and of the last packet; none without packets.

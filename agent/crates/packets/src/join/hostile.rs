@@ -6,7 +6,7 @@ use super::{joined, Clocks, Request};
 use crc32fast::Hasher;
 use pentathlon_hostile::{attack, corpus, damaged, one_of, Random};
 
-/// Writes the checksums again, as far as the blocks can be told apart.
+/// Writes the checksums again, as far as the blocks can be distinguished.
 fn sealed(mut file: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while let Some(head) = file.get(at..at + HEADER) {

@@ -54,8 +54,9 @@ impl Clocks {
     }
 }
 
-/// What a flow's records tell.
-#[derive(Serialize)]
+/// What a flow's records report.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Joined {
     sent: Departures,
     received: Arrivals,

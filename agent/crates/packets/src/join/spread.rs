@@ -1,5 +1,6 @@
 //! The delays of a flow by sequence: their quantiles, and the steps between neighbours.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -17,8 +18,9 @@ pub struct Delays {
     count: u64,
 }
 
-/// What is told of the delays, in s.
-#[derive(Debug, Serialize)]
+/// What is reported of the delays, in s.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Spread {
     /// The delays at the shares asked for; none where there are too few.
     quantiles: Vec<Option<f64>>,

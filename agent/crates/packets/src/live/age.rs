@@ -1,7 +1,7 @@
 //! How much older the times of arrivals are than the arrivals, where packets share a look at the
-//! clock: the next look, which came later than all of them, tells.
+//! clock: the next look, which came later than all of them, reports.
 
-/// A look that came later than this after the one before tells nothing about packets that shared it:
+/// A look that came later than this after the one before reports nothing about packets that shared it:
 /// the flow may have paused.
 const LIMIT_NS: u64 = 5_000;
 

@@ -239,7 +239,7 @@ mod tests {
 
     /// Encodings as `llvm-objdump` shows them for the same instructions.
     #[test]
-    fn instructions_are_encoded_as_the_standard_says() {
+    fn instructions_are_encoded_as_the_standard_states() {
         let mut code = Assembler::default();
         code.set(Register::R6, Register::R1);
         code.set(Register::R0, 1);

@@ -32,7 +32,7 @@ pub mod receiving {
     pub const TIME: usize = 0;
     pub const REST: usize = 1;
     pub const SLOT_WORDS: u32 = 2;
-    /// The rest, from below: payload bytes as UDP tells; whether our header tells others; the
+    /// The rest, from below: payload bytes as UDP states; whether our header states others; the
     /// round of the ring from 1, 15 bits of it; 32 bits of the sequence.
     pub const CUT: u32 = 16;
     pub const ROUND: u32 = 17;
@@ -122,7 +122,7 @@ fn shared_time(code: &mut Assembler) {
     code.load(Double, R1, R7, word(receiving::LEFT));
     code.load(Double, R2, R7, word(receiving::UNTIL));
     code.jump_if(NotEqual, R1, R5, "look");
-    code.jump_if(Greater, R2, R6, "told");
+    code.jump_if(Greater, R2, R6, "reported");
     code.label("look");
     code.store(Double, R7, word(receiving::LEFT), R5);
     code.call(Helper::KtimeGetNs);
@@ -140,12 +140,12 @@ fn shared_time(code: &mut Assembler) {
     code.compute(Operation::Add, R1, receiving::SHARE);
     code.label("sparse");
     code.store(Double, R7, word(receiving::UNTIL), R1);
-    code.label("told");
+    code.label("reported");
 }
 
 /// Leaves for `foreign` unless our header is at R3, in the frame at R4 that ends at R5, in a datagram
 /// of R8 bytes. Then R9 is the sequence, R5 the time at which the packet left by its sender's clock,
-/// and R8 has the bit [`receiving::CUT`] if the header tells another length. R1 to R3 are lost.
+/// and R8 has the bit [`receiving::CUT`] if the header states another length. R1 to R3 are lost.
 fn long_header(code: &mut Assembler, of: &Receiving) {
     let ours = of.headers as i16;
     code.compute(Operation::Add, R3, HEADER as i32);
@@ -468,7 +468,7 @@ mod tests {
             assert_eq!(rest >> receiving::CUT & 1, 0, "{length} B are whole");
             assert_eq!(rest >> receiving::SEQUENCE, 9);
         }
-        // Cut on its way: UDP tells another length than our header.
+        // Cut on its way: UDP states another length than our header.
         let mut cut = frame_of(COMPACT + 2, 1000, 50);
         cut.truncate(HEADERS_4 + COMPACT);
         cut[HEADERS_4 - 3] -= 2;

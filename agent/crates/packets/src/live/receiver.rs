@@ -86,7 +86,7 @@ impl XdpRx {
     }
 }
 
-/// Whether the packets of an interface come by one queue; a driver that does not tell may have many.
+/// Whether the packets of an interface come by one queue; a driver that does not report may have many.
 fn has_one_queue(interface: u32) -> bool {
     let queues = || Ethtool::open()?.receive_queues(&link::name(interface)?);
     queues().is_ok_and(|count: u32| count == 1)

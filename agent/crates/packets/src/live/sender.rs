@@ -39,7 +39,7 @@ pub struct LiveTx {
 
 /// One CPU for the program of a flow, which never rests, and all others for what feeds it and for what
 /// writes down: a system that leaves them on one CPU has the program wait for milliseconds. Both are
-/// empty where there is but one CPU, or where nobody tells.
+/// empty where there is but one CPU, or where nobody reports.
 #[derive(Debug, Clone, Default)]
 pub struct Cpus {
     pub own: Vec<usize>,
@@ -174,7 +174,7 @@ fn apart(flow: u32) -> Cpus {
 }
 
 /// Keeps the calling thread on these CPUs; a system that refuses has it run anywhere, and lateness
-/// tells.
+/// reports.
 fn stay_on(cpus: &[usize]) {
     if !cpus.is_empty() {
         placement::set_cpus(cpus).ok();

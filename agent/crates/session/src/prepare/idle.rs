@@ -9,7 +9,7 @@ use serde_json::{json, Map, Value};
 use std::path::Path;
 
 pub fn run(tasks: &[Task], scratch: &Path) -> Answer {
-    let mut told = Map::new();
+    let mut reported = Map::new();
     let mut done = 0;
     for task in tasks {
         let name = serde_json::to_value(task).expect("plain data");
@@ -21,9 +21,9 @@ pub fn run(tasks: &[Task], scratch: &Path) -> Answer {
             }
             Err(reason) => json!({ "unsupported": reason }),
         };
-        told.insert(name, value);
+        reported.insert(name, value);
     }
-    let detail = Value::Object(told);
+    let detail = Value::Object(reported);
     if done == 0 {
         let reasons: Vec<String> = detail
             .as_object()
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_lacks_is_said_for_each_task() {
+    fn what_the_system_lacks_is_reported_for_each_task() {
         let (own, other) = if cfg!(windows) {
             (Task::ProcessIdleTasks, Task::Sync)
         } else {

@@ -28,7 +28,7 @@ pub struct Answer {
     pub detail: Value,
 }
 
-/// Runs one step and tells `say` of its beginning and its end.
+/// Runs one step and reports to `say` its beginning and its end.
 pub fn run(
     step: &Step,
     index: usize,
@@ -51,16 +51,16 @@ pub fn run(
         Step::Record => software::record(),
         Step::Idle { tasks } => idle::run(tasks, scratch),
         Step::Settle(limits) => {
-            let mut said = Instant::now();
+            let mut stated = Instant::now();
             quiet::settle(
                 limits,
                 &mut reading::read,
                 &mut |pause| std::thread::sleep(pause),
                 &mut || {
-                    if said.elapsed() < SAY_EVERY {
+                    if stated.elapsed() < SAY_EVERY {
                         return Ok(());
                     }
-                    said = Instant::now();
+                    stated = Instant::now();
                     say(event("waiting", None, start.elapsed().as_secs_f64()))
                 },
             )?
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_says_that_it_begins_and_how_it_ended() {
+    fn every_step_reports_that_it_begins_and_how_it_ended() {
         let mut seen = Vec::new();
         let step = Step::Idle {
             tasks: vec![IdleTask::Sync],

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// would see one tick as load.
 const STEP_S: f64 = 1.0;
 
-/// What the system tells at one moment; what it does not tell is a reason.
+/// What the system reports at one moment; what it does not report is a reason.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// Monotonic time, s.
@@ -138,7 +138,7 @@ pub fn settle(
     }
 }
 
-/// What is kept of a wait: how long, what disturbed last, and what the system does not tell.
+/// What is kept of a wait: how long, what disturbed last, and what the system does not report.
 fn detail(now: &Reading, waited_s: f64, disturbed: &[String]) -> Value {
     let mut silent = Map::new();
     let mut note = |name: &str, reason: Option<&String>| {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_does_not_tell_is_said_and_does_not_disturb() {
+    fn what_the_system_does_not_report_is_reported_and_does_not_disturb() {
         let system = |t: f64| Reading {
             temperature_c: Err("no sensor".into()),
             cpu: Err("no /proc/stat".into()),

@@ -25,12 +25,12 @@ pub fn read() -> Reading {
 #[cfg(target_os = "linux")]
 mod linux {
     use super::Reading;
-    use pentathlon_inventory::leaf::{Reason, Told};
+    use pentathlon_inventory::leaf::{Reason, Reported};
     use pentathlon_inventory::linux::load;
     use pentathlon_inventory::source::Source;
 
     pub fn read(source: &Source) -> Reading {
-        let text = |told: Reason| told.to_string();
+        let text = |reported: Reason| reported.to_string();
         Reading {
             at_s: pentathlon_harness::clock::monotonic_ns() as f64 / 1e9,
             uptime_s: load::uptime(source).map_err(text),
@@ -45,7 +45,7 @@ mod linux {
 
     /// Ticks that the CPUs were busy, and all ticks. Time that the hypervisor gave to others
     /// (steal) counts as busy: a noisy neighbour disturbs as a program does.
-    pub fn cpu(source: &Source) -> Told<(u64, u64)> {
+    pub fn cpu(source: &Source) -> Reported<(u64, u64)> {
         let text = source.text("/proc/stat")?;
         let ticks: Vec<u64> = text
             .lines()
@@ -66,7 +66,7 @@ mod linux {
     }
 
     /// Data of whole devices; a device mapper's or a partition's data is its disk's too.
-    pub fn disk_kb(source: &Source) -> Told<f64> {
+    pub fn disk_kb(source: &Source) -> Reported<f64> {
         let text = source.text("/proc/diskstats")?;
         let mut sectors = 0;
         let mut devices = 0;
@@ -95,7 +95,7 @@ mod linux {
         Ok(sectors as f64 * 512.0 / 1000.0)
     }
 
-    pub fn packets(source: &Source) -> Told<u64> {
+    pub fn packets(source: &Source) -> Reported<u64> {
         let text = source.text("/proc/net/dev")?;
         let mut interfaces = 0;
         let mut packets = 0;
@@ -120,7 +120,7 @@ mod linux {
     }
 
     /// The hottest sensor.
-    fn temperature_c(source: &Source) -> Told<f64> {
+    fn temperature_c(source: &Source) -> Reported<f64> {
         let zones = source.names("/sys/class/thermal")?;
         zones
             .iter()
@@ -131,11 +131,11 @@ mod linux {
             })
             .reduce(f64::max)
             .map(|milli| milli / 1000.0)
-            .ok_or_else(|| Reason::new("no sensor in /sys/class/thermal tells a temperature"))
+            .ok_or_else(|| Reason::new("no sensor in /sys/class/thermal reports a temperature"))
     }
 
     /// The mean of all CPUs.
-    fn frequency_khz(source: &Source) -> Told<f64> {
+    fn frequency_khz(source: &Source) -> Reported<f64> {
         let cpus = source.names("/sys/devices/system/cpu")?;
         let values: Vec<f64> = cpus
             .iter()
@@ -160,7 +160,7 @@ mod linux {
         }
 
         #[test]
-        fn cpu_time_disks_and_packets_are_summed_as_proc_5_says() {
+        fn cpu_time_disks_and_packets_are_summed_as_proc_5_states() {
             let tree = Tree::empty();
             tree.file("proc/stat", "cpu  10 20 30 400 50 6 7 8 3 1\ncpu0 1 1 1 1\n")
                 .file("proc/diskstats", "8 0 vda 1 0 1000 0 1 0 1000 0 0 0 0\n8 1 vda1 1 0 900 0 1 0 900 0 0 0 0\n7 0 loop0 1 0 9 0 1 0 9 0\n")

@@ -171,10 +171,13 @@ mod linux {
         fn packages_that_are_installed_are_listed_in_order() {
             let tree = Tree::empty();
             tree.file("var/lib/dpkg/status", STATUS);
-            let told = packages(tree.path()).unwrap();
-            assert_eq!(told["manager"], "dpkg");
-            assert_eq!(told["packages"], json!(["bash 5.2-1", "zlib1g 1:1.2-1"]));
-            assert_eq!(told["count"], 2);
+            let reported = packages(tree.path()).unwrap();
+            assert_eq!(reported["manager"], "dpkg");
+            assert_eq!(
+                reported["packages"],
+                json!(["bash 5.2-1", "zlib1g 1:1.2-1"])
+            );
+            assert_eq!(reported["count"], 2);
             assert!(updated_s(tree.path()).unwrap() > 1_600_000_000);
         }
 

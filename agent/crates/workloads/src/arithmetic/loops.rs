@@ -51,7 +51,7 @@ impl pentathlon_harness::Workload for Loop {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let (operations, kinds) = super::asked(context);
+        let (operations, kinds) = super::requested(context);
         for level in opt_level::chosen(context) {
             for &operation in &operations {
                 for &kind in &kinds {

@@ -60,7 +60,7 @@ impl super::Workload for Operations {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let (operations, kinds) = asked(context);
+        let (operations, kinds) = requested(context);
         context.log(format!("arithmetic.operations: {}", kernels::NAME));
         for &operation in &operations {
             for &kind in &kinds {
@@ -102,7 +102,7 @@ fn choices() -> [Parameter; 2] {
 }
 
 /// What the parameters ask for.
-fn asked(context: &Context<'_>) -> (Vec<Operation>, Vec<Kind>) {
+fn requested(context: &Context<'_>) -> (Vec<Operation>, Vec<Kind>) {
     let texts = |name| context.parameters.texts(name);
     (
         chosen(&texts("operations"), Operation::ALL, Operation::name),

@@ -127,8 +127,8 @@ impl Place {
         }
         let own = self.base.join("setup");
         directory::make(&own, self.files.as_deref())?;
-        let said = self.base.join("setup.output");
-        let done = run::one(&own, &command.setup, command, After::Stay(&said), None)?;
+        let stated = self.base.join("setup.output");
+        let done = run::one(&own, &command.setup, command, After::Stay(&stated), None)?;
         done.succeeded("the setup", &command.setup, command)?;
         self.group = done.group;
         let living = descendants::living(&[]);
@@ -147,8 +147,8 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    /// Runs a program beside a run, if there is one.
-    fn beside(&self, what: &str, words: &[String]) -> Result<(), Failure> {
+    /// Runs the program before or after a run, if there is one.
+    fn auxiliary(&self, what: &str, words: &[String]) -> Result<(), Failure> {
         let Some(directory) = self.directory.as_deref().filter(|_| !words.is_empty()) else {
             return Ok(());
         };
@@ -164,7 +164,7 @@ impl Runs for One<'_> {
         let own = self.place.base.join(format!("{:08}", self.place.turn));
         self.directory = Some(own.clone());
         directory::make(&own, self.place.files.as_deref())?;
-        self.beside("prepare", &self.case.prepare)
+        self.auxiliary("prepare", &self.case.prepare)
     }
 
     fn run(&mut self, clock: &Clock) -> Result<Execution, Failure> {
@@ -184,7 +184,7 @@ impl Runs for One<'_> {
     }
 
     fn finish(&mut self) -> Result<(), Failure> {
-        let cleaned = self.beside("cleanup", &self.case.cleanup);
+        let cleaned = self.auxiliary("cleanup", &self.case.cleanup);
         std::env::set_current_dir(&self.place.base).ok();
         if let Some(directory) = self.directory.take() {
             directory::remove(&directory);

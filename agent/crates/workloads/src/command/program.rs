@@ -205,13 +205,13 @@ pub fn lacks(status: i32, error: &str) -> Option<String> {
                 || line.contains("Error loading shared library ")))
             || (status == 1 && line.contains(": version `") && line.contains("' not found"))
     })?;
-    let said = visible(line);
+    let stated = visible(line);
     let library = ["shared libraries: ", "shared library ", ": version `"]
         .into_iter()
         .find_map(|mark| line.split_once(mark))
         .map(|(_, rest)| rest.split([':', '\'']).next().unwrap_or(rest));
     Some(format!(
-        "the library {} is missing on this system ({said})",
+        "the library {} is missing on this system ({stated})",
         visible(library.unwrap_or("that it needs"))
     ))
 }
@@ -225,8 +225,8 @@ mod tests {
         let glibc = "./x: error while loading shared libraries: libz.so.9: cannot open shared \
                      object file: No such file or directory\n";
         let musl = "Error loading shared library libz.so.9: No such file (needed by ./x)";
-        for said in [glibc, musl] {
-            let lack = lacks(127, said).unwrap();
+        for stated in [glibc, musl] {
+            let lack = lacks(127, stated).unwrap();
             assert!(
                 lack.starts_with("the library libz.so.9 is missing"),
                 "{lack}"

@@ -192,34 +192,34 @@ impl Done {
     /// Its exit status, whatever that is. A program that had to be ended, or left others running, has
     /// none.
     pub fn status(&self, what: &str, words: &[String], of: &Command) -> Result<i32, Failure> {
-        let said = || self.last_words();
+        let stated = || self.last_words();
         let name = shown(words);
         match (self.why, self.ending) {
             (Some(Why::TookTooLong), _) => Err(Failure::Timeout(format!(
                 "{what} {name} took longer than its {} s and was ended; nothing answers at its \
                  standard input{}",
                 of.timeout_s,
-                said()
+                stated()
             ))),
             (Some(Why::WroteTooMuch), _) => Err(Failure::Failed(format!(
                 "{what} {name} wrote more than {} MiB to its output and was ended{}",
                 MOST_OUTPUT >> 20,
-                said()
+                stated()
             ))),
             (Some(Why::FilledTheDisk), _) => Err(Failure::Failed(format!(
                 "{what} {name} had almost filled the disk of its directory and was ended{}",
-                said()
+                stated()
             ))),
             (None, Ending::Signal(accounted::FILE_TOO_LARGE)) => Err(Failure::Failed(format!(
                 "{what} {name} wrote a file of more than {} MiB and was ended; largest_file of the \
                  workload says how large its files may be{}",
                 of.largest_file_bytes >> 20,
-                said()
+                stated()
             ))),
             (None, Ending::Signal(signal)) => Err(Failure::Failed(format!(
                 "{what} {name} was ended by signal {signal} ({}){}",
                 accounted::signal_name(signal),
-                said()
+                stated()
             ))),
             (None, Ending::Code(status)) => match self.left.first() {
                 None => Ok(status),

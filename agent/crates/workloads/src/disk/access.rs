@@ -2,10 +2,10 @@
 
 use super::entry::Sweep;
 use super::file::TestFile;
-use super::ground::Ground;
 use super::interface::{self, Interface};
 use super::served::Observation;
 use super::sweep::{Pass, Shape};
+use super::workdir::Workdir;
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
@@ -74,15 +74,15 @@ impl pentathlon_harness::Workload for Access {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let ground = Ground::of(context)?;
+        let workdir = Workdir::of(context)?;
         let Sweep {
             bytes,
             chunks,
             others: names,
-        } = Sweep::of(context, &ground, "interface")?;
+        } = Sweep::of(context, &workdir, "interface")?;
         let limit_s = context.parameters.number("limit_s");
         let longest = chunks.iter().copied().max().unwrap_or(1);
-        let mut file = TestFile::make(&ground, "file", bytes, longest, context.seed)?;
+        let mut file = TestFile::make(&workdir, "file", bytes, longest, context.seed)?;
         for name in &names {
             for &chunk in &chunks {
                 let case = Case::new()
@@ -94,7 +94,7 @@ impl pentathlon_harness::Workload for Access {
                     let interface = Interface::named(name);
                     round(interface, &mut file, clock, shape, &case, &mut seen)
                 });
-                seen.tell(context);
+                seen.report(context);
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What the files hold: bytes from a seed that neither compress nor repeat by blocks, and that tell
+//! What the files hold: bytes from a seed that neither compress nor repeat by blocks, and that report
 //! for every page where it belongs and when it was written.
 //!
 //! A window of random bytes repeats over the file; the first eight bytes of every 4 KiB are a
@@ -87,7 +87,7 @@ impl Content {
         let mut at = position;
         while !rest.is_empty() {
             // Page by page, because a part may span generations; the stamp at the beginning of a
-            // page tells that of the page.
+            // page gives that of the page.
             let left = STAMPED - at % STAMPED;
             let (part, later) = rest.split_at(rest.len().min(left as usize));
             let generation = self.generation(at - at % STAMPED);

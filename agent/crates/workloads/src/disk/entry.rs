@@ -1,6 +1,6 @@
 //! What the catalog entries of this area have in common.
 
-use super::ground::Ground;
+use super::workdir::Workdir;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::disk::place;
 pub use pentathlon_protocol::catalog::parameter;
@@ -97,10 +97,10 @@ pub fn rate(id: &'static str, title: &'static str) -> Metric {
 }
 
 /// The size of the file that the parameter `file_bytes` asks for, in whole chunks of the longest.
-pub fn size(context: &Context<'_>, ground: &Ground) -> Result<u64, Failure> {
-    let asked = context.parameters.integer("file_bytes");
-    let bytes = if asked > 0 {
-        asked
+pub fn size(context: &Context<'_>, workdir: &Workdir) -> Result<u64, Failure> {
+    let requested = context.parameters.integer("file_bytes");
+    let bytes = if requested > 0 {
+        requested
     } else {
         let memory = place::memory_bytes().ok_or_else(|| {
             Failure::Unsupported(
@@ -109,11 +109,11 @@ pub fn size(context: &Context<'_>, ground: &Ground) -> Result<u64, Failure> {
         })?;
         memory.saturating_mul(2)
     };
-    ground.require(bytes)?;
+    workdir.require(bytes)?;
     Ok(bytes)
 }
 
-/// What every sweep over chunk sizes is told: the file's size, the chunks that fit into it, and the
+/// What every sweep over chunk sizes is given: the file's size, the chunks that fit into it, and the
 /// texts of its other factor.
 pub struct Sweep {
     pub bytes: u64,
@@ -123,8 +123,8 @@ pub struct Sweep {
 
 impl Sweep {
     /// `other` is the name of the factor beside `chunk_bytes`.
-    pub fn of(context: &Context<'_>, ground: &Ground, other: &str) -> Result<Self, Failure> {
-        let bytes = size(context, ground)?;
+    pub fn of(context: &Context<'_>, workdir: &Workdir, other: &str) -> Result<Self, Failure> {
+        let bytes = size(context, workdir)?;
         Ok(Self {
             bytes,
             chunks: chunk_sizes(context, bytes)?,

@@ -2,10 +2,10 @@
 //! past the system's cache, on a file or, read-only, on a whole device.
 
 use super::content::Aligned;
-use super::ground::Ground;
 use super::shuffle::Shuffle;
 use super::source::{self, Source};
 use super::sweep::{timed, Pass, Shape};
+use super::workdir::Workdir;
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
@@ -158,8 +158,8 @@ impl pentathlon_harness::Workload for Everest {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let block = context.parameters.integer("block_bytes") as usize;
-        let ground = Ground::of(context)?;
-        let source = source::of(context, &ground, block)?;
+        let workdir = Workdir::of(context)?;
+        let source = source::of(context, &workdir, block)?;
         let limit_s = context.parameters.number("limit_s");
         let shuffle = Shuffle::new(source.bytes() / block as u64, context.seed);
         let cases: Vec<(Case, u64, u64)> = match self {
@@ -192,7 +192,7 @@ impl pentathlon_harness::Workload for Everest {
                     _ => report::rate(metric, &case, &pass, checksum),
                 }])
             });
-            seen.tell(context);
+            seen.report(context);
         }
         Ok(())
     }

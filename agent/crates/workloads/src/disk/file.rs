@@ -1,8 +1,8 @@
 //! The file that is measured: made once per workload, with known content, in a known state.
 
 use super::content::{Aligned, Content};
-use super::ground::Ground;
 use super::served::Before;
+use super::workdir::Workdir;
 use pentathlon_harness::measure::Failure;
 use pentathlon_os::disk::open::{self, How};
 use pentathlon_os::disk::pages;
@@ -17,7 +17,7 @@ pub struct TestFile {
     pub bytes: u64,
     pub content: Content,
     pub kind: Option<String>,
-    tells_pages: bool,
+    reports_pages: bool,
     latest: u64,
     buffer: Aligned,
 }
@@ -26,21 +26,21 @@ impl TestFile {
     /// Writes a file of `bytes` and waits until it is on the device. `longest`: the longest part
     /// that will be read or written at once.
     pub fn make(
-        ground: &Ground,
+        workdir: &Workdir,
         name: &str,
         bytes: u64,
         longest: usize,
         seed: u64,
     ) -> Result<Self, Failure> {
-        ground.require(bytes)?;
-        let path = ground.file(name);
+        workdir.require(bytes)?;
+        let path = workdir.file(name);
         std::fs::remove_file(&path).ok();
         let mut file = Self {
             path,
             bytes,
             content: Content::new(seed, longest.max(STEP)),
-            kind: ground.kind.clone(),
-            tells_pages: ground.tells_pages,
+            kind: workdir.kind.clone(),
+            reports_pages: workdir.reports_pages,
             latest: 0,
             buffer: Aligned::new(STEP),
         };
@@ -106,7 +106,7 @@ impl TestFile {
     pub fn before(&self, direct: bool, bytes: u64) -> Result<Before, Failure> {
         let file = self.reopen(How::READ)?;
         Ok(Before::read(
-            self.tells_pages.then_some(&file),
+            self.reports_pages.then_some(&file),
             bytes,
             self.kind.as_deref(),
             direct,
@@ -170,6 +170,8 @@ pub fn system(what: &str, error: &std::io::Error) -> Failure {
 }
 
 /// A call that moved fewer bytes than asked.
-pub fn short(what: &str, got: usize, asked: usize) -> Failure {
-    Failure::Failed(format!("only {got} of {asked} B were {what} by one call"))
+pub fn short(what: &str, got: usize, requested: usize) -> Failure {
+    Failure::Failed(format!(
+        "only {got} of {requested} B were {what} by one call"
+    ))
 }

@@ -2,8 +2,8 @@
 
 use super::entry;
 use super::file::system;
-use super::ground::Ground;
 use super::shuffle::Shuffle;
+use super::workdir::Workdir;
 use crate::cpu::checksum::of_words;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
@@ -89,9 +89,9 @@ impl pentathlon_harness::Workload for Metadata {
         let files = context.parameters.integer("files");
         let directories = context.parameters.integer("directories");
         let content_bytes = context.parameters.integer("content_bytes") as usize;
-        let ground = Ground::of(context)?;
+        let workdir = Workdir::of(context)?;
         // A file takes a block and an inode.
-        ground
+        workdir
             .require(files.saturating_mul((content_bytes as u64).next_multiple_of(4096) + 512))?;
         let mut random = Random::new(context.seed);
         let mut content = vec![0; content_bytes];
@@ -99,7 +99,7 @@ impl pentathlon_harness::Workload for Metadata {
             part.copy_from_slice(&random.next().to_le_bytes()[..part.len()]);
         }
         let storm = Storm {
-            root: ground.file("storm"),
+            root: workdir.file("storm"),
             files,
             directories,
             content,

@@ -7,7 +7,6 @@ mod content;
 mod entry;
 mod everest;
 mod file;
-mod ground;
 mod interface;
 mod latency;
 mod metadata;
@@ -21,6 +20,7 @@ mod source;
 mod sweep;
 mod sync;
 mod trace;
+mod workdir;
 
 use super::Workload;
 

@@ -4,9 +4,9 @@
 use super::content::{observed, Aligned};
 use super::entry::Sweep;
 use super::file::TestFile;
-use super::ground::Ground;
 use super::shuffle::Shuffle;
 use super::sweep::{timed, Shape};
+use super::workdir::Workdir;
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
@@ -83,15 +83,15 @@ impl pentathlon_harness::Workload for Order {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let ground = Ground::of(context)?;
+        let workdir = Workdir::of(context)?;
         let Sweep {
             bytes,
             chunks,
             others: orders,
-        } = Sweep::of(context, &ground, "order")?;
+        } = Sweep::of(context, &workdir, "order")?;
         let limit_s = context.parameters.number("limit_s");
         let seed = context.seed;
-        let file = TestFile::make(&ground, "file", bytes, 0, seed)?;
+        let file = TestFile::make(&workdir, "file", bytes, 0, seed)?;
         for order in &orders {
             for &chunk in &chunks {
                 let case = Case::new()
@@ -103,7 +103,7 @@ impl pentathlon_harness::Workload for Order {
                 context.rounds(&case, |clock, _| {
                     round(&file, clock, shape, &places, &case, &mut seen)
                 });
-                seen.tell(context);
+                seen.report(context);
             }
         }
         Ok(())

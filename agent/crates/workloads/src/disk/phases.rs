@@ -4,7 +4,7 @@
 use super::content::Aligned;
 use super::entry::Sweep;
 use super::file::{short, system, TestFile};
-use super::ground::Ground;
+use super::workdir::Workdir;
 use super::{entry, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Failure, Reading};
@@ -80,13 +80,13 @@ impl pentathlon_harness::Workload for Phases {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let ground = Ground::of(context)?;
+        let workdir = Workdir::of(context)?;
         let Sweep {
             bytes,
             chunks,
             others: interfaces,
-        } = Sweep::of(context, &ground, "interface")?;
-        let mut file = TestFile::make(&ground, "file", bytes, 0, context.seed)?;
+        } = Sweep::of(context, &workdir, "interface")?;
+        let mut file = TestFile::make(&workdir, "file", bytes, 0, context.seed)?;
         for interface in &interfaces {
             for &chunk in &chunks {
                 let case = Case::new()
@@ -96,7 +96,7 @@ impl pentathlon_harness::Workload for Phases {
                 context.rounds(&case, |clock, _| {
                     round(interface, &mut file, clock, chunk, &mut seen)
                 });
-                seen.tell(context);
+                seen.report(context);
             }
         }
         Ok(())

@@ -6,9 +6,9 @@ use super::content::Content;
 #[cfg(any(target_os = "linux", windows))]
 use super::file::short;
 use super::file::{system, TestFile};
-use super::ground::Ground;
 use super::interface;
 use super::shuffle::Shuffle;
+use super::workdir::Workdir;
 use super::{entry, latency, report};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Distribution, Failure, Histogram, Outcome, Reading};
@@ -84,7 +84,7 @@ impl pentathlon_harness::Workload for Queue {
                         O_DIRECT; neither polling nor registered buffers",
                 windows: "ReadFile and WriteFile with FILE_FLAG_OVERLAPPED and \
                           FILE_FLAG_NO_BUFFERING, one call for each request; a completion port \
-                          tells all that are over with one call. Wine serves each request before \
+                          returns all that are over with one call. Wine serves each request before \
                           its call returns, so that its queue is never deeper than 1",
             },
             test_only: false,
@@ -106,8 +106,8 @@ impl pentathlon_harness::Workload for Queue {
                 "'block_bytes' is {block} B, it must be a multiple of 4096 B"
             )));
         }
-        let ground = Ground::of(context)?;
-        let bytes = entry::size(context, &ground)? / block as u64 * block as u64;
+        let workdir = Workdir::of(context)?;
+        let bytes = entry::size(context, &workdir)? / block as u64 * block as u64;
         if bytes == 0 {
             return Err(Failure::Failed(format!(
                 "a block of {block} B does not fit into the file: ask for a larger file_bytes"
@@ -116,7 +116,7 @@ impl pentathlon_harness::Workload for Queue {
         let operations = entry::chosen(context, "operation");
         let limit_ns = context.parameters.number("limit_s") * 1e9;
         let seed = context.seed;
-        let mut file = TestFile::make(&ground, "file", bytes, block, seed)?;
+        let mut file = TestFile::make(&workdir, "file", bytes, block, seed)?;
         interface::open_direct(&file, true)?;
         let places = Places::new(bytes / block as u64, block as u64, seed);
         for operation in &operations {
@@ -140,7 +140,7 @@ impl pentathlon_harness::Workload for Queue {
                 context.rounds(&case, |clock, _| {
                     round(&mut file, clock, &plan, seed, &case, &mut seen)
                 });
-                seen.tell(context);
+                seen.report(context);
             }
         }
         Ok(())

@@ -18,7 +18,7 @@ pub fn rate(metric: &'static str, case: &Case, pass: &Pass, checksum: u64) -> Re
     }
 }
 
-/// Who answered the timed reads of a case, round by round (warm-up first); told after the case as
+/// Who answered the timed reads of a case, round by round (warm-up first); reported after the case as
 /// one counter event, `disk.served`.
 pub struct Seen {
     workload: &'static str,
@@ -41,7 +41,7 @@ impl Seen {
         self.rounds.push(value);
     }
 
-    pub fn tell(self, context: &mut Context<'_>) {
+    pub fn report(self, context: &mut Context<'_>) {
         if !self.rounds.is_empty() {
             let value = json!({
                 "workload": self.workload, "case": self.case, "reads": self.rounds,

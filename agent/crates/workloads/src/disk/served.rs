@@ -21,7 +21,7 @@ pub enum Served {
     /// The cache held at most 5 % of the pages and no block device of this system read them: a
     /// host, a server or another layer below answered, from its own cache or not.
     Below,
-    /// The system tells neither.
+    /// The system reports neither.
     Unknown,
 }
 
@@ -51,7 +51,7 @@ pub fn is_memory(kind: Option<&str>) -> bool {
 }
 
 impl Before {
-    /// `file`: to ask about its cached pages, where the system tells; `kind` of the file system;
+    /// `file`: to ask about its cached pages, where the system reports; `kind` of the file system;
     /// `direct`: the pass goes past the cache.
     pub fn read(file: Option<&File>, bytes: u64, kind: Option<&str>, direct: bool) -> Self {
         let cached = file
@@ -76,7 +76,7 @@ impl Before {
             .zip(self.device_bytes)
             .map(|(after, before)| after.saturating_sub(before));
         // What goes past the cache is not answered by it, where the system is known to have one
-        // that it can tell about.
+        // that it can report.
         let cached = self
             .cached
             .map(|share| if self.direct { 0.0 } else { share });
@@ -89,11 +89,11 @@ impl Before {
     }
 }
 
-fn judge(in_memory: bool, asked: u64, device: Option<u64>, cached: Option<f64>) -> Served {
+fn judge(in_memory: bool, requested: u64, device: Option<u64>, cached: Option<f64>) -> Served {
     if in_memory {
         return Served::Cache;
     }
-    let share = device.map(|bytes| bytes as f64 / asked.max(1) as f64);
+    let share = device.map(|bytes| bytes as f64 / requested.max(1) as f64);
     match (share, cached) {
         (Some(share), _) if share >= 0.95 => Served::Device,
         (Some(share), _) if share > 0.05 => Served::Mixed,

@@ -3,10 +3,10 @@
 use super::content::STAMPED;
 use super::entry;
 use super::file::{system, TestFile};
-use super::ground::Ground;
 use super::interface;
 use super::served::Before;
 use super::sweep::Pass;
+use super::workdir::Workdir;
 use pentathlon_harness::measure::{Context, Failure};
 use pentathlon_os::disk::open::{open, read_at, How};
 use std::fs::File;
@@ -27,18 +27,18 @@ pub enum Source {
 }
 
 /// The source that the parameters ask for.
-pub fn of(context: &Context<'_>, ground: &Ground, block: usize) -> Result<Source, Failure> {
+pub fn of(context: &Context<'_>, workdir: &Workdir, block: usize) -> Result<Source, Failure> {
     let direct = context.parameters.text("method") == "direct";
     let device = context.parameters.text("device");
     let again = context.parameters.text("device_again");
     if device.is_empty() && again.is_empty() {
-        let bytes = entry::size(context, ground)?;
+        let bytes = entry::size(context, workdir)?;
         if block as u64 > bytes {
             return Err(Failure::Failed(format!(
                 "a block of {block} B does not fit into a file of {bytes} B"
             )));
         }
-        let file = TestFile::make(ground, "file", bytes, 0, context.seed)?;
+        let file = TestFile::make(workdir, "file", bytes, 0, context.seed)?;
         if direct {
             // Refused here rather than once for each case.
             interface::open_direct(&file, false)?;
@@ -66,7 +66,7 @@ fn of_device(path: &Path, block: usize, direct: bool) -> Result<Source, Failure>
             path.display()
         )));
     }
-    // Seeking to the end tells the size of a block device on every Unix.
+    // Seeking to the end gives the size of a block device on every Unix.
     let bytes = file
         .seek(SeekFrom::End(0))
         .map_err(|e| system("asking for the size of the device", &e))?;
@@ -129,7 +129,7 @@ impl Source {
     pub fn before(&self) -> Result<Before, Failure> {
         match self {
             Self::File { file, direct } => file.before(*direct, file.bytes),
-            // Of a device the system does not tell its cached pages (mincore(2)).
+            // Of a device the system does not report its cached pages (mincore(2)).
             Self::Device { direct, .. } => Ok(Before::read(None, 0, None, *direct)),
         }
     }

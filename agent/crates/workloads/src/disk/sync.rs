@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::file::system;
-use super::ground::Ground;
+use super::workdir::Workdir;
 use super::{entry, latency};
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::{Context, Distribution, Failure, Outcome, Reading};
@@ -88,9 +88,9 @@ impl pentathlon_harness::Workload for Sync {
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let block = context.parameters.integer("block_bytes") as usize;
         let calls = context.parameters.integer("calls");
-        let ground = Ground::of(context)?;
-        ground.require(block as u64 * calls)?;
-        let path = ground.file("file");
+        let workdir = Workdir::of(context)?;
+        workdir.require(block as u64 * calls)?;
+        let path = workdir.file("file");
         let mut content = Content::new(context.seed, block);
         let parameters = context.parameters.clone();
         for call in parameters.texts("call") {

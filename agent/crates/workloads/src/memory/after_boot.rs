@@ -29,7 +29,7 @@ impl pentathlon_harness::Workload for AfterBoot {
                 metric("used", "Memory in use", Direction::Lower),
                 metric("visible", "Physical memory visible", Direction::Higher),
             ],
-            checksum: "0: what the system tells is the result",
+            checksum: "0: what the system reports is the result",
             semantics: Semantics {
                 linux: "visible: MemTotal of /proc/meminfo; used: MemTotal less MemAvailable; \
                         both include the agent itself",
@@ -85,7 +85,7 @@ fn sizes() -> Result<(u64, u64), Failure> {
         .map_err(|e| Failure::system("asking for the size of the memory", &e))?;
     if memory.available > memory.total {
         return Err(Failure::Invalid(format!(
-            "GlobalMemoryStatusEx tells of {} B available of {} B",
+            "GlobalMemoryStatusEx reports {} B available of {} B",
             memory.available, memory.total
         )));
     }
@@ -109,7 +109,7 @@ fn parse(text: &str) -> Result<(u64, u64), String> {
     let (total, available) = (field("MemTotal:")?, field("MemAvailable:")?);
     if available > total {
         return Err(format!(
-            "/proc/meminfo tells of {available} B available of {total} B"
+            "/proc/meminfo reports {available} B available of {total} B"
         ));
     }
     Ok((total, available))
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_that_does_not_tell_is_named() {
+    fn a_system_that_does_not_report_is_named() {
         let reason = parse("MemTotal: 1000 kB\nMemFree: 1 kB\n").unwrap_err();
         assert!(reason.contains("MemAvailable"), "{reason}");
         let reason = parse("MemTotal: 10 kB\nMemAvailable: 11 kB\n").unwrap_err();

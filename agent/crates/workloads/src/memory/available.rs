@@ -49,7 +49,7 @@ fn below(root: &Path) -> Option<u64> {
 /// Version 1 of the control groups writes "no limit" as the largest whole number of pages.
 const NO_LIMIT: u64 = 1 << 62;
 
-/// The files that tell limit and use of the group of this process and of those above it
+/// The files that state limit and use of the group of this process and of those above it
 /// (`cgroups(7)`; admin-guide/cgroup-v1/memory.rst, admin-guide/cgroup-v2.rst).
 fn groups(root: &Path) -> Vec<(PathBuf, &'static str)> {
     let text = read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_says_what_is_available() {
+    fn the_system_reports_what_is_available() {
         let root = Planted::new("system", &[MEMINFO]);
         assert_eq!(below(&root.0), spared(8 * GIB));
         let silent = Planted::new("silent", &[("proc/meminfo", "MemTotal: 5 kB\n")]);

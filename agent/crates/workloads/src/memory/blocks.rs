@@ -77,13 +77,13 @@ impl pentathlon_harness::Workload for Blocks {
             "memory.blocks: the instructions are {}",
             kernels::vector().name
         ));
-        let asked = parameters.texts("threads");
-        for threads in sizes::distinct(&asked) {
+        let requested = parameters.texts("threads");
+        for threads in sizes::distinct(&requested) {
             for &bytes in &sizes {
                 let case = Case::new()
                     .with("block_bytes", bytes as u64)
                     .with("threads", threads);
-                let made = WorkerBlocks::apart(threads, &asked)
+                let made = WorkerBlocks::apart(threads, &requested)
                     .and_then(|()| WorkerBlocks::new(threads, bytes, context.seed));
                 let mut worker_blocks = match made {
                     Ok(worker_blocks) => worker_blocks,

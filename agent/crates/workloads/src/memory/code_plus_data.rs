@@ -54,8 +54,8 @@ impl pentathlon_harness::Workload for CodePlusData {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let asked = context.parameters.integers("block_bytes");
-        let sizes = blocks::rounded(&second_cache::followed(context, &asked));
+        let requested = context.parameters.integers("block_bytes");
+        let sizes = blocks::rounded(&second_cache::followed(context, &requested));
         for level in opt_level::chosen(context) {
             for &bytes in &sizes {
                 let case = Case::new()

@@ -81,8 +81,8 @@ impl pentathlon_harness::Workload for CodeSize {
     }
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        let asked = context.parameters.integers("code_bytes");
-        let sizes = second_cache::followed(context, &asked);
+        let requested = context.parameters.integers("code_bytes");
+        let sizes = second_cache::followed(context, &requested);
         for level in opt_level::chosen(context) {
             let ends = level.bytes();
             if let Some(ends) = &ends {

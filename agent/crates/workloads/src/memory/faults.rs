@@ -139,7 +139,8 @@ mod names {
     pub const PAGE_READS: &str = "pgmajfault";
     /// What is kept beside the metrics: kibibytes read in, and pages of files that were read
     /// again.
-    pub const BESIDE: [&str; 4] = [PAGE_FAULTS, PAGE_READS, "pgpgin", "workingset_refault_file"];
+    pub const ADDITIONAL: [&str; 4] =
+        [PAGE_FAULTS, PAGE_READS, "pgpgin", "workingset_refault_file"];
 }
 
 #[cfg(windows)]
@@ -148,10 +149,10 @@ mod names {
     pub const SOURCE: &str = "SystemPerformanceInformation";
     pub const PAGE_FAULTS: &str = "PageFaultCount";
     pub const PAGE_READS: &str = "PageReadIoCount";
-    pub const BESIDE: [&str; 4] = [PAGE_FAULTS, PAGE_READS, "PageReadCount", "CacheFaults"];
+    pub const ADDITIONAL: [&str; 4] = [PAGE_FAULTS, PAGE_READS, "PageReadCount", "CacheFaults"];
 }
 
-use names::{BESIDE, COUNTERS, PAGE_FAULTS, PAGE_READS, SOURCE};
+use names::{ADDITIONAL, COUNTERS, PAGE_FAULTS, PAGE_READS, SOURCE};
 
 impl Totals {
     fn of(&self, name: &str) -> Result<u64, Failure> {
@@ -168,7 +169,7 @@ impl Totals {
     }
 
     fn all_moved(&self, before: &Self, elapsed_ns: f64) -> serde_json::Value {
-        let counts = BESIDE.map(|name| (name, self.moved(before, name).ok()));
+        let counts = ADDITIONAL.map(|name| (name, self.moved(before, name).ok()));
         let mut all: serde_json::Value = counts
             .into_iter()
             .map(|(name, count)| (name.to_owned(), json!(count)))

@@ -145,7 +145,7 @@ fn confirm_huge(arena: &Arena) -> Result<(), Failure> {
              /proc/self/smaps)"
         ))),
         None => Err(Failure::Unsupported(
-            "the system does not tell which pages are huge (no AnonHugePages in /proc/self/smaps)"
+            "the system does not report which pages are huge (no AnonHugePages in /proc/self/smaps)"
                 .into(),
         )),
     }

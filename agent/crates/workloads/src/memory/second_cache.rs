@@ -27,9 +27,9 @@ pub fn parameter() -> Parameter {
 
 /// The sizes that were asked for and, unless that was refused, those around the cache; ascending
 /// where there are any of these.
-pub fn followed(context: &mut Context<'_>, asked: &[u64]) -> Vec<u64> {
+pub fn followed(context: &mut Context<'_>, requested: &[u64]) -> Vec<u64> {
     if !context.parameters.boolean("follow_cache") {
-        return asked.to_vec();
+        return requested.to_vec();
     }
     let (added, remark) = match caches::find() {
         Ok((caches, teller)) => match second(&caches) {
@@ -45,7 +45,7 @@ pub fn followed(context: &mut Context<'_>, asked: &[u64]) -> Vec<u64> {
         Err(reason) => (Vec::new(), reason),
     };
     context.log(format!("{}: {remark}", context.workload.id));
-    joined(asked, added)
+    joined(requested, added)
 }
 
 fn second(caches: &[Cache]) -> Option<u64> {
@@ -62,11 +62,11 @@ fn around(cache: u64) -> Vec<u64> {
 }
 
 /// All sizes, each once. What was asked for keeps its order if nothing is added.
-fn joined(asked: &[u64], added: Vec<u64>) -> Vec<u64> {
+fn joined(requested: &[u64], added: Vec<u64>) -> Vec<u64> {
     if added.is_empty() {
-        return asked.to_vec();
+        return requested.to_vec();
     }
-    let mut sizes = [asked, &added].concat();
+    let mut sizes = [requested, &added].concat();
     sizes.sort_unstable();
     sizes.dedup();
     sizes

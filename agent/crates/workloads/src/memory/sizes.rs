@@ -21,7 +21,7 @@ pub fn parameter() -> Parameter {
         maximum: Some((1u64 << 40) as f64),
         choices: None,
         description: "sizes of the block; each is rounded up to whole cache lines of 64 B, and \
-                      the case tells the rounded size",
+                      the case states the rounded size",
     }
 }
 
@@ -35,9 +35,9 @@ pub fn factor() -> Factor {
 }
 
 /// The sizes asked for, rounded up to whole lines; each once, in the order given.
-pub fn rounded(asked: &[u64]) -> Vec<usize> {
-    let mut sizes = Vec::with_capacity(asked.len());
-    for &bytes in asked {
+pub fn rounded(requested: &[u64]) -> Vec<usize> {
+    let mut sizes = Vec::with_capacity(requested.len());
+    for &bytes in requested {
         let size = (bytes as usize).next_multiple_of(LINE_BYTES);
         if !sizes.contains(&size) {
             sizes.push(size);
@@ -47,9 +47,9 @@ pub fn rounded(asked: &[u64]) -> Vec<usize> {
 }
 
 /// The values of a list parameter, each once, in the order given.
-pub fn distinct<'a>(asked: &[&'a str]) -> Vec<&'a str> {
-    let mut values = Vec::with_capacity(asked.len());
-    for &value in asked {
+pub fn distinct<'a>(requested: &[&'a str]) -> Vec<&'a str> {
+    let mut values = Vec::with_capacity(requested.len());
+    for &value in requested {
         if !values.contains(&value) {
             values.push(value);
         }

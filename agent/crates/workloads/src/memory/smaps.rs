@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Bytes of `addresses` in transparent huge pages; none where the system does not tell.
+/// Bytes of `addresses` in transparent huge pages; none where the system does not report.
 pub fn huge_bytes(addresses: &Range<usize>) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/smaps").ok()?;
     parse(&text, addresses)
@@ -59,7 +59,7 @@ AnonHugePages:         0 kB
     }
 
     #[test]
-    fn a_system_that_does_not_count_huge_pages_tells_nothing() {
+    fn a_system_that_does_not_count_huge_pages_reports_nothing() {
         assert_eq!(
             parse("7f00-7f80 rw-p 0 00:00 0\nSize: 4 kB\n", &(0x7f00..0x7f80)),
             None

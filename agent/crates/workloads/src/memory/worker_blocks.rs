@@ -93,8 +93,8 @@ impl WorkerBlocks {
     ///
     /// # Errors
     /// `unsupported`: both are asked for, and the agent may use a single CPU.
-    pub fn apart(threads: &str, asked: &[&str]) -> Result<(), Failure> {
-        match threads == "all" && asked.contains(&"one") && Self::size(threads)? == 1 {
+    pub fn apart(threads: &str, requested: &[&str]) -> Result<(), Failure> {
+        match threads == "all" && requested.contains(&"one") && Self::size(threads)? == 1 {
             true => Err(Failure::Unsupported(ALIKE.into())),
             false => Ok(()),
         }

@@ -115,7 +115,7 @@ fn work(
     };
     let mut operations = 1u64;
     while run(operations).0 < window_ns / BATCHES && operations < 1 << 40 {
-        // Odd, because reading cannot tell some even numbers of passes apart.
+        // Odd, because reading cannot distinguish some even numbers of passes.
         operations = operations * 2 + 1;
     }
     let mut last = 0;
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Spins as often as it is told and returns that number.
+    /// Spins as often as requested and returns that number.
     fn spin(operations: u64) -> u64 {
         (0..operations).fold(0, |n, _| std::hint::black_box(n) + 1)
     }
@@ -208,8 +208,8 @@ mod tests {
         for count in [1, 3] {
             let mut members: Vec<_> = (0..count)
                 .map(|n| {
-                    member(Closures(spin, move |asked, got| {
-                        if asked == got {
+                    member(Closures(spin, move |requested, got| {
+                        if requested == got {
                             Ok(n)
                         } else {
                             Err(Failure::Invalid("lost".into()))

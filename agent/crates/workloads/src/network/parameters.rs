@@ -221,7 +221,7 @@ pub fn parameters() -> Vec<Parameter> {
             None,
             Some((0.0, 1.0)),
             "a trial is invalid if the times between its packets are further than this from \
-                 the asked distribution (Kolmogorov's distance); 1: any, the distance is told",
+                 the requested distribution (Kolmogorov's distance); 1: any, the distance is reported",
         ),
         parameter(
             "multicast",

@@ -72,7 +72,7 @@ fn judge(
     Ok(1)
 }
 
-/// The same for a loop that makes all calls of a batch itself: it is given their number and tells how
+/// The same for a loop that makes all calls of a batch itself: it is given their number and returns how
 /// many did what they should.
 pub struct Looped<L, P> {
     calls: L,

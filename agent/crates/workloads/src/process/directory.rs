@@ -29,7 +29,7 @@ impl Drop for Inside {
 pub fn enter_scratch(context: &mut Context<'_>) -> Result<Inside, Failure> {
     context.log(match filesystem::kind(&context.scratch) {
         Ok(kind) => format!("scratch file system: {kind}"),
-        Err(error) => format!("scratch file system: not told ({error})"),
+        Err(error) => format!("scratch file system: not reported ({error})"),
     });
     Inside::of(&context.scratch)
 }
@@ -56,7 +56,9 @@ pub fn is_empty_file(name: &str) -> Result<(), String> {
 pub fn is_gone(name: &str) -> Result<(), String> {
     match std::fs::symlink_metadata(name) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(format!("whether the file is gone cannot be told: {error}")),
+        Err(error) => Err(format!(
+            "whether the file is gone cannot be determined: {error}"
+        )),
         Ok(_) => Err("the file should be gone and is there".into()),
     }
 }

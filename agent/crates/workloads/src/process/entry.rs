@@ -66,7 +66,7 @@ pub fn integers(
     }
 }
 
-/// A number of bytes that tells cases apart.
+/// A number of bytes that distinguishes cases.
 pub fn bytes(name: &'static str, title: &'static str) -> Factor {
     Factor {
         name,

@@ -21,7 +21,7 @@ impl pentathlon_harness::Workload for EventTrip {
             area: entry::AREA,
             title: "Event set and waited for, there and back",
             summary: "Two threads wake each other in turn by two events of the kernel, which are \
-                      set by one and reset by the other's wait; a number that each raises tells \
+                      set by one and reset by the other's wait; a number that each raises shows \
                       that both took part.",
             source: "eventfd(2); Microsoft, Win32 synchronization, event objects",
             parameters: vec![],
@@ -83,7 +83,7 @@ struct Pair {
 
 #[cfg(any(target_os = "linux", windows))]
 impl Pair {
-    /// Wakes the other thread and waits for it; tells whether it has raised the number by one.
+    /// Wakes the other thread and waits for it; returns whether it has raised the number by one.
     #[inline(always)]
     fn trip(&self) -> Result<bool, Failure> {
         let before = self.number.load(Ordering::Acquire);

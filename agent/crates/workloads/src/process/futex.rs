@@ -31,7 +31,7 @@ impl pentathlon_harness::Workload for Futex {
                 linux: "futex(2) with FUTEX_WAKE and FUTEX_WAIT on a private word, without a \
                         library, on the CPUs that the placement gives: on one CPU two context \
                         switches a trip, on several a thread can find the number raised before it \
-                        sleeps; voluntary_switches beside the sample tells",
+                        sleeps; voluntary_switches beside the sample shows",
                 windows: "WaitOnAddress and WakeByAddressSingle",
             },
             test_only: false,

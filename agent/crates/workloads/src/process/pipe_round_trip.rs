@@ -99,7 +99,7 @@ impl Echo {
         })
     }
 
-    /// Sends a token that differs from the last one; tells whether the right answer came back.
+    /// Sends a token that differs from the last one; returns whether the right answer came back.
     #[inline(always)]
     fn trip(&mut self) -> io::Result<bool> {
         self.turn = self.turn.wrapping_add(1);

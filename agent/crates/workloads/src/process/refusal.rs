@@ -21,7 +21,7 @@ pub fn of_fork(error: &io::Error) -> Failure {
 
 /// A fork copies the calling thread alone, so a process with others must not be measured by it.
 pub fn unless_single_threaded() -> Result<(), Failure> {
-    // Where the system does not tell, the worker's own promise stands: it starts no thread.
+    // Where the system does not report, the worker's own promise stands: it starts no thread.
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else {
         return Ok(());
     };
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_on_processes_is_told_from_a_forbidden_call() {
+    fn a_limit_on_processes_is_distinguished_from_a_forbidden_call() {
         let limit = of_fork(&io::Error::from_raw_os_error(libc::EAGAIN));
         assert!(
             matches!(limit, Failure::Failed(ref s) if s.contains("ulimit -u")),

@@ -39,7 +39,7 @@ impl pentathlon_harness::Workload for Signal {
             checksum: entry::ONE_CORRECT_CALL,
             semantics: Semantics {
                 linux:
-                    "sigaction(2), each time of another handler, which the next call must tell; \
+                    "sigaction(2), each time of another handler, which the next call must return; \
                         kill(2) with SIGUSR1 to the process itself, which has one thread, so that \
                         the handler runs before the call returns; kill(2) and sigwait(3) of two \
                         processes on the CPUs that the placement gives",

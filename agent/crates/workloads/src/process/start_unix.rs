@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_is_told_by_the_childs_status() {
+    fn a_missing_program_is_reported_by_the_childs_status() {
         let outcome = child::execute(c"/nowhere/nothing").map(|never| match never {});
         assert_eq!(i32::from(status_of(outcome)), libc::ENOENT);
     }

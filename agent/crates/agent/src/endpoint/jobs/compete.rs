@@ -2,6 +2,7 @@
 //! its own, again and again until it is stopped. What it managed meanwhile is written down too.
 
 use super::Outcome;
+use crate::endpoint::answer::{Batch, Competed, Yield};
 use pentathlon_harness::clock::monotonic_ns;
 use pentathlon_protocol::catalog::Parameters;
 use pentathlon_protocol::{Calibration, Placement, Task};
@@ -92,25 +93,28 @@ impl Competitor {
                     ));
                 }
             }
-            Ok(json!({
-                "copy": copy, "runs": runs, "samples": samples, "errors": reasons,
-                "elapsed_ns": monotonic_ns() - from_ns,
+            Ok(Yield::Compete(Competed {
+                copy,
+                runs,
+                samples,
+                errors: reasons,
+                elapsed_ns: monotonic_ns() - from_ns,
             }))
         })
     }
 }
 
-/// Keeps what says how fast the competitor was: operations and time of each batch.
-fn take(line: &str, copy: u32, samples: &mut Vec<Value>, reasons: &mut Vec<String>) {
+/// Keeps how fast the competitor was: operations and time of each batch. A batch whose value is no
+/// finite number, which JSON cannot hold, is left out.
+fn take(line: &str, copy: u32, samples: &mut Vec<Batch>, reasons: &mut Vec<String>) {
     let Ok(event) = serde_json::from_str::<Value>(line) else {
         return;
     };
     match event["event"].as_str() {
-        Some("sample") => samples.push(json!({
-            "copy": copy, "metric": event["metric"], "case": event["case"],
-            "phase": event["phase"], "value": event["value"], "batch": event["batch"],
-            "elapsed_ns": event["elapsed_ns"], "t_ns": event["t_ns"],
-        })),
+        Some("sample") => {
+            let batch = serde_json::from_value(event).map(|of_sample| Batch { copy, of_sample });
+            samples.extend(batch);
+        }
         Some("error") if reasons.len() < 8 => {
             reasons.push(event["reason"].as_str().unwrap_or("").to_owned());
         }

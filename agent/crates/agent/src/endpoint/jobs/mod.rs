@@ -3,22 +3,23 @@
 //! emulates and probes a link.
 
 mod compete;
+mod cpu_hog;
 #[cfg(target_os = "linux")]
-mod line;
+mod emulated_link;
 #[cfg(not(target_os = "linux"))]
-#[path = "line_elsewhere.rs"]
-mod line;
+#[path = "emulated_link_absent.rs"]
+mod emulated_link;
 mod ping;
-mod soak;
 mod watch;
 
+use super::answer::{Answer, Yield};
 use super::program::{self, Program};
-pub use line::Order;
+pub use emulated_link::{Line, Order, Probed};
 use pentathlon_packets::Timer;
 use pentathlon_protocol::{Calibration, Placement};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{json, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -56,22 +57,22 @@ pub enum Work {
     },
     /// Carries frames between two interfaces as a link would.
     #[cfg_attr(not(target_os = "linux"), schemars(with = "Value"))]
-    Emulate(Box<line::Line>),
+    Emulate(Box<emulated_link::Link>),
     /// Sends probes and writes down those that come.
     #[cfg_attr(not(target_os = "linux"), schemars(with = "Value"))]
-    Probe(line::Probes),
+    Probe(emulated_link::Probes),
 }
 
 fn one() -> u32 {
     1
 }
 
-type Outcome = Result<Value, String>;
+type Outcome = Result<Yield, String>;
 
 struct Job {
     over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Outcome>>,
-    orders: Option<line::Orders>,
+    orders: Option<emulated_link::Orders>,
     started_ns: u64,
 }
 
@@ -94,7 +95,7 @@ impl Jobs {
     }
 
     /// Starts a piece of work; the `started` event.
-    pub fn start(&mut self, name: &str, work: Work) -> Outcome {
+    pub fn start(&mut self, name: &str, work: Work) -> Result<Answer, String> {
         if self.running.contains_key(name) {
             return Err(format!("the job '{name}' is running already"));
         }
@@ -103,7 +104,7 @@ impl Jobs {
         let mut orders = None;
         let threads = match work {
             Work::Soak { threads, placement } => {
-                soak::start(threads, &placement, &over, self.timer)?
+                cpu_hog::start(threads, &placement, &over, self.timer)?
             }
             Work::Watch { period_ms } => vec![watch::start(period_ms, &over, self.timer)],
             Work::Ping { peer, period_ms } => vec![ping::start(peer, period_ms, &over)?],
@@ -126,11 +127,11 @@ impl Jobs {
                     .collect()
             }
             Work::Emulate(request) => {
-                let (thread, line) = line::emulate(&request, &over)?;
-                orders = Some(line);
+                let (thread, link) = emulated_link::emulate(&request, &over)?;
+                orders = Some(link);
                 vec![thread]
             }
-            Work::Probe(request) => vec![line::probe(request, &over)?],
+            Work::Probe(request) => vec![emulated_link::probe(request, &over)?],
         };
         let job = Job {
             over,
@@ -139,27 +140,30 @@ impl Jobs {
             started_ns,
         };
         self.running.insert(name.to_owned(), job);
-        Ok(json!({"event": "started", "job": name}))
+        Ok(Answer::Started {
+            job: name.to_owned(),
+        })
     }
 
-    /// Tells or asks a link in use something; its answer, the `line` event.
-    pub fn order(&self, name: &str, order: Order) -> Outcome {
+    /// Sends an order to a link in use; its answer, the `line` event.
+    pub fn order(&self, name: &str, order: Order) -> Result<Answer, String> {
         let orders = self.running.get(name).and_then(|job| job.orders.as_ref());
-        line::ask(
+        emulated_link::ask(
             orders.ok_or_else(|| format!("there is no link '{name}' in use"))?,
             order,
         )
+        .map(Answer::Line)
     }
 
     /// Ends a piece of work; the `stopped` event, with what each of its threads yielded.
-    pub fn stop(&mut self, name: &str) -> Outcome {
+    pub fn stop(&mut self, name: &str) -> Result<Answer, String> {
         let job = self
             .running
             .remove(name)
             .ok_or_else(|| format!("there is no job '{name}' in progress"))?;
         job.over.store(true, Ordering::Relaxed);
         let elapsed_ns = pentathlon_harness::clock::monotonic_ns() - job.started_ns;
-        let yields: Vec<Value> = job
+        let yields = job
             .threads
             .into_iter()
             .map(|thread| match thread.join() {
@@ -168,9 +172,11 @@ impl Jobs {
             })
             .collect::<Result<_, _>>()
             .map_err(|reason| format!("the job '{name}' failed: {reason}"))?;
-        Ok(json!({
-            "event": "stopped", "job": name, "elapsed_ns": elapsed_ns, "yields": yields,
-        }))
+        Ok(Answer::Stopped {
+            job: name.to_owned(),
+            elapsed_ns,
+            yields,
+        })
     }
 }
 
@@ -192,6 +198,7 @@ impl Drop for Jobs {
 mod tests {
     use super::*;
     use pentathlon_harness::clock::calibrate;
+    use serde_json::json;
     use std::time::Duration;
 
     fn jobs(name: &str) -> Jobs {
@@ -209,7 +216,7 @@ mod tests {
         let again = serde_json::from_value(json!({"work": "watch", "period_ms": 10})).unwrap();
         assert!(jobs.start("s", again).unwrap_err().contains("already"));
         std::thread::sleep(Duration::from_millis(30));
-        let stopped = jobs.stop("s").unwrap();
+        let stopped = json!(jobs.stop("s").unwrap());
         assert_eq!(stopped["yields"].as_array().unwrap().len(), 2);
         let notes = stopped["yields"][0]["progress"].as_array().unwrap();
         let of = |place: usize| -> Vec<u64> {

@@ -1,8 +1,8 @@
 //! ICMP echo requests (RFC 792, RFC 4443) at a fixed period, as ping(8) sends them.
 
 use super::Outcome;
+use crate::endpoint::answer::{Pinged, Yield};
 use pentathlon_harness::clock::monotonic_ns;
-use serde_json::json;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
@@ -34,7 +34,9 @@ pub fn start(
     // A raw socket of version 4 gives the Internet header too; one of version 6 never does.
     let header = raw && peer.is_ipv4();
     Ok(std::thread::spawn(move || {
-        ask(socket, (kinds, header), period_ns, &over).map_err(|e| e.to_string())
+        ask(socket, (kinds, header), period_ns, &over)
+            .map(Yield::Ping)
+            .map_err(|e| e.to_string())
     }))
 }
 
@@ -53,12 +55,7 @@ fn open(peer: IpAddr) -> io::Result<(Socket, bool)> {
 /// Types of request and reply, and whether what comes begins with the Internet header.
 type Form = ((u8, u8), bool);
 
-fn ask(
-    mut socket: Socket,
-    form: Form,
-    period_ns: u64,
-    over: &AtomicBool,
-) -> io::Result<serde_json::Value> {
+fn ask(mut socket: Socket, form: Form, period_ns: u64, over: &AtomicBool) -> io::Result<Pinged> {
     // Told apart from other programs' by the random part: the kernel sets the identifier itself.
     let mark = monotonic_ns() ^ u64::from(std::process::id()) << 32;
     let mut sent: Vec<u64> = Vec::new();
@@ -105,7 +102,10 @@ fn ask(
             Err(error) => return Err(error),
         }
     }
-    Ok(json!({"sent": sent.len(), "round_trip_ns": round_trips}))
+    Ok(Pinged {
+        sent: sent.len(),
+        round_trip_ns: round_trips,
+    })
 }
 
 fn request(kind: u8, mark: u64, number: u64) -> [u8; LENGTH] {
@@ -123,7 +123,7 @@ fn request(kind: u8, mark: u64, number: u64) -> [u8; LENGTH] {
 /// The number of the request that a packet replies to; none if it replies to none of ours.
 fn reply(packet: &[u8], form: Form, mark: u64) -> Option<u64> {
     let ((_, expected), has_header) = form;
-    // The first byte of an Internet header tells its length in words.
+    // The first byte of an Internet header states its length in words.
     let header = if has_header {
         usize::from(packet.first()? & 0xf) * 4
     } else {

@@ -2,8 +2,9 @@
 
 use super::super::host::{delta_rows, Reading};
 use super::Outcome;
+use crate::endpoint::answer::{self, Watched, Yield};
 use pentathlon_packets::Timer;
-use serde_json::{json, Map, Value};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -40,16 +41,16 @@ impl Snapshot {
         snapshot
     }
 
-    fn since(&self, before: &Self) -> Value {
-        json!({
-            "from_ns": before.at_ns,
-            "to_ns": self.at_ns,
-            "host": self.host.since(&before.host),
-            "interfaces": delta_rows(&before.interfaces, &self.interfaces, ""),
-            "softnet": delta_rows(&before.softnet, &self.softnet, ""),
-            "lines": delta_rows(&before.lines, &self.lines, ""),
-            "protocols": delta_rows(&before.protocols, &self.protocols, ""),
-        })
+    fn since(&self, before: &Self) -> answer::Reading {
+        answer::Reading {
+            from_ns: before.at_ns,
+            to_ns: self.at_ns,
+            host: self.host.since(&before.host),
+            interfaces: delta_rows(&before.interfaces, &self.interfaces, ""),
+            softnet: delta_rows(&before.softnet, &self.softnet, ""),
+            lines: delta_rows(&before.lines, &self.lines, ""),
+            protocols: delta_rows(&before.protocols, &self.protocols, ""),
+        }
     }
 }
 
@@ -69,7 +70,7 @@ fn named_softnet(text: &str) -> String {
 
 /// The lines of `/proc/interrupts` under the names of their devices: `DEVICE number ...`.
 fn named_interrupts(text: &str) -> String {
-    let mut rows: Map<String, Value> = Map::new();
+    let mut rows: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let mut words = line.split_whitespace().peekable();
         let Some(label) = words.next() else { continue };
@@ -86,15 +87,14 @@ fn named_interrupts(text: &str) -> String {
         } else {
             label.to_owned()
         };
-        let row = rows.entry(name).or_insert_with(|| json!([]));
-        let old: Vec<u64> = serde_json::from_value(row.clone()).unwrap_or_default();
+        let row = rows.entry(name).or_default();
+        let old = std::mem::take(row);
         // A device may have several lines, such as one for each queue.
         *row = (0..numbers.len().max(old.len()))
             .map(|i| numbers.get(i).unwrap_or(&0) + old.get(i).unwrap_or(&0))
             .collect();
     }
     rows.iter().fold(String::new(), |mut all, (name, numbers)| {
-        let numbers: Vec<u64> = serde_json::from_value(numbers.clone()).unwrap_or_default();
         all += name;
         for number in numbers {
             all += &format!(" {number}");
@@ -125,10 +125,10 @@ fn named_protocols(text: &str) -> String {
 pub fn start(period_ms: u64, over: &Arc<AtomicBool>, timer: Timer) -> JoinHandle<Outcome> {
     let over = Arc::clone(over);
     let period = Duration::from_millis(period_ms.max(1));
-    std::thread::spawn(move || Ok(watch(period, &over, &timer)))
+    std::thread::spawn(move || Ok(Yield::Watch(watch(period, &over, &timer))))
 }
 
-fn watch(period: Duration, over: &AtomicBool, timer: &Timer) -> Value {
+fn watch(period: Duration, over: &AtomicBool, timer: &Timer) -> Watched {
     let first = Snapshot::now(timer);
     let mut readings = Vec::new();
     let mut last = Snapshot::now(timer);
@@ -144,8 +144,10 @@ fn watch(period: Duration, over: &AtomicBool, timer: &Timer) -> Value {
         last = next;
         due += period.as_nanos() as u64;
     }
-    let whole = Snapshot::now(timer).since(&first);
-    json!({"readings": readings, "whole": whole})
+    Watched {
+        readings,
+        whole: Snapshot::now(timer).since(&first),
+    }
 }
 
 #[cfg(test)]

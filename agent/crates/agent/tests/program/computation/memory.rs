@@ -25,7 +25,7 @@ fn expected(workload: &str, bytes: u64) -> u64 {
 }
 
 #[test]
-fn every_variant_computes_what_the_block_size_says() {
+fn every_variant_computes_what_the_block_size_states() {
     let parameters = json!({
         "block_bytes": [1024, 1088, 4096, 196_608, 2_000_000],
         "variants": ["vector", "scalar", "sse2", "avx2", "avx512"],

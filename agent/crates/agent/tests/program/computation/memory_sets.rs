@@ -52,7 +52,7 @@ fn every_level_is_measured_or_refused_with_a_reason() {
     }
     let refused: BTreeSet<String> = errors.iter().map(|e| e["case"].to_string()).collect();
     if refused.len() == 1 && refused.contains("null") {
-        return; // the processor tells of no cache
+        return; // the processor reports no cache
     }
     // A mebibyte is not beyond a last cache of a mebibyte.
     assert!(
@@ -131,11 +131,11 @@ fn swap_is_measured_in_a_group_or_refused_and_nothing_is_left() {
         Ok(space) => space,
         Err(reason) => return eprintln!("skipped: {reason}"),
     };
-    let asked = json!({
+    let requested = json!({
         "swap": true, "swap_limit_bytes": LIMIT, "smallest_bytes": LIMIT / 4,
         "largest_bytes": 2 * LIMIT,
     });
-    let events = events(9, &json!([short("memory.regions", asked)]));
+    let events = events(9, &json!([short("memory.regions", requested)]));
     drop(space);
     assert_eq!(swap::total_kib(), before, "the swap space is gone");
     let left: Vec<_> = swap::deserted().difference(&deserted).cloned().collect();

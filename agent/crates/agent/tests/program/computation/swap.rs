@@ -13,7 +13,7 @@ pub struct Space {
     input: Option<ChildStdin>,
 }
 
-/// Takes the file and reads a line before it ends or is told to: what went wrong, or nothing.
+/// Takes the file and reads a line before it ends or is stopped: what went wrong, or nothing.
 const KEEPER: &str = r#"
 file=$1
 trap '' INT TERM HUP
@@ -47,12 +47,12 @@ impl Space {
             input: keeper.stdin.take(),
             keeper,
         };
-        let mut said = String::new();
+        let mut stated = String::new();
         let output = space.keeper.stdout.take().expect("stdout is piped");
         BufReader::new(output)
-            .read_line(&mut said)
+            .read_line(&mut stated)
             .map_err(|e| format!("the shell does not answer: {e}"))?;
-        match said.trim() {
+        match stated.trim() {
             "" => Ok(space),
             why => Err(format!("swapon(8) is refused: {why}")),
         }
@@ -94,7 +94,7 @@ fn file(bytes: u64) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// All swap space of the system in KiB, 0 where it tells none.
+/// All swap space of the system in KiB, 0 where it reports none.
 pub fn total_kib() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     text.lines()

@@ -2,6 +2,6 @@
 //! with real files.
 
 mod driver;
-mod endings;
 mod refusals;
 mod results;
+mod termination;

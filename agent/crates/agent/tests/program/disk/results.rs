@@ -114,7 +114,7 @@ fn a_dropped_file_is_read_from_below_and_a_written_one_from_the_cache() {
     let place = counters
         .iter()
         .find(|c| c["name"] == "disk.place")
-        .expect("the place is told");
+        .expect("the place is reported");
     if place["value"]["in_memory"] == true {
         eprintln!("skipped: the temporary directory is in memory");
         return;
@@ -143,7 +143,7 @@ fn files_in_memory_are_answered_by_the_cache_and_have_no_way_past_it() {
 }
 
 #[test]
-fn past_the_cache_the_device_answers_or_the_system_says_why_not() {
+fn past_the_cache_the_device_answers_or_the_system_reports_why_not() {
     let parameters = json!({"file_bytes": 1 << 20, "depth": [1, 8], "limit_s": 0.1});
     let events = run(&one("disk.queue", &parameters));
     let errors = of_kind(&events, "error");

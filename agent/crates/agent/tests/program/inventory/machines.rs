@@ -11,7 +11,7 @@ fn word(text: &str) -> u32 {
     u32::from_le_bytes(text.as_bytes().try_into().expect("four letters"))
 }
 
-/// A cache as leaf 4 tells it.
+/// A cache as leaf 4 reports it.
 fn cache(kind: u32, level: u32, sharing: u32, ways: u32, sets: u32) -> [u32; 4] {
     [
         kind | level << 5 | (sharing - 1) << 14,

@@ -55,7 +55,7 @@ fn leaves(tree: &Value) -> Vec<(String, &Value)> {
     found
 }
 
-/// The reason of a leaf that the system does not tell.
+/// The reason of a leaf that the system does not report.
 fn reason(value: &Value) -> Option<&str> {
     let map = value.as_object()?;
     match map.len() {

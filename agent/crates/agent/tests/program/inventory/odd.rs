@@ -1,4 +1,4 @@
-//! Systems that tell little, or nonsense: the inventory always ends, always has its form, and
+//! Systems that report little, or nonsense: the inventory always ends, always has its form, and
 //! names a reason for everything that it does not know.
 
 use super::planted::Tree;
@@ -59,7 +59,7 @@ fn fixed(tree: &serde_json::Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn an_empty_root_tells_nothing_and_says_why() {
+fn an_empty_root_reports_nothing_and_reports_why() {
     let inventory = collect(&Tree::empty(), machines::Cpuid::new());
     // What is known without asking the system.
     let given = [
@@ -80,19 +80,19 @@ fn an_empty_root_tells_nothing_and_says_why() {
 }
 
 #[test]
-fn no_leaf_is_left_out_on_a_system_that_does_not_tell_it() {
+fn no_leaf_is_left_out_on_a_system_that_does_not_report_it() {
     let (tree, cpuid) = machines::desktop();
     let rich = fixed(&collect(&tree, cpuid));
     let poor = collect(&Tree::empty(), machines::Cpuid::new());
-    let told: BTreeSet<String> = leaves(&poor).into_iter().map(|(path, _)| path).collect();
+    let reported: BTreeSet<String> = leaves(&poor).into_iter().map(|(path, _)| path).collect();
     for path in rich {
         // A refusal higher up stands for all below it.
-        let covered = told
+        let covered = reported
             .iter()
             .any(|leaf| path == *leaf || path.starts_with(&format!("{leaf}.")));
         assert!(
             covered,
-            "{path} is missing where the system does not tell it"
+            "{path} is missing where the system does not report it"
         );
     }
 }

@@ -10,7 +10,7 @@ fn inventory() -> Value {
 }
 
 /// What a program of the system says; none where it is missing.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+fn stated(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     output
         .status
@@ -24,7 +24,7 @@ fn the_form_holds() {
 }
 
 #[test]
-fn the_kernel_says_the_same_as_uname() {
+fn the_kernel_reports_the_same_as_uname() {
     let inventory = inventory();
     for (key, option) in [
         ("name", "-s"),
@@ -32,7 +32,7 @@ fn the_kernel_says_the_same_as_uname() {
         ("version", "-v"),
         ("machine", "-m"),
     ] {
-        let Some(expected) = said("uname", &[option]) else {
+        let Some(expected) = stated("uname", &[option]) else {
             eprintln!("skipped: no uname here");
             return;
         };
@@ -41,12 +41,12 @@ fn the_kernel_says_the_same_as_uname() {
 }
 
 #[test]
-fn the_processor_says_the_same_as_other_programs() {
+fn the_processor_reports_the_same_as_other_programs() {
     let cpu = &inventory()["cpu"];
-    if let Some(threads) = said("getconf", &["_NPROCESSORS_ONLN"]) {
+    if let Some(threads) = stated("getconf", &["_NPROCESSORS_ONLN"]) {
         assert_eq!(cpu["threads"].to_string(), threads);
     }
-    if let Some(bytes) = said("getconf", &["PAGESIZE"]) {
+    if let Some(bytes) = stated("getconf", &["PAGESIZE"]) {
         assert_eq!(inventory()["memory"]["page_bytes"].to_string(), bytes);
     }
     assert!(cpu["vendor"].is_string() || reason(&cpu["vendor"]).is_some());
@@ -54,7 +54,7 @@ fn the_processor_says_the_same_as_other_programs() {
 
 #[test]
 fn the_caches_are_those_that_lscpu_lists() {
-    let Some(listed) = said("lscpu", &["-B", "-C=NAME,ONE-SIZE"]) else {
+    let Some(listed) = stated("lscpu", &["-B", "-C=NAME,ONE-SIZE"]) else {
         eprintln!("skipped: no lscpu with caches here");
         return;
     };
@@ -85,7 +85,7 @@ fn sysfs_and_cpuid_agree_on_the_caches() {
     use pentathlon_os::cpuid;
     let listed = inventory();
     let empty = super::planted::Tree::empty();
-    let told = linux::collect(&Source::planted(empty.path(), cpuid::read), Path::new("/"));
+    let reported = linux::collect(&Source::planted(empty.path(), cpuid::read), Path::new("/"));
     let sizes = |tree: &Value| -> Option<Vec<(u64, String, u64)>> {
         let caches = tree["caches"].as_array()?;
         caches
@@ -100,19 +100,19 @@ fn sysfs_and_cpuid_agree_on_the_caches() {
             })
             .collect()
     };
-    let (Some(listed), Some(told)) = (sizes(&listed), sizes(&told)) else {
+    let (Some(listed), Some(reported)) = (sizes(&listed), sizes(&reported)) else {
         eprintln!("skipped: only one of /sys and CPUID lists caches here");
         return;
     };
-    // A hybrid processor lists caches of two kinds in /sys; CPUID tells of one core's.
-    for cache in told {
+    // A hybrid processor lists caches of two kinds in /sys; CPUID reports one core's.
+    for cache in reported {
         assert!(listed.contains(&cache), "{cache:?} is not among {listed:?}");
     }
 }
 
 #[test]
-fn the_scratch_directory_lies_where_df_says() {
-    let Some(df) = said("df", &["--output=fstype,target", "/tmp"]) else {
+fn the_scratch_directory_lies_where_df_reports() {
+    let Some(df) = stated("df", &["--output=fstype,target", "/tmp"]) else {
         eprintln!("skipped: no df with --output here");
         return;
     };
@@ -125,7 +125,7 @@ fn the_scratch_directory_lies_where_df_says() {
 }
 
 #[test]
-fn no_hardware_address_of_this_machine_is_told() {
+fn no_hardware_address_of_this_machine_is_reported() {
     let text = inventory().to_string().to_lowercase();
     let Ok(devices) = std::fs::read_dir("/sys/class/net") else {
         eprintln!("skipped: no /sys/class/net here");
@@ -159,12 +159,12 @@ fn an_empty_root_directory_is_enough_for_the_program() {
         eprintln!("skipped: chroot needs root and the agent must be linked statically");
         return;
     };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let stated = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stated}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     check_form(&document["system"]);
-    let told = leaves(&document["system"]);
-    let memory = told
+    let reported = leaves(&document["system"]);
+    let memory = reported
         .iter()
         .find(|(path, _)| path == "memory.total_bytes")
         .unwrap();

@@ -2,6 +2,6 @@
 //! itself, whose worker has one thread, as fork needs it.
 
 mod driver;
-mod endings;
 mod refusals;
 mod results;
+mod termination;

@@ -77,11 +77,11 @@ fn the_published_calls_are_timed_at_every_level_asked_for() {
         "fork_wait",
         "call_styles",
     ];
-    let mut asked: Vec<Value> = published.map(|id| short(id, levels.clone())).into();
+    let mut requested: Vec<Value> = published.map(|id| short(id, levels.clone())).into();
     let small = json!({"repetitions": [2], "fork_repetitions": [2], "opt_levels": ["3", "0"]});
-    asked[6] = short("call_styles", small);
-    asked.push(short("getpid", json!({})));
-    let events = run(json!(asked));
+    requested[6] = short("call_styles", small);
+    requested.push(short("getpid", json!({})));
+    let events = run(json!(requested));
     let mut found = BTreeMap::<u64, BTreeSet<String>>::new();
     for sample in of_kind(&events, "sample") {
         let index = sample["index"].as_u64().expect("a number");

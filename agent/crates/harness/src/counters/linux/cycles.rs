@@ -112,11 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_by_what_it_means() {
-        let told = |number| meaning(&io::Error::from_raw_os_error(number));
-        assert!(told(libc::ENOENT).contains("virtual machines"));
-        assert!(told(libc::EACCES).contains("perf_event_paranoid"));
-        assert!(told(libc::ENOSYS).contains("no such call"));
-        assert!(!told(libc::EMFILE).is_empty());
+    fn a_refusal_is_reported_by_what_it_means() {
+        let reported = |number| meaning(&io::Error::from_raw_os_error(number));
+        assert!(reported(libc::ENOENT).contains("virtual machines"));
+        assert!(reported(libc::EACCES).contains("perf_event_paranoid"));
+        assert!(reported(libc::ENOSYS).contains("no such call"));
+        assert!(!reported(libc::EMFILE).is_empty());
     }
 }

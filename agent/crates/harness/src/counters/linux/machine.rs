@@ -42,7 +42,7 @@ impl Machine {
     }
 
     fn try_open() -> Result<(Self, Stat), String> {
-        let tick_ns = tick_ns().ok_or("sysconf(_SC_CLK_TCK) tells no tick")?;
+        let tick_ns = tick_ns().ok_or("sysconf(_SC_CLK_TCK) reports no tick")?;
         let file = File::open("/proc/stat").map_err(|error| format!("/proc/stat: {error}"))?;
         let whole = std::fs::read("/proc/stat").map_err(|error| format!("/proc/stat: {error}"))?;
         // As far as the total of the interrupts, which stands before the long list of each, with

@@ -25,7 +25,7 @@ fn layers(kernel: Kernel, hypervisor: Result<Option<bool>, &str>) -> Layers {
 }
 
 #[test]
-fn the_fields_are_where_proc_5_says() {
+fn the_fields_are_where_proc_5_states() {
     assert_eq!(
         Stat::parse(HOST),
         Stat {

@@ -84,12 +84,12 @@ fn play(role: &str) -> String {
         .env(ROLE, role)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stated = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
+        output.status.success() && stated.contains("1 passed"),
+        "{stated}"
     );
-    said
+    stated
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Multiplier {
         let multiply = self.transforms.kernels().multiply;
         multiply(&mut self.a.re, &mut self.a.im, &self.b.re, &self.b.im);
         let product = self.unload(a.len() + b.len());
-        self.cast_out(a, b, &product);
+        self.check_product(a, b, &product);
         product
     }
 
@@ -74,7 +74,7 @@ impl Multiplier {
         self.transforms.forward(&mut self.a);
         square_points(&mut self.a);
         let product = self.unload(2 * a.len());
-        self.cast_out(a, a, &product);
+        self.check_product(a, a, &product);
         product
     }
 
@@ -105,7 +105,7 @@ impl Multiplier {
 
     /// Casts out base − 1 and base + 1, as one casts out nines and elevens: both remainders of the
     /// product must be the products of the remainders.
-    fn cast_out(&mut self, a: &[u32], b: &[u32], product: &[u32]) {
+    fn check_product(&mut self, a: &[u32], b: &[u32], product: &[u32]) {
         if self.fault.is_some() {
             return;
         }
@@ -326,7 +326,7 @@ mod tests {
         let (a, b) = (number(500, 1), number(500, 2));
         let mut product = multiplier.multiply(&a, &b);
         product[333] ^= 1;
-        multiplier.cast_out(&a, &b, &product);
+        multiplier.check_product(&a, &b, &product);
         assert!(multiplier.fault().is_some());
     }
 

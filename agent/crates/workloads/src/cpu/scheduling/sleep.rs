@@ -94,10 +94,10 @@ impl Workload for Sleep {
                 let case = Case::new()
                     .with("sleep_us", microseconds)
                     .with("slack", slack);
-                let asked = Duration::from_micros(microseconds);
+                let requested = Duration::from_micros(microseconds);
                 context.rounds(&case, |clock, _| {
                     let from = clock.ticks();
-                    let values = overslept(clock, count, asked, slack == "least")?;
+                    let values = overslept(clock, count, requested, slack == "least")?;
                     let elapsed_ns = clock.elapsed_ns(from, clock.ticks());
                     Ok(vec![Distribution {
                         of: OVERSLEPT,
@@ -115,16 +115,21 @@ impl Workload for Sleep {
 }
 
 /// The times, in ns, by which `count` sleeps of a thread of their own were too long.
-fn overslept(clock: &Clock, count: u64, asked: Duration, least: bool) -> Result<Vec<f64>, Failure> {
+fn overslept(
+    clock: &Clock,
+    count: u64,
+    requested: Duration,
+    least: bool,
+) -> Result<Vec<f64>, Failure> {
     let sleeper = || {
         if least {
             least_slack()?;
         }
-        let wanted = asked.as_nanos() as f64;
+        let wanted = requested.as_nanos() as f64;
         let mut values = Vec::with_capacity(count as usize);
         for _ in 0..count {
             let from = clock.ticks();
-            std::thread::sleep(asked);
+            std::thread::sleep(requested);
             values.push(clock.elapsed_ns(from, clock.ticks()) - wanted);
         }
         Ok(values)
@@ -135,7 +140,7 @@ fn overslept(clock: &Clock, count: u64, asked: Duration, least: bool) -> Result<
     // The clocks may differ by their calibration, a thousandth; more is a sleep that was not.
     let short = values
         .iter()
-        .filter(|&&v| v < -1e-3 * asked.as_nanos() as f64)
+        .filter(|&&v| v < -1e-3 * requested.as_nanos() as f64)
         .count();
     if short > 0 {
         return Err(Failure::Invalid(format!(

@@ -82,10 +82,10 @@ impl super::Workload for Simplex {
 
     fn check(&self, parameters: &catalog::Parameters) -> Result<(), String> {
         let dimensions = parameters.integer("dimensions") as usize;
-        let asked = parameters.texts("function");
+        let requested = parameters.texts("function");
         match FUNCTIONS
             .iter()
-            .find(|f| asked.contains(&f.name) && !dimensions.is_multiple_of(f.group))
+            .find(|f| requested.contains(&f.name) && !dimensions.is_multiple_of(f.group))
         {
             Some(function) => Err(format!(
                 "'dimensions' is {dimensions}, it must be a multiple of {} for the function {}",

@@ -5,8 +5,8 @@ use super::format::{Operation, Trace};
 use super::model::{generation, File as Model, Outcome};
 use crate::disk::content::{observed, Aligned, Content, STAMPED};
 use crate::disk::file::{short, system};
-use crate::disk::ground::Ground;
 use crate::disk::served::{Before, Observation};
+use crate::disk::workdir::Workdir;
 use pentathlon_harness::clock::Clock;
 use pentathlon_harness::measure::Failure;
 use pentathlon_os::disk::open::{self, How};
@@ -26,7 +26,7 @@ pub struct Stage<'a> {
     paths: Vec<PathBuf>,
     root: PathBuf,
     kind: Option<String>,
-    tells_pages: bool,
+    reports_pages: bool,
     made: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Played {
 }
 
 impl<'a> Stage<'a> {
-    pub fn new(trace: &'a Trace, outcome: &'a Outcome, root: PathBuf, ground: &Ground) -> Self {
+    pub fn new(trace: &'a Trace, outcome: &'a Outcome, root: PathBuf, workdir: &Workdir) -> Self {
         let path = |n: usize| {
             root.join(format!("d{}", n / TOGETHER))
                 .join(format!("f{n}"))
@@ -48,8 +48,8 @@ impl<'a> Stage<'a> {
             trace,
             outcome,
             root,
-            kind: ground.kind.clone(),
-            tells_pages: ground.tells_pages,
+            kind: workdir.kind.clone(),
+            reports_pages: workdir.reports_pages,
             made: false,
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Stage<'a> {
     /// Drops the files' pages from the cache; returns the share that stayed, where that is known.
     fn forget(&self) -> Result<Option<f64>, Failure> {
         let (mut pages, mut left) = (0, 0);
-        let mut known = self.tells_pages;
+        let mut known = self.reports_pages;
         for (path, bytes) in self.paths.iter().zip(&self.trace.files) {
             let Some(bytes) = *bytes else { continue };
             let file = open_for(path, false)?;

@@ -6,7 +6,7 @@ use super::model;
 use super::replay::Stage;
 use crate::cpu::checksum::of_words;
 use crate::disk::content::Content;
-use crate::disk::ground::Ground;
+use crate::disk::workdir::Workdir;
 use crate::disk::{entry, report};
 use pentathlon_harness::measure::{Context, Failure, Reading};
 use pentathlon_protocol::catalog::{self, Parameter, Semantics, Type};
@@ -57,10 +57,10 @@ impl pentathlon_harness::Workload for Trace {
 
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let traces = traces(context)?;
-        let ground = Ground::of(context)?;
+        let workdir = Workdir::of(context)?;
         for trace in &traces {
             let case = Case::new().with("trace", trace.name.as_str());
-            if let Err(failure) = replay(context, &ground, trace, &case) {
+            if let Err(failure) = replay(context, &workdir, trace, &case) {
                 context.fail(Some(&case), &failure);
             }
         }
@@ -129,15 +129,15 @@ fn traces(context: &Context<'_>) -> Result<Vec<Recording>, Failure> {
 
 fn replay(
     context: &mut Context<'_>,
-    ground: &Ground,
+    workdir: &Workdir,
     trace: &Recording,
     case: &Case,
 ) -> Result<(), Failure> {
     let outcome = model::play(trace, &Content::new(context.seed, 0)).map_err(Failure::Failed)?;
-    ground.require(outcome.peak_bytes)?;
+    workdir.require(outcome.peak_bytes)?;
     let mut content = Content::new(context.seed, (outcome.longest as usize).max(1 << 20));
     let bytes = outcome.read_bytes + outcome.written_bytes;
-    let mut stage = Stage::new(trace, &outcome, ground.file("trace"), ground);
+    let mut stage = Stage::new(trace, &outcome, workdir.file("trace"), workdir);
     let mut seen = report::Seen::new("disk.trace", case);
     context.rounds(case, |clock, _| {
         stage.prepare(&mut content)?;
@@ -160,6 +160,6 @@ fn replay(
             checksum: of_words([outcome.read_bytes, outcome.written_bytes, outcome.sum]),
         }])
     });
-    seen.tell(context);
+    seen.report(context);
     Ok(())
 }

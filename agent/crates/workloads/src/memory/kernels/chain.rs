@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn walks_of_any_length_arrive_where_the_order_says() {
+    fn walks_of_any_length_arrive_where_the_order_states() {
         let mut words = vec![0; 8 * 1000];
         let mut chain = Chain::build(&mut words, 8, 1);
         let order = order::shuffled(1000, 1);

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_passes_can_be_told_from_the_result() {
+    fn the_passes_can_be_derived_from_the_result() {
         for block in [0x9e37_79b9_7f4a_7c15, 0x7d15_9e49_2221_a540_u64] {
             let step = |all: u64, _| all.rotate_left(1) ^ block;
             for passes in (1..300).chain([100_003]) {

@@ -12,7 +12,7 @@ pub struct Cache {
     pub sharing: usize,
 }
 
-/// Every data cache, by level, and who told. The error is a sentence.
+/// Every data cache, by level, and which source reported it. The error is a sentence.
 pub fn find() -> Result<(Vec<Cache>, &'static str), String> {
     if let Some(caches) = listed(Path::new("/sys/devices/system/cpu/cpu0/cache")) {
         return Ok((caches, "sysfs"));
@@ -20,7 +20,7 @@ pub fn find() -> Result<(Vec<Cache>, &'static str), String> {
     match from_cpuid(cpuid::read) {
         Some(caches) => Ok((caches, "CPUID")),
         None => Err(
-            "neither /sys/devices/system/cpu/cpu0/cache nor CPUID tells of any data cache".into(),
+            "neither /sys/devices/system/cpu/cpu0/cache nor CPUID reports any data cache".into(),
         ),
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn cpuid_tells_data_and_unified_caches_and_ends() {
+    fn cpuid_reports_data_and_unified_caches_and_ends() {
         // A Core i7-940: 32 KiB data, 32 KiB instructions, 256 KiB, 8 MiB for 16 threads.
         let answers = [
             [0x1C00_4121, 0x01C0_003F, 0x3F, 0],

@@ -27,7 +27,7 @@ pub fn bytes(
         _ => 3,
     };
     let Some(cache) = caches.iter().find(|cache| cache.level == number) else {
-        return Err(format!("the processor tells of no cache of level {number}"));
+        return Err(format!("the processor reports no cache of level {number}"));
     };
     let share = share(cache, threads);
     let before = caches
@@ -47,7 +47,7 @@ pub fn bytes(
 
 fn memory(caches: &[Cache], threads: usize, most: usize) -> Result<usize, String> {
     let Some(last) = caches.iter().map(|cache| cache.bytes).max() else {
-        return Err("the processor tells of no cache to be beyond of".into());
+        return Err("the processor reports no cache, so no block lies beyond one".into());
     };
     // As many instances of the last level as the threads can use.
     let sharing = caches.last().map_or(1, |cache| cache.sharing);

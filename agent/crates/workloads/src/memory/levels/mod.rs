@@ -71,7 +71,7 @@ impl pentathlon_harness::Workload for Levels {
             ],
             metrics,
             checksum: "as of memory.read, memory.write, memory.copy and memory.latency for the \
-                       block chosen: equal on systems that tell of equal caches",
+                       block chosen: equal on systems that report equal caches",
             semantics: Semantics {
                 linux: "sizes of the caches from /sys/devices/system/cpu, or CPUID where the \
                         system does not list them",
@@ -89,7 +89,7 @@ impl pentathlon_harness::Workload for Levels {
         let (caches, origin) = caches::find().map_err(Failure::Unsupported)?;
         for cache in &caches {
             context.log(format!(
-                "memory.levels: {origin} tells of a cache of level {} with {} B for {} CPUs",
+                "memory.levels: {origin} reports a cache of level {} with {} B for {} CPUs",
                 cache.level, cache.bytes, cache.sharing
             ));
         }
@@ -98,11 +98,11 @@ impl pentathlon_harness::Workload for Levels {
             kernels::vector().name
         ));
         let parameters = context.parameters.clone();
-        let asked = parameters.texts("threads");
-        for threads in sizes::distinct(&asked) {
+        let requested = parameters.texts("threads");
+        for threads in sizes::distinct(&requested) {
             for level in sizes::distinct(&parameters.texts("levels")) {
                 let case = Case::new().with("level", level).with("threads", threads);
-                let done = WorkerBlocks::apart(threads, &asked)
+                let done = WorkerBlocks::apart(threads, &requested)
                     .and_then(|()| measure(context, &case, &caches, level, threads));
                 if let Err(failure) = done {
                     context.fail(Some(&case), &failure);

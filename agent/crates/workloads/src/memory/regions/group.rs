@@ -68,11 +68,17 @@ impl Group {
         let file = self.directory.join(limit);
         let say = |path: &Path, error| format!("{}: {error}", path.display());
         write(&file, self.limit.to_string()).map_err(|e| say(&file, e))?;
-        let told = read_to_string(&file).map_err(|e| say(&file, e))?;
+        let reported = read_to_string(&file).map_err(|e| say(&file, e))?;
         // Rounded to whole pages by the system.
-        match told.trim().parse::<u64>() {
-            Ok(told) if told.abs_diff(self.limit) < 1 << 16 => {}
-            _ => return Err(format!("{} is {} afterwards", file.display(), told.trim())),
+        match reported.trim().parse::<u64>() {
+            Ok(reported) if reported.abs_diff(self.limit) < 1 << 16 => {}
+            _ => {
+                return Err(format!(
+                    "{} is {} afterwards",
+                    file.display(),
+                    reported.trim()
+                ))
+            }
         }
         let members = self.directory.join("cgroup.procs");
         write(&members, std::process::id().to_string()).map_err(|e| say(&members, e))

@@ -123,7 +123,7 @@ impl pentathlon_harness::Workload for Regions {
             match (memory, &group) {
                 (Some(memory), Some(_)) => format!("{memory} B the limit of the control group"),
                 (Some(memory), None) => format!("{memory} B the memory"),
-                (None, _) => "the system does not tell its memory".into(),
+                (None, _) => "the system does not report its memory".into(),
             },
             kernels::vector().name
         ));
@@ -188,12 +188,12 @@ fn sizes(smallest: u64, largest: u64, steps: u64) -> Vec<usize> {
         let octave = smallest << (step / steps);
         octave as f64 * ((step % steps) as f64 / steps as f64).exp2()
     };
-    let asked: Vec<u64> = (0..)
+    let requested: Vec<u64> = (0..)
         .map(exact)
         .take_while(|&bytes| bytes <= largest as f64)
         .map(|bytes| bytes as u64)
         .collect();
-    super::sizes::rounded(&asked)
+    super::sizes::rounded(&requested)
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ fn long_enough(body: &mut dyn Body, clock: &Clock, sample_ns: f64) -> Result<Tim
                 "{passes} passes take no measurable time: the work was not done"
             )));
         }
-        // Odd, because reading cannot tell some even numbers of passes apart.
+        // Odd, because reading cannot distinguish some even numbers of passes.
         passes = passes * 2 + 1;
     }
 }

@@ -58,7 +58,7 @@ impl pentathlon_harness::Workload for CallStyles {
                     minimum: Some(1.0),
                     maximum: Some(LARGEST_SIZE as f64),
                     choices: None,
-                    description: "integers in the array; the paper does not tell its own",
+                    description: "integers in the array; the paper does not report its own",
                 },
                 opt_level::parameter(&opt_level::OWN),
             ],
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_that_is_too_small_is_told_before_it_overflows() {
+    fn a_stack_that_is_too_small_is_reported_before_it_overflows() {
         assert!(enough_stack(1000, LARGEST_FRAME, Some(8 << 20)).is_ok());
         assert!(enough_stack(1000, LARGEST_FRAME, None).is_ok());
         let refused = enough_stack(1000, LARGEST_FRAME, Some(100_000)).unwrap_err();

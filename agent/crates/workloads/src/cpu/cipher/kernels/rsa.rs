@@ -58,7 +58,7 @@ impl RsaKey {
 
     fn go(&self, primitive: Primitive, from: &[u8], to: &mut [u8]) -> Result<(), Refused> {
         let mut written = 0;
-        // SAFETY: a key that was made; both buffers are told with their lengths.
+        // SAFETY: a key that was made; both buffers are given with their lengths.
         let done = unsafe {
             primitive(
                 self.key.as_ptr(),

@@ -1,8 +1,8 @@
-//! The loops of vector instructions: what differs from one set to the next is told by its module.
+//! The loops of vector instructions: what differs from one set to the next is given by its module.
 
 /// Read, write and copy with one set of vector instructions, and their constant `KERNELS`.
 ///
-/// In what is told, `\\r` is the number of a register and `\\d` an offset in the block.
+/// In the template, `\\r` is the number of a register and `\\d` an offset in the block.
 macro_rules! vector_loops {
     (
         name: $name:literal,

@@ -14,35 +14,35 @@ const RESERVE: u64 = 64 << 20;
 
 /// A directory to work in; a named one's private part is removed when dropped.
 #[derive(Debug)]
-pub struct Ground {
+pub struct Workdir {
     path: PathBuf,
     /// Held for what it does when dropped.
     _private: Option<Scratch>,
     pub kind: Option<String>,
-    /// Whether the system tells which pages of a file it holds.
-    pub tells_pages: bool,
+    /// Whether the system reports which pages of a file it holds.
+    pub reports_pages: bool,
 }
 
-impl Ground {
+impl Workdir {
     /// The directory that the parameter `directory` asks for, with its file system and read-ahead
     /// for the record.
     pub fn of(context: &mut Context<'_>) -> Result<Self, Failure> {
         let directory = context.parameters.text("directory").to_owned();
-        let ground = Self::make(&directory, &context.scratch)?;
-        let read_ahead = place::read_ahead(&ground.path);
+        let workdir = Self::make(&directory, &context.scratch)?;
+        let read_ahead = place::read_ahead(&workdir.path);
         context.counter(
             "disk.place".into(),
             json!({
                 "workload": context.workload.id,
-                "file_system": ground.kind,
-                "free_bytes": place::free_bytes(&ground.path).ok().flatten(),
+                "file_system": workdir.kind,
+                "free_bytes": place::free_bytes(&workdir.path).ok().flatten(),
                 "read_ahead_bytes": read_ahead.as_ref().map(|(bytes, _)| bytes),
                 "read_ahead_source": read_ahead.as_ref().map(|(_, source)| source),
-                "tells_cached_pages": ground.tells_pages,
-                "in_memory": served::is_memory(ground.kind.as_deref()),
+                "tells_cached_pages": workdir.reports_pages,
+                "in_memory": served::is_memory(workdir.kind.as_deref()),
             }),
         );
-        Ok(ground)
+        Ok(workdir)
     }
 
     fn make(directory: &str, scratch: &Path) -> Result<Self, Failure> {
@@ -61,18 +61,18 @@ impl Ground {
         };
         let path = private.as_ref().map_or(scratch, Scratch::path).to_owned();
         let kind = place::kind(&path);
-        let mut ground = Self {
+        let mut workdir = Self {
             path,
             _private: private,
             kind,
-            tells_pages: false,
+            reports_pages: false,
         };
-        ground.tells_pages = ground.probe_pages();
-        Ok(ground)
+        workdir.reports_pages = workdir.probe_pages();
+        Ok(workdir)
     }
 
     /// A file that was only made longer has no page in any cache: a system that says otherwise
-    /// (gVisor's mincore(2) calls every page resident) does not tell.
+    /// (gVisor's mincore(2) calls every page resident) does not report.
     fn probe_pages(&self) -> bool {
         const BYTES: u64 = 1 << 16;
         let path = self.file("probe");
@@ -131,21 +131,21 @@ mod tests {
     #[test]
     fn a_named_directory_gets_a_private_part_that_goes_again() {
         let parent = std::env::temp_dir();
-        let scratch = Path::new("/x").join(format!("pentathlon-ground-{}", std::process::id()));
+        let scratch = Path::new("/x").join(format!("pentathlon-workdir-{}", std::process::id()));
         let scratch = scratch.join("3-0");
-        let ground = Ground::make(parent.to_str().unwrap(), &scratch).unwrap();
-        let path = ground.path.clone();
+        let workdir = Workdir::make(parent.to_str().unwrap(), &scratch).unwrap();
+        let path = workdir.path.clone();
         assert!(path.is_dir() && path != parent);
         assert_eq!(path, private_directory(&parent, &scratch));
-        std::fs::write(ground.file("x"), b"x").unwrap();
-        drop(ground);
+        std::fs::write(workdir.file("x"), b"x").unwrap();
+        drop(workdir);
         assert!(!path.exists() && parent.exists());
     }
 
     #[test]
     fn a_relative_or_missing_directory_is_refused() {
         for wrong in ["here", "/no/such/place"] {
-            let refused = Ground::make(wrong, Path::new("/x/y"));
+            let refused = Workdir::make(wrong, Path::new("/x/y"));
             assert!(matches!(refused, Err(Failure::Failed(reason)) if reason.contains(wrong)));
         }
     }

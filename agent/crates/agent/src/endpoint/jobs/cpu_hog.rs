@@ -1,13 +1,13 @@
 //! CPU hogs: threads that do equal units of computation for as long as they are let. Units per
 //! second, against those of the idle host, is the share of the CPU that a program can have.
 //!
-//! Time accounts cannot tell this: a kernel that does not account for interrupts charges the
+//! Time accounts do not show this: a kernel that does not account for interrupts charges the
 //! forwarding of packets to whatever program it interrupted (`/proc/stat`, proc(5)).
 
 use super::Outcome;
+use crate::endpoint::answer::{self, Yield};
 use pentathlon_packets::Timer;
 use pentathlon_protocol::Placement;
-use serde_json::{json, Value};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{mpsc, Arc};
@@ -83,7 +83,7 @@ fn report(placement: Placement, over: &Arc<AtomicBool>, timer: &Timer) -> Outcom
     placed
         .recv()
         .map_err(|_| "the CPU hog ended".to_owned())??;
-    let mut notes: Vec<Value> = Vec::new();
+    let mut notes = Vec::new();
     let mut due_ns = 0;
     loop {
         let ended = over.load(Ordering::Relaxed);
@@ -91,11 +91,11 @@ fn report(placement: Placement, over: &Arc<AtomicBool>, timer: &Timer) -> Outcom
         if ended || now >= due_ns {
             let units = progress.units.load(Ordering::Relaxed);
             let cpu_ns = on_cpu_ns(progress.thread.load(Ordering::Relaxed));
-            notes.push(json!([now, units, cpu_ns]));
+            notes.push((now, units, cpu_ns));
             due_ns = now + NOTE_NS;
         }
         if ended {
-            return Ok(json!({"progress": notes}));
+            return Ok(Yield::Soak(answer::Progress { progress: notes }));
         }
         std::thread::sleep(PATIENCE);
     }

@@ -7,14 +7,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-pub type Line = IgnoredAny;
+pub type Link = IgnoredAny;
 pub type Probes = IgnoredAny;
 pub type Order = IgnoredAny;
+pub type Line = Value;
+pub type Probed = Value;
 pub enum Orders {}
 
 const REASON: &str = "links are emulated and probed by this agent on Linux only";
 
-pub fn emulate(_: &Line, _: &Arc<AtomicBool>) -> Result<(JoinHandle<Outcome>, Orders), String> {
+pub fn emulate(_: &Link, _: &Arc<AtomicBool>) -> Result<(JoinHandle<Outcome>, Orders), String> {
     Err(REASON.into())
 }
 
@@ -22,6 +24,6 @@ pub fn probe(_: Probes, _: &Arc<AtomicBool>) -> Result<JoinHandle<Outcome>, Stri
     Err(REASON.into())
 }
 
-pub fn ask(line: &Orders, _: Order) -> Result<Value, String> {
-    match *line {}
+pub fn ask(link: &Orders, _: Order) -> Result<Line, String> {
+    match *link {}
 }

@@ -72,12 +72,12 @@ impl Running {
     }
 
     fn signal(&self, name: &str) {
-        let told = Command::new("kill").args([name, &self.worker]).status();
-        assert!(told.expect("kill(1) runs").success());
+        let reported = Command::new("kill").args([name, &self.worker]).status();
+        assert!(reported.expect("kill(1) runs").success());
     }
 }
 
-/// A child of the process, as proc_pid_status(5) tells.
+/// A child of the process, as proc_pid_status(5) reports.
 #[cfg(target_os = "linux")]
 fn child_of(parent: u32) -> Option<String> {
     let line = format!("PPid:\t{parent}\n");
