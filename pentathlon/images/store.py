@@ -124,6 +124,13 @@ def _put_archive(reference: Reference, identity: Identity, tree: Tree) -> None:
         whole = Stream(decompressed(file), MOST_BYTES)
         unpack(whole, tree, layer=False)
         whole.finish()
+    if tree.is_file(["oci-layout"]):
+        raise RefusedError(f"holds an OCI image; write it as oci:{reference.path}")
+    if tree.is_file(["manifest.json"]) and not tree.is_directory(["bin"]):
+        raise RefusedError(
+            "holds an image as docker save once wrote it; "
+            f"skopeo copy docker-archive:{reference.path} oci:DIRECTORY makes one that can be read"
+        )
     if f"sha256:{digest(reference.path)}" != identity.digest:
         raise RefusedError("was changed while it was unpacked")
 

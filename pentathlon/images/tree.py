@@ -159,6 +159,13 @@ class Tree:
         except FileNotFoundError:
             return False
 
+    def is_file(self, parts: Sequence[str]) -> bool:
+        """Whether a regular file lies there."""
+        try:
+            return stat.S_ISREG(os.lstat(self.at(parts)).st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
     def put_directory(self, parts: Sequence[str], mode: int, owner: tuple[int, int]) -> None:
         """Make a directory, or give one its mode; its user may always remove what is in it."""
         if not self.is_directory(parts):

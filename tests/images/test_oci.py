@@ -232,6 +232,16 @@ def test_what_is_no_layout_is_said(tmp_path: Path, made: Layout) -> None:
             store.identify(Reference(made.path, oci=True))
 
 
+def test_an_image_that_is_named_as_an_archive_is_said(made: Layout, tmp_path: Path) -> None:
+    made.list(made.image(LOWER))
+    path = made.archive(tmp_path / "image.tar")
+    with pytest.raises(TargetUnavailable, match=f"holds an OCI image; write it as oci:{path}"):
+        store.unpacked(Reference(path, oci=False))
+    path.write_bytes(tar(("file", "manifest.json", "[]"), ("file", "a/layer.tar", "")))
+    with pytest.raises(TargetUnavailable, match="skopeo copy docker-archive:"):
+        store.unpacked(Reference(path, oci=False))
+
+
 def test_texts_name_images(tmp_path: Path) -> None:
     assert parse("/usr") is None and parse("host") is None
     assert parse("/x/root.tar.zst") == Reference(Path("/x/root.tar.zst"), oci=False)
