@@ -204,7 +204,8 @@ class System(Table):
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     userland: str | None = None
     """`uml`, `gvisor`, `qemu`: what commands find beside their files: "host" for this machine's
-    root directory, or an absolute path of another one; only for reading."""
+    root directory, or the absolute path of another one, of an archive of one, or of an OCI image
+    ("oci:PATH[:TAG]"); only for reading."""
     agent: str | None = None
     """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
     steps: tuple[PreparationStep, ...] | None = None
@@ -244,8 +245,11 @@ class System(Table):
     @field_validator("userland")
     @classmethod
     def _userland(cls, value: str | None) -> str | None:
-        if value is not None and value != "host" and not value.startswith("/"):
-            raise ValueError('must be "host" or an absolute path of a directory')
+        if value is not None and value != "host" and not value.startswith(("/", "oci:/")):
+            raise ValueError(
+                'must be "host", or an absolute path of a directory, of an archive (.tar, .tar.gz, '
+                '.tar.xz, .tar.zst), or behind "oci:" of an OCI image'
+            )
         return value
 
     @model_serializer(mode="wrap")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -162,6 +163,29 @@ def test_a_command_that_fails_is_one_failure_and_nothing_is_left(
     assert found == kind
     assert any(part in reason for part in sentence.split("|")), reason
     assert not running("sleep\x0077.25")
+
+
+def test_a_command_that_fills_the_disk_is_ended(
+    real_agent: Path, state: Path, tmp_path: Path
+) -> None:
+    """With many files, each of them small, on a disk of its own."""
+    small = tmp_path / "small"
+    small.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=32M", "tmpfs", str(small)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        target = make_target(FakeSystem(scratch=str(small)), real_agent, state)
+        # Slowly, and never up to the end: what has to end it is the look at the disk.
+        script = (
+            "for i in 1 2 3 4 5 6 7; do head -c 4200K /dev/zero >f$i; sleep 0.1; done; sleep 77.5"
+        )
+        kind, reason = failure(served(target, command_request("sh", "-c", script)))
+        assert kind == "failed" and "had almost filled the disk of its directory" in reason, reason
+        assert not running("sleep\x0077.5")
+        assert not list(small.glob("**/f1"))
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
 
 
 @pytest.mark.parametrize(

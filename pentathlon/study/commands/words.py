@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pentathlon.images.reference import absolute
 from pentathlon.study.problems import did_you_mean
 from pentathlon.study.reach import Ssh
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind
+from pentathlon.targets.userland import HOST
 
 WORKLOAD: Final = "try.command"
 """Id of the one workload."""
@@ -61,7 +63,9 @@ def system(text: str) -> dict[str, Any]:
             key, value = kind.alone, part
         _put(table, kind, key, _value(key, value))
     if kind.takes("userland"):
-        table.setdefault("userland", "host")
+        named = table.setdefault("userland", HOST)
+        if isinstance(named, str) and named != HOST:
+            table["userland"] = absolute(named, Path.cwd())
     return table
 
 

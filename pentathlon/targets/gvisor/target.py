@@ -26,6 +26,37 @@ NOTES = [
 ]
 
 
+ENTER = """\
+set -e
+cd "$1"
+mount -t proc proc proc
+mount -t sysfs sysfs sys
+mount --rbind /dev dev
+mount -t tmpfs tmpfs run
+cp "$2" run/pentathlon-agent
+if [ -n "$3" ]; then
+    mkdir "./$4"
+    mount --bind "$3" "./$4"
+fi
+exec chroot . /run/pentathlon-agent run
+"""
+"""What makes a directory the root of the agent in a sandbox, whose own root stays this machine's:
+runsc shows a sandbox one directory, and the agent lies in another one. Nothing of it happens
+outside of the sandbox."""
+
+
+def entering(land: Path, agent: Path, files: Path | None) -> list[str]:
+    """The command that starts the agent with a root directory of its own, in a sandbox.
+
+    Args:
+        files: of commands; the agent finds them at `userland.FILES`.
+    """
+    return [
+        *["/bin/sh", "-c", ENTER, "sh", str(land), str(agent)],
+        *[str(files or ""), userland.FILES.lstrip("/")],
+    ]
+
+
 class GvisorTarget(KeepingTarget):
     """A sandbox of gVisor with the agent as its only program."""
 
@@ -73,10 +104,6 @@ class GvisorTarget(KeepingTarget):
     def _check(self) -> None:
         guest.check_agent(self.agent_path)
         userland.check(self.userland)
-        if self.userland not in (None, Path("/")):
-            raise TargetUnavailable(
-                'gVisor shows a sandbox one directory of this machine; use userland = "host"'
-            )
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
 
@@ -90,13 +117,17 @@ class GvisorTarget(KeepingTarget):
         try:
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / "root"
-            staged, supplied = guest.supply(self.supplies, self.userland, own, root)
-            agent = f"/{guest.AGENT}"
-            if self.userland is not None:
+            land = userland.check(self.userland)
+            staged, supplied = guest.supply(self.supplies, land, own, root)
+            command = [f"/{guest.AGENT}", "run"]
+            if land is not None:
                 # The sandbox sees this machine's root, with an overlay in memory.
-                agent, root = f"{root}{agent}", self.userland
-                supplied = None if staged is None else str(staged)
-            words = ["--quiet", f"--root={root}", "--cwd=/", agent, "run"]
+                command, root = [f"{root}/{guest.AGENT}", "run"], Path("/")
+                if land == root:
+                    supplied = None if staged is None else str(staged)
+                else:
+                    command = entering(land, Path(command[0]), staged)
+            words = ["--quiet", f"--root={root}", "--cwd=/", *command]
             return ProcessSession(
                 self.name,
                 Launch(

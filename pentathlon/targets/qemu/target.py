@@ -128,6 +128,7 @@ class QemuTarget(CardTarget):
         shared: Sequence[shares.Share] = (),
         writable: Sequence[Path] = (),
         *,
+        land: Path | None = None,
         supplied: Path | None = None,
     ) -> list[str]:
         """The command line of the virtual machine (qemu(1)).
@@ -138,6 +139,7 @@ class QemuTarget(CardTarget):
             shared: directories of this machine as they are served.
             writable: those of them that the guest may write to. If there is one, the agent starts
                 in this machine's root directory.
+            land: the root directory of its user land.
             supplied: files of commands on this machine, for a guest with a user land.
         """
         # On a busy machine emulated interrupts of the timer come late, which the kernel takes for a
@@ -145,8 +147,8 @@ class QemuTarget(CardTarget):
         words = "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check "
         words += f"rdinit=/{guest.AGENT} -- init" + (" endpoint" if cards else "")
         words += "".join(f" {directory}" for directory in writable)
-        if self.userland is not None and not cards:
-            words += f" userland {self.userland}" + (f" {supplied}" if supplied else "")
+        if land is not None and not cards:
+            words += f" userland {land}" + (f" {supplied}" if supplied else "")
         # The servers of directories read and write the guest's memory.
         memory = f"memory-backend-memfd,id=memory,size={self.memory},share=on"
         return [
@@ -192,7 +194,7 @@ class QemuTarget(CardTarget):
             TargetError: as for `boot`.
         """
         kernel = self._prepared()
-        land = None if cards else self.userland
+        land = None if cards else userland.check(self.userland)
         if writable or land:
             shares.check()
             if kernels.lacks(kernel, modules.FILES):
@@ -220,7 +222,13 @@ class QemuTarget(CardTarget):
                 held = staged if land is None else None
                 archive.write_bytes(initramfs.build(kernel, self.agent_path, wanted, held))
             command = self.command(
-                kernel.path, archive, cards, shared, writable, supplied=staged if land else None
+                kernel.path,
+                archive,
+                cards,
+                shared,
+                writable,
+                land=land,
+                supplied=staged if land else None,
             )
             session = ProcessSession(
                 self.name,

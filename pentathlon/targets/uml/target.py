@@ -153,6 +153,7 @@ class UmlTarget(CardTarget):
         device: str | None = None,
         writable: Sequence[Path] = (),
         *,
+        land: Path | None = None,
         supplied: Path | None = None,
     ) -> list[str]:
         """The command line of the guest (kernel documentation, virt/uml).
@@ -162,9 +163,9 @@ class UmlTarget(CardTarget):
                 the guest is then one host of several, and its agent serves an endpoint's commands.
             writable: directories of this machine. If any is named, the agent starts in this
                 machine's root directory, where it may read everything and write to these.
+            land: the root directory of its user land.
             supplied: files of commands on this machine, for a guest with a user land.
         """
-        land = ["userland", str(self.userland)] if self.userland and not device else []
         return [
             *[str(launch.need("setarch", "util-linux")), "x86_64", "-R", str(kernel)],
             f"mem={self.memory}",
@@ -173,8 +174,8 @@ class UmlTarget(CardTarget):
             *[f"init=/{guest.AGENT}", "con=null", "con0=fd:{request},fd:{events}", "quiet"],
             *[f"uml_dir={own}", "umid=guest", *self.arguments],
             *([*device.split(), "--", "init", "endpoint"] if device else ["--", "init"]),
-            *land,
-            *([str(supplied)] if land and supplied else []),
+            *(["userland", str(land)] if land and not device else []),
+            *([str(supplied)] if land and supplied and not device else []),
             *map(str, writable),
         ]
 
@@ -220,11 +221,12 @@ class UmlTarget(CardTarget):
         try:
             own = launch.scratch_directory(None, journal)
             root = self.files(own) / ROOT
-            where_files, supplied = guest.supply(self.supplies, self.userland, own, root)
+            land = userland.check(self.userland)
+            where_files, supplied = guest.supply(self.supplies, land, own, root)
             if device is not None:
                 guest.add_modules(root, fetch.kept_modules(kernel, modules))
             command = self.command(
-                kernel.path, root, own / "uml", device, writable, supplied=where_files
+                kernel.path, root, own / "uml", device, writable, land=land, supplied=where_files
             )
             memory = {"TMPDIR": str(self._memory_directory())}
             session = ProcessSession(

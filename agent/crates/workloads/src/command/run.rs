@@ -64,7 +64,7 @@ pub fn one(
     own_group(&mut command);
     let streams = Streams::of(&mut command, after, &watch)
         .map_err(|error| Failure::system("a place for the output of a command", &error))?;
-    let limit = watch.limit(Duration::from_secs_f64(of.timeout_s));
+    let limit = watch.limit(Duration::from_secs_f64(of.timeout_s), directory);
 
     let from = clock.map_or_else(monotonic_ns, Clock::ticks);
     let ended = command.spawn().and_then(|child| {
@@ -204,6 +204,10 @@ impl Done {
             (Some(Why::WroteTooMuch), _) => Err(Failure::Failed(format!(
                 "{what} {name} wrote more than {} MiB to its output and was ended{}",
                 MOST_OUTPUT >> 20,
+                stated()
+            ))),
+            (Some(Why::FilledTheDisk), _) => Err(Failure::Failed(format!(
+                "{what} {name} had almost filled the disk of its directory and was ended{}",
                 stated()
             ))),
             (None, Ending::Signal(accounted::FILE_TOO_LARGE)) => Err(Failure::Failed(format!(

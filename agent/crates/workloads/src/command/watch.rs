@@ -1,7 +1,9 @@
 //! What ends a program before it ends by itself: its time is over, or it writes too much.
 
 use pentathlon_os::accounted;
+use pentathlon_os::disk::place;
 use pentathlon_os::process::Group;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -11,7 +13,15 @@ use std::time::{Duration, Instant};
 pub enum Why {
     TookTooLong,
     WroteTooMuch,
+    /// Many files can fill a disk where each of them is small.
+    FilledTheDisk,
 }
+
+/// How often the room on the disk is looked at: one call to the system.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What stays free on a disk, in bytes, or an eighth of what was free at first where that is less.
+const KEPT_FREE: u64 = 512 << 20;
 
 #[derive(Default)]
 struct State {
@@ -26,25 +36,41 @@ struct State {
 pub struct Watch(Arc<(Mutex<State>, Condvar)>);
 
 impl Watch {
-    /// Ends the program when the time is over.
-    pub fn limit(&self, limit: Duration) -> JoinHandle<()> {
+    /// Ends the program when the time is over, or the disk of its directory almost full.
+    pub fn limit(&self, limit: Duration, directory: &Path) -> JoinHandle<()> {
         let watch = self.clone();
+        let directory = PathBuf::from(directory);
         std::thread::spawn(move || {
+            let free = || place::free_bytes(&directory).ok().flatten();
+            let kept = free().map(kept_free);
             let deadline = Instant::now() + limit;
-            let (state, changed) = &*watch.0;
-            let mut now = state.lock().expect("nobody panics with it");
-            while !now.over {
+            loop {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if left.is_zero() {
-                    drop(now);
                     return watch.end(Why::TookTooLong);
                 }
-                now = changed
-                    .wait_timeout(now, left)
-                    .expect("nobody panics with it")
-                    .0;
+                if watch.waited(kept.map_or(left, |_| left.min(LOOK))) {
+                    return;
+                }
+                // Nobody waits for the answer of the disk.
+                if let (Some(kept), Some(free)) = (kept, free()) {
+                    if free < kept {
+                        return watch.end(Why::FilledTheDisk);
+                    }
+                }
             }
         })
+    }
+
+    /// Waits for so long, or until the program has ended; whether it has.
+    fn waited(&self, time: Duration) -> bool {
+        let (state, changed) = &*self.0;
+        let now = state.lock().expect("nobody panics with it");
+        changed
+            .wait_timeout_while(now, time, |state| !state.over)
+            .expect("nobody panics with it")
+            .0
+            .over
     }
 
     /// The program runs.
@@ -76,11 +102,36 @@ impl Watch {
     }
 }
 
+/// What has to stay free where so much was free at first, in bytes.
+fn kept_free(at_first: u64) -> u64 {
+    KEPT_FREE.min(at_first / 8)
+}
+
 fn kill(state: &State) {
     if let Some((child, group)) = &state.child {
         if let Some(group) = group {
             group.kill();
         }
         accounted::kill(*child);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_disk_keeps_its_room_and_a_small_one_an_eighth() {
+        assert_eq!(kept_free(1 << 40), KEPT_FREE);
+        assert_eq!(kept_free(64 << 20), 8 << 20);
+        assert_eq!(kept_free(0), 0);
+    }
+
+    #[test]
+    fn the_watch_ends_with_the_program() {
+        let watch = Watch::default();
+        let limit = watch.limit(Duration::from_secs(3600), &std::env::temp_dir());
+        assert_eq!(watch.over().0, None);
+        limit.join().unwrap();
     }
 }

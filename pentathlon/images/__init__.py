@@ -1,0 +1,1 @@
+"""Root file systems for guests out of archives and OCI images: verified, and unpacked once."""
