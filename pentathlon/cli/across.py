@@ -24,10 +24,10 @@ from pentathlon.evaluate.results.across import Across, compare_results, side
 from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.report.answer import sentence
 from pentathlon.report.terminal.screen import STYLES
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.counting import count_text
-from pentathlon.study.problems import did_you_mean
 
 MOST_ROWS = 20
 LOUD = (Verdict.INVALID, Verdict.UNSTABLE)

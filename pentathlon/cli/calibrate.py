@@ -20,13 +20,13 @@ from pentathlon.machine.claims import Claims
 from pentathlon.machine.undo_journal import default_state_dir
 from pentathlon.procedure.records import utc_now
 from pentathlon.protocol import agent
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store import calibration as store
 from pentathlon.store.query import Result, load_result
 from pentathlon.study.aa_study import DEFAULT, two_names
 from pentathlon.study.catalog import parse_catalog
 from pentathlon.study.counting import count_text
 from pentathlon.study.load import load_study
-from pentathlon.study.problems import did_you_mean
 from pentathlon.study.write import to_toml
 
 if TYPE_CHECKING:

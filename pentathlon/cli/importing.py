@@ -27,6 +27,7 @@ from pentathlon.procedure.records import Imported, utc_now
 from pentathlon.protocol.events import JsonObject
 from pentathlon.safeio.escaping import complaint, one_line
 from pentathlon.safeio.reading import ReadError, read_bytes
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.imported import (
     MOST_BOOTS,
     mend,
@@ -37,7 +38,6 @@ from pentathlon.store.imported import (
 )
 from pentathlon.store.journal import Lock
 from pentathlon.study.counting import count_text
-from pentathlon.study.problems import did_you_mean
 
 HELP = """Import results of fio, iperf3, sysbench, hyperfine, pgbench, Phoronix Test Suite (pts),
 Bencher (bmf) or CSV, as a result that compare, gate, history and report judge.

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.exits import InputError
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.query import Result
 from pentathlon.study.catalog import metric_key
 from pentathlon.study.check import check_judgement
-from pentathlon.study.problems import did_you_mean
 
 DeltaOption = Annotated[
     float | None,

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from pentathlon.cli import packview
 from pentathlon.cli.exits import Exit, InputError, domain_errors
 from pentathlon.cli.screen import err, out
 from pentathlon.doctor import checks as examiner
@@ -21,9 +22,9 @@ from pentathlon.machine.finding import Finding
 from pentathlon.machine.undo_journal import default_state_dir, restore_leftovers
 from pentathlon.machine.whole_machine import everything
 from pentathlon.protocol import agent
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
-from pentathlon.study.problems import did_you_mean
 
 CATALOG_HELP = """Show the workloads, or one workload with its parameters and metrics.
 
@@ -34,6 +35,10 @@ Examples:
     pentathlon catalog memory.read
 
     pentathlon catalog --json
+
+    pentathlon catalog --packs    (ready definitions of fio, sysbench and others)
+
+    pentathlon catalog --packs fio
 """
 
 INVENTORY_HELP = """Show what the agent finds out about this machine.
@@ -71,8 +76,15 @@ def catalog(
     workload: Annotated[str | None, typer.Argument(help="Workload id.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    packs: Annotated[
+        bool,
+        typer.Option("--packs", help="Show the ready definitions of well-known programs instead."),
+    ] = False,
 ) -> None:
     with domain_errors():
+        if packs:
+            packview.show(workload)
+            return
         document = agent.catalog()
         known = parse_catalog(document)
         chosen = None if workload is None else known.workload(workload)

@@ -11,9 +11,9 @@ from pentathlon.cli import judging, unfinished
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.directory import PLAN
 from pentathlon.store.query import load_result
-from pentathlon.study.problems import did_you_mean
 
 REPORT_HELP = """Write the report of a result: HTML with pictures, and exports.
 

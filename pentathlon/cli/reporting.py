@@ -19,8 +19,8 @@ from pentathlon.evaluate import Evaluation, evaluate
 from pentathlon.report.export import files as export
 from pentathlon.report.html import page
 from pentathlon.report.terminal import screen
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.store.query import Result
-from pentathlon.study.problems import did_you_mean
 
 HTML = "report.html"
 

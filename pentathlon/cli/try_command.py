@@ -21,6 +21,7 @@ from pentathlon.cli.progress import listener
 from pentathlon.cli.screen import err, out, seconds
 from pentathlon.cli.setup import Ready, get_ready
 from pentathlon.machine.claims import Claims
+from pentathlon.packs.pack import PREFIX
 from pentathlon.procedure.runner import Judge
 from pentathlon.safeio.escaping import one_line
 from pentathlon.store.query import load_result
@@ -61,6 +62,8 @@ Examples:
     pentathlon try -- 'gzip -9 -k data' -- 'zstd -19 data'
 
     pentathlon try --save study.toml -- make -C src
+
+    pentathlon try --pack fio --on uml:6.1 --on uml:newest
 """
 
 LIMIT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
@@ -100,9 +103,9 @@ class Metric:
 
 def try_command(
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="-- COMMAND ARG...", help="The command.", show_default=False),
-    ],
+    ] = None,
     *,
     on: Annotated[
         list[str] | None,
@@ -134,6 +137,14 @@ def try_command(
         list[str] | None,
         typer.Option("--file", help="A file that the command needs; may be repeated."),
     ] = None,
+    pack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A ready definition instead of a command (pentathlon catalog --packs).",
+            show_default=False,
+        ),
+    ] = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Write the study too.")
     ] = None,
@@ -147,17 +158,27 @@ def try_command(
         names = on or registry.names()[:1]
         chosen = _metric(metric, unit, higher=higher, lower=lower)
         try:
-            found = [command(one, Path.cwd()) for one in commands(words)]
+            found = [command(one, Path.cwd()) for one in commands(words or [])] if not pack else []
             tables = [system(one) for one in names]
         except WordError as error:
             raise InputError(str(error)) from error
-        document = _document(found, tables, names, chosen, same=same, files=file or [])
+        if pack is None:
+            document = _document(found, tables, names, chosen, same=same, files=file or [])
+        else:
+            if words or file or same is not None or chosen.regex is not None:
+                raise InputError("--pack defines command and metrics itself; leave the others out")
+            document = _of_pack(pack, tables, names)
         with _sentences(names), tempfile.TemporaryDirectory() as place:
             draft = Path(place) / "study.toml"
             ready, runs = _planned(draft, document, most_s, claims)
             if save is not None:
                 _save(save, draft.read_text())
-            _show(ready, runs, most_s, found)
+            _show(
+                ready,
+                runs,
+                most_s,
+                [f"`{one_line(' '.join(one.words))}`" for one in found] or [f"the pack {pack}"],
+            )
             directory = session.start(
                 ready,
                 out_directory,
@@ -239,6 +260,21 @@ def _document(
     }
 
 
+def _of_pack(name: str, tables: Sequence[dict[str, Any]], texts: Sequence[str]) -> dict[str, Any]:
+    """The study of a pack, without what the pilot decides."""
+    systems = [
+        {**table, "name": own[:64]} for table, own in zip(tables, _system_names(texts), strict=True)
+    ]
+    return {
+        "name": "try",
+        "title": f"the pack {name}",
+        "reference": systems[0]["name"],
+        "include": [f"{PREFIX}{name}"],
+        "procedure": {"blocks": 1, "iterations": 1, "warmup": 0},
+        "system": systems,
+    }
+
+
 def _system_names(texts: Sequence[str]) -> list[str]:
     """Names of systems: the last part of a path, the whole where that is not enough."""
     for text in texts:
@@ -267,6 +303,8 @@ def _said(problem: Problem, texts: Sequence[str]) -> str:
         shown = texts[min(int(path[1]), len(texts) - 1)] if len(texts) > 1 else texts[0]
         key = ".".join(str(part) for part in path[2:])
         return f"--on {shown}: {key}: {problem.text}" if key else f"--on {shown}: {problem.text}"
+    if path[:1] == ("include",):
+        return f"--pack: {problem.text}"
     if path[:1] == ("workload",):
         option = {"metric": "--metric: ", "same": "--same: "}.get(str(path[2]), "")
         return f"{option}{problem.text}"
@@ -280,7 +318,8 @@ def _planned(
 
     Whoever types a command means it to run, so nobody is asked.
     """
-    document["workload"][0]["timeout_s"] = max(most_s, 1.0)
+    for own in document.get("workload", ()):
+        own["timeout_s"] = max(most_s, 1.0)
     draft.write_text(to_toml(document))
     tried = get_ready(
         draft, None, with_pilot=True, claims=claims, allow=Consent(yes=True, quiet=True)
@@ -341,19 +380,25 @@ def _balanced(names: Sequence[str], blocks: int) -> int:
     return min(range(1, SEEDS + 1), key=uneven) if len(names) > 1 else 1
 
 
-def _show(ready: Ready, runs: int, most_s: float, found: Sequence[Command]) -> None:
+def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> None:
     """The plan in three lines."""
     study = ready.plan.study
     own = study.workloads[0]
     names = ", ".join(one.name for one in study.systems)
-    what = " against ".join(f"`{one_line(' '.join(one.words))}`" for one in found)
+    what = " against ".join(measured)
     files = ready.plan.commands[own.id].files
     copied = f", with {count_text(len(files), 'file')} of its own" if files else ""
     err.print(f"{what} on {names}{copied}", soft_wrap=True)
-    metric = own.declared()[0]
+    metrics = [metric for one in study.workloads for metric in one.declared()]
+    metric = metrics[0]
+    judged = (
+        f"{metric.regex or metric.measure or metric.name}, {metric.better} is better"
+        if len(metrics) == 1
+        else f"{len(metrics)} metrics"
+    )
     rule = study.procedure.stopping.words(study.procedure.blocks)
     err.print(
-        f"{metric.regex or metric.measure}, {metric.better} is better; in each block one boot of "
+        f"{judged}; in each block one boot of "
         f"each system, with {count_text(runs, 'run')} after one of warm-up; {rule}",
         soft_wrap=True,
     )

@@ -37,8 +37,8 @@ from pentathlon.protocol.events import (
 )
 from pentathlon.protocol.messages.base import MaybeOfStep, OfStep
 from pentathlon.protocol.requests.session import Request
+from pentathlon.safeio.suggestion import listing
 from pentathlon.study.catalog import Catalog, CatalogError, parse_catalog
-from pentathlon.study.problems import listing
 from pentathlon.targets import registry as kinds
 from pentathlon.targets.capabilities import CardTarget, PlacedTarget, RemoteTarget
 from pentathlon.targets.contract import Description, Session, Target

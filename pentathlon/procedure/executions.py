@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from pentathlon.extraction import values
+from pentathlon.extraction.tools.registry import EXTRACTORS
+from pentathlon.extraction.tools.rows import ExtractError
 from pentathlon.extraction.values import NoValue
 from pentathlon.protocol import events
-from pentathlon.protocol.events import Execution, JsonObject, Message
+from pentathlon.protocol.events import AnyEvent, Execution, JsonObject, Message
 from pentathlon.protocol.messages.execution import KEPT_OUTPUT
 from pentathlon.study.commands.model import Measure, OwnMetric, OwnWorkload
 from pentathlon.study.model import Study
@@ -49,11 +51,27 @@ class Executions:
             run = message.event
             own = self._of(run) if isinstance(run, Execution) else None
             if not isinstance(run, Execution) or own is None:
-                yield message  # A run of no command is refused where every event is checked.
+                # A run of no command is refused where every event is checked.
+                yield self._with_remedy(message)
                 continue
             kept = {"output": run.output[-KEPT:], "error": run.error[-KEPT:]}
             yield Message(run.model_copy(update=kept), message.document | kept)
             yield from map(events.read, self._samples(run, own, message.document))
+
+    def _with_remedy(self, message: Message) -> Message:
+        """An error for want of a program, with the command that installs it."""
+        event: AnyEvent = message.event
+        if not isinstance(event, events.Error) or event.kind != "unsupported":
+            return message
+        if event.index is None or event.index >= len(self._own):
+            return message
+        own = self._own[event.index]
+        if own is None or own.install is None or own.install in event.reason:
+            return message
+        reason = f"{event.reason}; {own.install}"
+        return Message(
+            event.model_copy(update={"reason": reason}), message.document | {"reason": reason}
+        )
 
     def _of(self, run: Execution) -> OwnWorkload | None:
         return self._own[run.index] if run.index < len(self._own) else None
@@ -140,7 +158,36 @@ def _value(run: Execution, metric: OwnMetric) -> float:
         return values.by_pointer(metric.json_pointer, _whole(run))
     if metric.csv is not None:
         return values.by_column(metric.csv, _whole(run))
+    if metric.tool is not None:
+        return _of_tool(metric.tool, metric, _whole(run))
     return _measured(run, metric.measure)
+
+
+def _of_tool(tool: str, metric: OwnMetric, text: str) -> float:
+    """The value that the tool's extractor finds; the mean where it printed repetitions.
+
+    Raises:
+        NoValue: the text is not of the tool, holds no such metric or several of it, or has another
+            unit or direction for it.
+    """
+    try:
+        rows = EXTRACTORS[tool].read(text).rows
+    except ExtractError as error:
+        raise NoValue(f"the output, read as that of {tool}, {error}{values.tail(text)}") from error
+    found = [row for row in rows if row.metric.id == metric.name]
+    if len(found) != 1:
+        known = ", ".join(sorted({row.metric.id for row in rows}))
+        raise NoValue(
+            f'the output of {tool} has {len(found)} values of "{metric.name}", expected 1; it has '
+            f"{known}"
+        )
+    [row] = found
+    if (row.metric.unit, row.metric.direction) != (metric.unit, metric.better):
+        raise NoValue(
+            f"{tool} prints it in {row.metric.unit}, {row.metric.direction} is better; the study "
+            f"states {metric.unit}, {metric.better}"
+        )
+    return sum(row.values) / len(row.values)
 
 
 def _measured(run: Execution, measure: Measure | None) -> float:

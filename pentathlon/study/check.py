@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
+from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study import flows
 from pentathlon.study.catalog import LINKS, Catalog, Parameter, Workload
 from pentathlon.study.distributions import ModelError
 from pentathlon.study.limits import too_many_cases
 from pentathlon.study.link_profile import ProfileError, load_profile
 from pentathlon.study.model import JOINABLE, Peer, Study, System, WorkloadChoice
-from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+from pentathlon.study.problems import Problem, TomlPath
 from pentathlon.targets import registry
 
 _SCALARS: dict[str, tuple[type, ...]] = {

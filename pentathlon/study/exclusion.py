@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from pentathlon.study.problems import did_you_mean
+from pentathlon.safeio.suggestion import did_you_mean
 
 QUANTITIES: dict[str, str] = {
     "steal_percent": "time that the hypervisor kept from the CPUs, in % of the sample's time",

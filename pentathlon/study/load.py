@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pentathlon.safeio.reading import ReadError, TomlError, parse_toml, read_text
+from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.commands.entries import clashes, extended
@@ -22,7 +23,7 @@ from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
 from pentathlon.study.model import Study, System, parse_scheduler
-from pentathlon.study.problems import Problem, StudyError, TomlPath, did_you_mean, listing
+from pentathlon.study.problems import Problem, StudyError, TomlPath
 from pentathlon.study.renamed import rename
 from pentathlon.study.traces import expand
 from pentathlon.targets import registry

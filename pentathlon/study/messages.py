@@ -7,6 +7,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from pentathlon.safeio.suggestion import did_you_mean, listing
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
 from pentathlon.study.model import (
     KINDS,
@@ -21,7 +22,7 @@ from pentathlon.study.model import (
     WorkloadChoice,
 )
 from pentathlon.study.preparation import PreparationStep
-from pentathlon.study.problems import Problem, TomlPath, did_you_mean, listing
+from pentathlon.study.problems import Problem, TomlPath
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.targets import registry

@@ -27,10 +27,10 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
+from pentathlon.safeio.suggestion import listing
 from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
-from pentathlon.study.problems import listing
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
 from pentathlon.study.table import Table

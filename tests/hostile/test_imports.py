@@ -19,7 +19,7 @@ from pentathlon.extraction.tools.rows import (
 )
 from tests.hostile.mutate import damaged_text
 
-FILES = Path(__file__).parent.parent / "exchange" / "results" / "files"
+FILES = Path(__file__).parent.parent / "extraction" / "tools" / "files"
 TIME = {"time": Measure("ms", "lower")}
 WHOLE = {
     "fio": ((FILES / "fio-group.json").read_text(), Options()),

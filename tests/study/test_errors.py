@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.load import load_study
 from pentathlon.study.model import Study
-from pentathlon.study.problems import StudyError, did_you_mean
+from pentathlon.study.problems import StudyError
 
 Complain = Callable[..., list[str]]
 

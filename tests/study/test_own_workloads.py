@@ -182,7 +182,7 @@ def test_what_is_run_is_listed_before(place: Path, catalog: Catalog) -> None:
         ("timeout_s = 30", 'largest_file = "1X"', 'whole number with K, M or G, such as "20G"'),
         ("rate: (", "ra(te): (", "has 2 groups"),
         ("regex = 'rate", "json = 'rate", "is no JSON pointer (RFC 6901)"),
-        ("regex = 'rate: ([\\\\d.]+) fps'", "", "give one of regex, json, csv or measure"),
+        ("regex = 'rate: ([\\\\d.]+) fps'", "", "give one of regex, json, csv, measure or tool"),
         ('unit = "frames/s"', "", "unit is missing"),
         ('better = "higher"', "", "better is missing"),
         ('better = "higher"', 'better = "more"', 'use "higher" or "lower"'),

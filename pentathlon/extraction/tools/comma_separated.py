@@ -20,7 +20,7 @@ from pentathlon.extraction.tools.rows import (
     metric_id,
 )
 from pentathlon.safeio.clipping import described
-from pentathlon.study.problems import did_you_mean
+from pentathlon.safeio.suggestion import did_you_mean
 
 DELIMITERS = ",;\t"
 MOST_COLUMNS = 1000

@@ -27,7 +27,9 @@ def render(evaluation: Evaluation, console: Console) -> None:
     """Print an evaluation of few metrics; context stands in the table."""
     scores = [row for row in evaluation.rows if row.score]
     for row in scores:
-        for sentence, sign in sentences(evaluation, row):
+        # Of one metric there is nothing to name.
+        name = f"{row.title}: " if len({one.title for one in scores}) > 1 else ""
+        for sentence, sign in sentences(evaluation, row, name):
             console.print(Text(one_line(sentence), style=STYLES[sign]))
         console.print(_table(evaluation, row))
         lines = picture(_means(evaluation, row), row.unit, WIDTH if console.width >= NARROW else 24)
@@ -47,7 +49,7 @@ def render(evaluation: Evaluation, console: Console) -> None:
         console.print(Text(one_line(text), style="yellow"))
 
 
-def sentences(evaluation: Evaluation, row: Row) -> Iterator[tuple[str, int]]:
+def sentences(evaluation: Evaluation, row: Row, name: str = "") -> Iterator[tuple[str, int]]:
     """The answer for each system against the reference, and its sign; of one system alone, what it
     took."""
     reference = evaluation.study.reference
@@ -56,9 +58,10 @@ def sentences(evaluation: Evaluation, row: Row) -> Iterator[tuple[str, int]]:
         sd = alone.boot_sd
         spread = "" if sd is None else f", boots vary by {_share(sd, alone.mean)}"
         boots = count_text(alone.boots, "boot")
-        yield f"{row.title} on {reference}: {_value(row, alone.mean)}{spread} ({boots}).", 0
+        place = f" with {row.case_text}" if row.case_text else ""
+        yield f"{row.title} on {reference}{place}: {_value(row, alone.mean)}{spread} ({boots}).", 0
     for one in row.comparisons:
-        yield _sentence(evaluation, row, one), one.verdict.sign
+        yield name + _sentence(evaluation, row, one), one.verdict.sign
 
 
 def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
@@ -70,7 +73,8 @@ def _sentence(evaluation: Evaluation, row: Row, one: Comparison) -> str:
     low, high = effect.adjusted_low_percent, effect.adjusted_high_percent
     blocks = count_text(effect.blocks, "block")
     if low is None or high is None:
-        return f"{one.system} against {reference}{place}: {blocks} are too few for an answer."
+        verb = "is" if effect.blocks == 1 else "are"
+        return f"{one.system} against {reference}{place}: {blocks} {verb} too few for an answer."
     level = f"{percent_text(evaluation.study.confidence * 100)} interval"
     shown = f"({level} {interval_text(low, high, '{} to {} %')}, {blocks})"
     kind = row.kind

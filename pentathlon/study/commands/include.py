@@ -1,4 +1,4 @@
-"""`include`: files whose `[[workload]]` tables belong to the study too.
+"""`include`: files whose `[[workload]]` tables belong to the study too, and packs ("pack:NAME").
 
 Their paths count from where they lie; a complaint about one of their tables names its own file.
 """
@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pentathlon.packs import pack as packs
 from pentathlon.safeio.reading import ReadError, parse_toml, read_text
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.limits import MOST_BYTES
 from pentathlon.study.locate import Locator
 from pentathlon.study.problems import Problem, TomlPath
@@ -65,6 +67,10 @@ def include(document: dict[str, Any], directory: Path) -> Included:
         if not isinstance(name, str):
             continue  # Said where the types are checked.
         path: TomlPath = ("include", place)
+        if name.startswith(packs.PREFIX):
+            if unknown := _add_pack(found, tables, name.removeprefix(packs.PREFIX), path):
+                found.problems.append(unknown)
+            continue
         file = directory / name
         try:
             text = read_text(file, MOST_BYTES)
@@ -85,6 +91,19 @@ def include(document: dict[str, Any], directory: Path) -> Included:
             tables.append(_moved(table, name))
     document["workload"] = tables
     return found
+
+
+def _add_pack(found: Included, tables: list[Any], name: str, path: TomlPath) -> Problem | None:
+    """Add the tables of a pack; what is wrong with its name."""
+    pack = packs.find(name)
+    if pack is None:
+        hint = did_you_mean(name, packs.names(), "pentathlon catalog --packs")
+        return Problem(path, f'"{name}" is no pack{hint}')
+    locator = Locator(pack.file.read_text())
+    for number, table in enumerate(pack.workloads):
+        found.origins[len(tables)] = (pack.file, locator, number)
+        tables.append({"install": pack.install, **_moved(table, str(pack.file))})
+    return None
 
 
 def _wrong(document: Mapping[str, Any]) -> tuple[str, str] | None:

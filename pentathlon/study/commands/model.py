@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
 
+from pentathlon.extraction.tools.registry import EXTRACTORS
 from pentathlon.extraction.values import pattern_problem, pointer_problem
 from pentathlon.study.table import Table
 
@@ -77,6 +78,8 @@ class OwnMetric(Table):
     """The value in the last row of this column of the output, which is CSV."""
     measure: Measure | None = None
     """What the system reports of the run, or the last number of the output."""
+    tool: str | None = None
+    """The value that `pentathlon import TOOL` finds under the metric's name in the output."""
     unit: Annotated[str, StringConstraints(min_length=1, max_length=32)] | None = None
     better: Literal["higher", "lower"] | None = None
     zero_allowed: bool = False
@@ -89,22 +92,32 @@ class OwnMetric(Table):
             raise ValueError(problem)
         return pointer
 
+    @field_validator("tool")
+    @classmethod
+    def _known_tool(cls, tool: str | None) -> str | None:
+        if tool is not None and tool not in EXTRACTORS:
+            raise ValueError(
+                f'"{tool}" is no tool whose output is read; use {", ".join(EXTRACTORS)}'
+            )
+        return tool
+
     @model_validator(mode="before")
     @classmethod
     def _named_after_its_measure(cls, value: Any) -> Any:
         """A metric that says only that it is called "wall" is the wall time."""
         if not isinstance(value, dict) or value.get("name") not in KNOWN_UNITS:
             return value
-        if {"regex", "json", "json_pointer", "csv", "measure"} & value.keys():
+        if {"regex", "json", "json_pointer", "csv", "measure", "tool"} & value.keys():
             return value
         return {**value, "measure": value["name"]}
 
     @model_validator(mode="after")
     def _whole(self) -> OwnMetric:
-        given = (self.regex, self.json_pointer, self.csv, self.measure)
+        given = (self.regex, self.json_pointer, self.csv, self.measure, self.tool)
         if sum(one is not None for one in given) != 1:
             raise ValueError(
-                "a metric takes its value from one place; give one of regex, json, csv or measure"
+                "a metric takes its value from one place; give one of regex, json, csv, measure "
+                "or tool"
             )
         if self.measure in KNOWN_UNITS:
             unit = KNOWN_UNITS[self.measure]
@@ -142,6 +155,8 @@ class OwnWorkload(Table):
     """What this matches in the output must be the same in every run on every system."""
     timeout_s: float = Field(default=60.0, gt=0, le=86_400)
     """Longest time of one run, and of each of the programs around it, in seconds."""
+    install: Annotated[str, StringConstraints(max_length=256)] | None = None
+    """The command that installs what it needs, for the reason where a program is missing."""
     largest_file: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]*[KMG]$")] = "1G"
     """Largest file that it may write."""
     metrics: tuple[OwnMetric, ...] = Field(default=(), alias="metric")

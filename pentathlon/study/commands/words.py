@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pentathlon.images.reference import absolute
-from pentathlon.study.problems import did_you_mean
+from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.reach import Ssh
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind

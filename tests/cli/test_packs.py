@@ -1,0 +1,41 @@
+"""Missing programs of commands, and the list of packs."""
+
+from __future__ import annotations
+
+import re
+
+from pentathlon.packs import pack as packs
+from tests.cli.conftest import Shop
+from tests.cli.test_try import real  # noqa: F401
+
+STUDY = """name = "s"
+reference = "a"
+procedure = { blocks = 2 }
+[[system]]
+name = "a"
+target = "local"
+[[workload]]
+id = "my.x"
+command = ["no-such-program"]
+install = "apt-get install no-such-package"
+"""
+
+
+def test_a_missing_program_is_unsupported_with_its_installation(real: Shop) -> None:  # noqa: F811
+    (real.directory / "study.toml").write_text(STUDY)
+    done = real.real("run", "study.toml", "--yes", "--no-pilot", "--out", "result")
+    text = re.sub(r"\\s+", " ", done.out + done.err)
+    assert "unsupported" in text, text
+    assert "no-such-program" in text and "; apt-get install no-such-package" in text
+
+
+def test_the_packs_are_listed_and_shown(shop: Shop) -> None:
+    listed = shop.call("catalog", "--packs")
+    assert listed.code == 0
+    assert [line.split()[0] for line in listed.out.splitlines()[1:12]] == packs.names()
+    shown = shop.call("catalog", "--packs", "sqlite")
+    assert "apt-get install sqlite3" in shown.out and 'id = "sqlite.script"' in shown.out
+    wrong = shop.call("catalog", "--packs", "fi")
+    assert wrong.code == 2 and '"fi" is no pack' in wrong.err
+    both = shop.call("try", "--pack", "sqlite", "--", "true")
+    assert both.code == 2 and "--pack defines command and metrics itself" in both.err
