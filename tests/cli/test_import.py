@@ -21,7 +21,7 @@ from pentathlon.evaluate.verdict import Verdict
 from pentathlon.safeio.checksum import sealed, unsealed
 from pentathlon.store.query import load_result
 
-FILES = Path(__file__).parent.parent / "exchange" / "results" / "files"
+FILES = Path(__file__).parent.parent / "extraction" / "tools" / "files"
 MEASURE = ("--measure", "time=ms,lower")
 
 
