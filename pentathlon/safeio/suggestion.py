@@ -30,7 +30,7 @@ def did_you_mean(word: str, known: Iterable[str], lists: str = "") -> str:
     Where no known name can be meant it names them all, or the nearest of many.
 
     Args:
-        lists: the command or the page that lists them, told where they are too many.
+        lists: the command or the page that lists them, named where they are too many.
     """
     words = list(known)
     word = word[:LONGEST]  # To compare takes the product of the lengths.

@@ -62,7 +62,7 @@ class Userland:
         return root
 
     def plain(self, what: str) -> None:
-        """That its path can be told to a guest on the command line of its kernel.
+        """That its path can be given to a guest on the command line of its kernel.
 
         Raises:
             TargetError: it cannot.
@@ -89,7 +89,7 @@ def check(land: Userland | None) -> Path | None:
 
 
 def plain(land: Userland | None, what: str) -> None:
-    """That a user land can be told to a guest, if there is one (`Userland.plain`)."""
+    """That a user land can be given to a guest, if there is one (`Userland.plain`)."""
     if land is not None:
         land.plain(what)
 

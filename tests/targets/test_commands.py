@@ -243,6 +243,11 @@ FOREIGN = (
             0o755,
             "the library libfoo.so.1 is missing",
         ),
+        (
+            b"#!/bin/sh\necho 'postgres is missing on this system' >&2\nexit 127\n",
+            0o755,
+            'the program "postgres" is missing on this system',
+        ),
     ],
 )
 def test_what_a_system_cannot_run_is_unsupported_with_the_reason(

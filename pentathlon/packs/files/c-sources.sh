@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes a C program of 40 files, the same on every system.
 set -eu
+command -v gcc >/dev/null || { echo "gcc is missing on this system" >&2; exit 127; }
 mkdir sources
 cd sources
 declared= called= objects=

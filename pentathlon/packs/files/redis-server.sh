@@ -1,6 +1,7 @@
 #!/bin/sh
 # Starts a server in this directory, which ends with the workload.
 set -eu
+command -v redis-server >/dev/null || { echo "redis-server is missing on this system" >&2; exit 127; }
 redis-server --port 0 --unixsocket redis.socket --save '' --appendonly no >server.log 2>&1 &
 tries=0
 until [ -S redis.socket ]; do

@@ -10,6 +10,9 @@ use std::process::Command;
 /// Bytes of a program that are looked at: its header, and where its interpreter is named.
 const HEAD: u64 = 64 << 10;
 
+/// Ends the line by which a script says that it lacks a program.
+const MISSING: &str = " is missing on this system";
+
 /// Processors by their numbers in ELF headers (elf(5)).
 const MACHINES: [(u16, &str); 7] = [
     (3, "x86"),
@@ -193,11 +196,18 @@ impl Elf {
     }
 }
 
-/// What the loader of a program misses, by what it wrote: it ended before the program began.
+/// What a program misses, by what its loader wrote (it ended before the program began), or a script
+/// that ends with 127 for want of a program and says which.
 pub fn lacks(status: i32, error: &str) -> Option<String> {
     // STATUS_DLL_NOT_FOUND
     if cfg!(windows) && status as u32 == 0xc000_0135 {
         return Some("a library (DLL) that it needs is missing on this system".into());
+    }
+    let last = error.lines().rfind(|line| !line.trim().is_empty());
+    if let Some(name) = last.and_then(|line| line.trim().strip_suffix(MISSING)) {
+        if status == 127 && !name.is_empty() && !name.contains(char::is_whitespace) {
+            return Some(format!("the program \"{}\"{MISSING}", visible(name)));
+        }
     }
     let line = error.lines().find(|line| {
         (status == 127
@@ -236,6 +246,20 @@ mod tests {
         assert!(lacks(1, old).unwrap().contains("GLIBC_2.99"));
         assert_eq!(lacks(1, "no such thing"), None);
         assert_eq!(lacks(3, glibc), None);
+    }
+
+    #[test]
+    fn what_a_script_says_that_it_misses_is_named() {
+        let stated = "looked in 3 places\npostgres is missing on this system\n";
+        assert_eq!(
+            lacks(127, stated).as_deref(),
+            Some("the program \"postgres\" is missing on this system")
+        );
+        assert_eq!(lacks(1, stated), None);
+        // A shell's own sentence may come of a mistake in the script.
+        assert_eq!(lacks(127, "sh: 1: postgres: not found"), None);
+        assert_eq!(lacks(127, "it is missing on this system\nlater"), None);
+        assert_eq!(lacks(127, "all that is missing on this system"), None);
     }
 
     #[test]
