@@ -125,6 +125,11 @@ def _parse(
     included = include(document, file.parent)
     missing = list(expand(document, file.parent, traces))
     study, problems = _validate(document)
+    if included.problems:
+        # The workloads may be what could not be included.
+        problems = [
+            one for one in problems if (one.path, one.text[:10]) != (("suite",), "is missing")
+        ]
     problems += [*missing, *included.problems]
     broken = {problem.path for problem in problems}
     problems = [problem for problem in problems if not _own_key_follows(problem.path, broken)]
