@@ -3,7 +3,7 @@
 Several tests run at once (pytest-xdist). The tests of a module run in one worker, one after the
 other, because they share what the module has booted. Tests that boot real systems have the mark
 `system`: they come first, so that no worker waits for one at the end, and `scripts/test quick`
-leaves them out.
+leaves them out, as it does those with the mark `slow`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from pathlib import Path
 from pentathlon.cli.exits import InputError
 from pentathlon.cli.setup import Allow, Ready, UnavailableSystem, prepare, targets_of
 from pentathlon.machine.errors import TargetUnavailable
+from pentathlon.procedure.pairing import choose
 from pentathlon.protocol import agent
 from pentathlon.store.directory import STUDY
 from pentathlon.store.query import Result
@@ -64,7 +65,10 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
     except UnavailableSystem as error:
         raise TargetUnavailable(error.text, error.cause.remedy) from error
     descriptions = {name: target.describe() for name, target in targets.items()}
-    plan = make_plan(loaded.study, catalog, descriptions, start.blocks, loaded.supplies)
+    pairing, _ = choose(loaded.study.procedure.pairing, targets)
+    plan = make_plan(
+        loaded.study, catalog, descriptions, start.blocks, loaded.supplies, pairing=pairing
+    )
     if plan.hash() != old.hash():
         raise InputError(_difference(old, plan, file, result.path))
     return Ready(loaded, catalog, old, targets, [], named=starts)

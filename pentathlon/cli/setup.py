@@ -20,6 +20,7 @@ from pentathlon.machine.claims import Claims
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import damaged, default_state_dir, leftovers
 from pentathlon.machine.whole_machine import everything
+from pentathlon.procedure.pairing import choose
 from pentathlon.procedure.pilot import SystemEstimate, pilot
 from pentathlon.protocol import agent
 from pentathlon.study.catalog import Catalog, parse_catalog
@@ -54,6 +55,7 @@ class Ready:
         targets: system -> target, prepared.
         named: what the study starts that it names itself.
         unseen: systems that were not looked for, because this would start something of these.
+        apart: why boots are not paired in time, where the study does not state it.
         notes: sentences for the reader of the results, such as why a fallback was run.
         estimates: what the pilot found, by system; None if there was none.
     """
@@ -66,6 +68,7 @@ class Ready:
     estimates: dict[str, SystemEstimate] | None = None
     named: tuple[Named, ...] = ()
     unseen: tuple[str, ...] = ()
+    apart: str | None = None
 
     @property
     def hash(self) -> str | None:
@@ -187,11 +190,16 @@ def _ready(
     prepare({name: target for name, target in targets.items() if name not in unseen})
     descriptions = {name: target.describe() for name, target in targets.items()}
     try:
-        plan = make_plan(loaded.study, catalog, descriptions, blocks, loaded.supplies)
+        pairing, apart = choose(loaded.study.procedure.pairing, targets)
+        plan = make_plan(
+            loaded.study, catalog, descriptions, blocks, loaded.supplies, pairing=pairing
+        )
+    except TargetError as error:
+        raise InputError(str(error)) from error
     except ValueError as error:
         first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
         raise InputError(first) from error
-    return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen)
+    return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen, apart=apart)
 
 
 def _pilot(ready: Ready) -> dict[str, SystemEstimate]:

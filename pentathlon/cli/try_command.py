@@ -35,7 +35,6 @@ from pentathlon.study.commands.words import (
     system,
 )
 from pentathlon.study.counting import count_text
-from pentathlon.study.plan import order_of
 from pentathlon.study.problems import Problem, StudyError
 from pentathlon.study.write import to_toml
 from pentathlon.targets import registry
@@ -77,9 +76,6 @@ WISHED_BLOCKS = 14
 IN_BOOT_S = 0.5
 """What the runs of one boot take at least, where they are short: a boot costs time too."""
 MOST_RUNS = 30
-
-SEEDS = 1000
-"""Seeds that are tried for an order in which each system comes first, and last, equally often."""
 
 
 @dataclass(frozen=True)
@@ -345,7 +341,7 @@ def _planned(
             "iterations": runs,
             "warmup": 1,
         }
-    document["seed"] = _balanced(names, blocks)
+    document["seed"] = 1
     draft.write_text(to_toml({key: document[key] for key in _ordered(document)}))
     ready = get_ready(
         draft, None, with_pilot=False, claims=claims, allow=Consent(yes=True, quiet=True)
@@ -365,19 +361,6 @@ def _looks(blocks: int) -> list[int]:
 def _ordered(document: Mapping[str, Any]) -> list[str]:
     first = ["name", "title", "reference", "seed"]
     return [*first, *(key for key in document if key not in first)]
-
-
-def _balanced(names: Sequence[str], blocks: int) -> int:
-    """A seed by whose order no system comes first in more blocks than another, at any look: what
-    changes with the place in a block then changes all alike."""
-    times = [look for look in LOOKS if look <= blocks] or [blocks]
-
-    def uneven(seed: int) -> int:
-        firsts = [order_of(names, seed, "block", block)[0] for block in range(times[-1])]
-        counts = [[firsts[:time].count(name) for name in names] for time in times]
-        return max(max(one) - min(one) for one in counts)
-
-    return min(range(1, SEEDS + 1), key=uneven) if len(names) > 1 else 1
 
 
 def _show(ready: Ready, runs: int, most_s: float, measured: Sequence[str]) -> None:

@@ -157,6 +157,9 @@ class PairTarget(Target):
         elsewhere = self.ends.far(0) is not None
         self.forwarding_remarks = remarks(() if elsewhere else own[0], own[1]) if self.bed else []
 
+    def alone(self) -> str | None:
+        return "its two hosts work with each other, which no other system can wait for"
+
     def _refuse_settings(self) -> None:
         """Settings hold for both hosts, and only agents of this machine can be given them.
 

@@ -62,6 +62,7 @@ class Admission:
         session: id of the request's session.
         prepare: what the agent does before the first step, by the names of the actions.
         commands: ids of the workloads that are commands of the user's own.
+        gate: whether each step waits to be released.
     """
 
     def __init__(
@@ -71,12 +72,16 @@ class Admission:
         session: str,
         prepare: Sequence[str] = (),
         commands: Collection[str] = (),
+        *,
+        gate: bool = False,
     ) -> None:
         entries = {entry.id: entry for entry in catalog.workloads}
         self._steps = [_Expected(step, entries[step.workload]) for step in steps]
         self._session = session
         self._prepare = list(prepare)
         self._commands = frozenset(commands)
+        self._gate = gate
+        self._released = -1
         self._opened = False
         self._current: int | None = None
         self._ended: set[int] = set()
@@ -123,6 +128,8 @@ class Admission:
                 self._execution(event, self._running(event.index, event.workload))
             case events.Progress():
                 self._progress(event)
+            case events.Ready():
+                self._ready(event)
             case events.Inventory():
                 self._inventory(event)
             case events.Step():
@@ -161,6 +168,8 @@ class Admission:
         self._own(event.workload, step)
         _within("process", event.process, step.processes - 1)
         if event.state == "start":
+            if self._gate and index > self._released:
+                raise _Wrong(f"step {index} ({step.id}) starts before its release")
             if index in self._ended:
                 raise _Wrong(f"step {index} ({step.id}) has ended already")
             if self._current not in (None, index):
@@ -184,6 +193,17 @@ class Admission:
         self._ended.add(index)
         self._current = None
         self._seen.clear()
+
+    def _ready(self, event: events.Ready) -> None:
+        index = self._index(event.index)
+        self._own(event.workload, self._steps[index])
+        if not self._gate:
+            raise _Wrong("the request has no gate")
+        if self._current is not None:
+            raise _Wrong(f"step {self._current} is going on")
+        if index != self._released + 1:
+            raise _Wrong(f"step {index} is not the next one, which is {self._released + 1}")
+        self._released = index
 
     def _measured(
         self, event: events.Measured, step: _Expected, known: Mapping[str, tuple[str, str]]
@@ -297,9 +317,12 @@ def of_request(
     session: str,
     prepare: Sequence[PlannedStep] = (),
     commands: Collection[str] = (),
+    *,
+    gate: bool = False,
 ) -> Admission:
     """The check of the events that answer a request with these steps."""
-    return Admission(steps, catalog, session, [step.do for step in prepare], commands)
+    names = [step.do for step in prepare]
+    return Admission(steps, catalog, session, names, commands, gate=gate)
 
 
 def _check_case(case: Case, step: _Expected) -> None:

@@ -19,8 +19,8 @@ from typing import Any
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import pilot_links
 from pentathlon.procedure.admission import Admission
+from pentathlon.procedure.attempt import Shield, limits, make_request
 from pentathlon.procedure.executions import Executions
-from pentathlon.procedure.runner import Shield, limits, make_request
 from pentathlon.protocol import events
 from pentathlon.protocol.events import AnyEvent, Case, Message, index_of
 from pentathlon.study.catalog import LINKS, Catalog, Workload

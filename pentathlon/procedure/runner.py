@@ -1,5 +1,8 @@
 """Run a plan: blocks of boots, each boot one request with its steps in order.
 
+In a plan of paired boots the systems of a block are alive at once, and each step is taken by one
+after the other: what disturbs the machine then disturbs all alike.
+
 A failure is recorded and the study goes on. Every wait has a limit: the boot has the study's
 `boot_timeout_s`, the agent ends a workload after `timeout_s`, and a session that stays silent for
 longer than that is ended here.
@@ -7,41 +10,18 @@ longer than that is ended here.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
+from itertools import groupby
 from typing import TypeAlias
 
-from pentathlon.machine.errors import TargetError
-from pentathlon.procedure.admission import of_request
-from pentathlon.procedure.executions import Executions
+from pentathlon.procedure.attempt import Attempt, Run, Shield
 from pentathlon.procedure.preparation import Preparer
-from pentathlon.procedure.records import (
-    AgentEvent,
-    BootEnd,
-    BootStart,
-    Record,
-    RunEnd,
-    Sink,
-    StoppedEarly,
-)
+from pentathlon.procedure.records import Record, RunEnd, Sink, StoppedEarly
 from pentathlon.procedure.state import BootState, Failure, RunState
-from pentathlon.protocol.events import Inventory
-from pentathlon.protocol.requests.session import Request
 from pentathlon.study.catalog import Catalog
-from pentathlon.study.plan import Plan, Step
-from pentathlon.study.preparation import PlannedStep
-from pentathlon.targets.contract import Session, Target
-
-GRACE_S = 30.0
-"""What a session may take beyond the limits of its workloads (clock calibration, inventory)."""
-
-LOG_LINES = 40
-"""Lines of a failed system's own text that go into the journal."""
-
-
-Shield: TypeAlias = Callable[[], AbstractContextManager[None]]
-
+from pentathlon.study.plan import Plan, StepKey, step_numbers
+from pentathlon.targets.contract import Target
 
 Judge: TypeAlias = Callable[[int], str | None]
 """Number of blocks that are done -> why they are enough, or None if more are needed."""
@@ -90,13 +70,15 @@ class Runner:
         """
         try:
             requested = 0
-            for boot in self.state.pending():
-                if boot.block > requested and self._stops(boot.block):
+            for boots in self._groups():
+                block = boots[0].block
+                if block > requested and self._stops(block):
                     break
-                requested = boot.block
-                self._prepare(boot.system, boot.block)
-                while boot.pending():
-                    self._attempt(boot)
+                requested = block
+                for boot in boots:
+                    self._prepare(boot.system, block)
+                while left := [boot for boot in boots if boot.pending()]:
+                    self._attempt(left)
         except BaseException:
             self._emit_end("interrupted")
             raise
@@ -132,125 +114,55 @@ class Runner:
         if self._observer is not None:
             self._observer(record)
 
-    def _attempt(self, boot: BootState) -> None:
-        """One boot of the system for the steps that are left."""
-        target = self.targets[boot.system]
-        numbers = boot.pending()
-        attempt = boot.attempts
-        session_id = secrets.token_hex(8)
-        self._emit(
-            BootStart(
-                block=boot.block,
-                order=boot.order,
-                system=boot.system,
-                attempt=attempt,
-                target=target.kind,
-                layer=target.layer,
-                session=session_id,
-                steps=numbers,
-                settings=[{**change} for change in target.settings_to_change()],
-                install=self.state.install_name(boot.system, self.plan.install_of(boot.block)),
-            )
-        )
-        session: Session | None = None
-        outcome, reason = "failed", None
+    def _groups(self) -> Iterator[list[BootState]]:
+        """Boots that are alive at once: those of a block, or each by itself."""
+        pending = self.state.pending()
+        if self.plan.pairing == "none":
+            yield from ([boot] for boot in pending)
+            return
+        for _, boots in groupby(pending, key=lambda boot: boot.block):
+            yield list(boots)
+
+    def _attempt(self, boots: Sequence[BootState]) -> None:
+        """One boot of each of the systems for the steps that are left, all alive at once."""
+        gate = len(boots) > 1
+        run = Run(self.plan, self.catalog, self.state, self._emit, self._shield)
+        attempts = [Attempt(run, boot, self.targets[boot.system], gate=gate) for boot in boots]
         try:
-            with self._shield():
-                session = target.boot(self.plan.study.procedure.boot_timeout_s)
-            self._serve(session, boot, attempt, session_id, numbers)
-            outcome, reason = self._verdict(boot, numbers)
-        except TargetError as error:
-            reason = str(error)
+            for one in attempts:
+                one.start([other for other in attempts if other is not one])
+            for one in attempts:
+                one.advance()
+            while waiting := [one for one in attempts if one.waits is not None]:
+                for one in self._turn(waiting):
+                    one.release()
+                    one.advance()
         except BaseException as error:
-            outcome, reason = "interrupted", str(error) or type(error).__name__
+            with (
+                ExitStack() as ends
+            ):  # Each is stopped, also where the end of another is not recorded.
+                for one in attempts:
+                    ends.callback(one.end, "interrupted", str(error) or type(error).__name__)
             raise
-        finally:
-            with self._shield():
-                reason = _stopped(session, reason)
-                self._emit(
-                    BootEnd(
-                        block=boot.block,
-                        system=boot.system,
-                        attempt=attempt,
-                        outcome=outcome,
-                        reason=reason,
-                        boot_seconds=None if session is None else session.boot_seconds,
-                        log=_tail(session) if outcome == "failed" else [],
-                    )
-                )
 
-    def _serve(
-        self, session: Session, boot: BootState, attempt: int, session_id: str, numbers: list[int]
-    ) -> None:
-        steps = [self.plan.steps[boot.system][number] for number in numbers]
-        prepare = [s for s in self.plan.preparation.get(boot.system, ()) if not s.once]
-        request = make_request(self.plan, steps, session_id, prepare)
-        restarts = self.targets[boot.system].restarts
-        admission = of_request(steps, self.catalog, session_id, prepare, self.plan.commands.keys())
-        answers = session.run(request, *limits(steps, prepare))
-        expanded = Executions(self.plan.study, steps).expanded(answers)
-        for message in admission.admit(expanded):
-            wrong = None
-            if isinstance(message.event, Inventory):
-                wrong = self.state.wrong_boot(boot.system, message.event, restarts=restarts)
-            with self._shield():
-                self._emit(
-                    AgentEvent(block=boot.block, system=boot.system, attempt=attempt, event=message)
-                )
-            if wrong is not None:
-                raise TargetError(f'system "{boot.system}": {wrong}')
+    def _turn(self, waiting: Sequence[Attempt]) -> list[Attempt]:
+        """Those that take the next step, in the order in which they take it.
 
-    def _verdict(self, boot: BootState, numbers: list[int]) -> tuple[str, str | None]:
-        """Whether the agent, which states that it is done, ran everything that it was requested."""
-        missed = [
-            number
-            for number in numbers
-            if number in boot.pending() and number not in boot.tried_in_attempt()
-        ]
-        if not missed:
-            return "ok", None
-        names = ", ".join(self.plan.steps[boot.system][number].workload for number in missed)
-        return "failed", f"the agent reported that it was done, but did not run {names}"
+        All have the steps of the block in one order, of which one that lacks a step leaves it out:
+        the next step is one that nobody takes later than the others.
+        """
+        keys = {one: self._keys_left(one) for one in waiting}
+        for left in keys.values():
+            key = left[0]
+            if all(key not in other[1:] for other in keys.values()):
+                break
+        order = self.plan.turns(waiting[0].boot.block, key)
+        now = [one for one in waiting if keys[one][0] == key]
+        return sorted(now, key=lambda one: order.index(one.boot.system))
 
-
-def make_request(
-    plan: Plan, steps: Sequence[Step], session_id: str, prepare: Sequence[PlannedStep] = ()
-) -> Request:
-    """The agent's request; placement and scratch are left to the target.
-
-    Every boot gets the study's seed: a workload then works on the same data in every system, and
-    its checksum must be the same.
-    """
-    return Request(
-        session=session_id,
-        seed=plan.study.seed,
-        inventory=True,
-        prepare=[step.task() for step in prepare],
-        workloads=[plan.task(step) for step in steps],
-    )
-
-
-def limits(steps: Sequence[Step], prepare: Sequence[PlannedStep] = ()) -> tuple[float, float]:
-    """Longest silence and longest time of a request, in seconds."""
-    # While it waits for quiet the agent reports it every ten seconds; its other steps are silent.
-    silent = [step.most_s() for step in prepare if step.do != "settle"]
-    idle = max([step.timeout_s for step in steps] + silent) + GRACE_S
-    total = sum(step.timeout_s * step.processes for step in steps) + GRACE_S
-    total += sum(step.most_s() for step in prepare)
-    return idle, max(total, idle)
-
-
-def _stopped(session: Session | None, reason: str | None) -> str | None:
-    """Stop the session; what could not be put back is added to the reason."""
-    if session is None:
-        return reason
-    try:
-        session.stop()
-    except (TargetError, OSError) as error:
-        # The journal still gets the end of the boot.
-        return f"{reason}; {error}" if reason else str(error)
-    return reason
-
-
-def _tail(session: Session | None) -> list[str]:
-    return [] if session is None else [str(line) for line in list(session.boot_log)[-LOG_LINES:]]
+    def _keys_left(self, attempt: Attempt) -> list[StepKey]:
+        """The steps of a boot from the one on that waits."""
+        assert attempt.waits is not None
+        numbers = attempt.numbers[attempt.numbers.index(attempt.waits) :]
+        keys = {n: key for key, n in step_numbers(self.plan.steps[attempt.boot.system]).items()}
+        return [keys[number] for number in numbers]

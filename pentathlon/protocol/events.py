@@ -15,7 +15,7 @@ from pentathlon.protocol.messages.base import (
     MaybeOfStep,
     OfStep,
 )
-from pentathlon.protocol.messages.course import Done, Inventory, Progress, Step
+from pentathlon.protocol.messages.course import Done, Inventory, Progress, Ready, Step
 from pentathlon.protocol.messages.execution import Execution
 from pentathlon.protocol.messages.measured import Histogram, Measured, Sample
 from pentathlon.protocol.messages.remarks import (
@@ -39,8 +39,8 @@ from pentathlon.protocol.refusal import WrongEvent, clause
 __all__ = [
     "AGENT_KINDS", "SERVED", "TYPES", "AnyEvent", "Calibration", "Case", "CaseValue", "Counter",
     "Done", "Error", "Execution", "Files", "Histogram", "Inventory", "JsonObject", "Link",
-    "LinkUse", "Log", "Measured", "Message", "Packets", "Picture", "Progress", "Sample", "Served",
-    "Step", "Unknown", "WayFigures", "WrongEvent", "index_of", "read", "read_served",
+    "LinkUse", "Log", "Measured", "Message", "Packets", "Picture", "Progress", "Ready", "Sample",
+    "Served", "Step", "Unknown", "WayFigures", "WrongEvent", "index_of", "read", "read_served",
 ]  # fmt: skip
 
 
@@ -56,6 +56,7 @@ OfAgent: TypeAlias = (
     | Histogram
     | Execution
     | Progress
+    | Ready
     | Inventory
     | Step
     | Picture

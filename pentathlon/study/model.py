@@ -347,9 +347,20 @@ class Procedure(Table):
     """Longest time of one workload in one boot, in seconds."""
     retries: int = Field(default=1, ge=0, le=100)
     """How often a boot that failed is tried again."""
+    pairing: Literal["steps", "none"] | None = None
+    """Whether the systems of a block are alive at once and take each step in turn ("steps"), or
+    are booted one after the other ("none"); None: "steps" where they can."""
     steps: tuple[PreparationStep, ...] = ()
     """What is done before a system is measured: nothing ("fast"), the whole published process
     ("published"), or steps."""
+
+    @model_serializer(mode="wrap")
+    def _without_pairing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A procedure that states no pairing is written as before there was any."""
+        written: dict[str, Any] = handler(self)
+        if written.get("pairing", "") is None:
+            del written["pairing"]
+        return written
 
     @field_validator("steps", mode="before")
     @classmethod

@@ -1,20 +1,19 @@
 """The plan: a study expanded with the catalog into blocks -> boots -> steps, in a fixed order.
 
-Orders are random but reproducible. `order_of(items, seed, *place)` draws one number for each item
-from `random.Random("SEED/PLACE/...")` and sorts by them; Python guarantees that sequence for a
-text seed (docs of `random.seed` and `random.random`), while `shuffle` may change. Places:
+Orders are random but reproducible (`pentathlon.study.order`). Places of the seed:
 
-    "SEED/block/B"          order of the systems in block B (counted from 0)
-    "SEED/block/B/SYSTEM"   order of the steps in the boot of that system in block B
+    "SEED/systems/cycle/..."   order of the systems, balanced over the blocks
+    "SEED/block/B"             order of the steps in block B (counted from 0), alike in all systems
+    "SEED/turns/SUITE/WORKLOAD/N/cycle/..."
+                               order of the systems at one step of paired boots, over the blocks
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -39,12 +38,19 @@ from pentathlon.study.model import (
     System,
     WorkloadChoice,
 )
+from pentathlon.study.order import balanced, order_of
 from pentathlon.study.preparation import PUBLISHED, PlannedStep, PreparationStep, planned
 from pentathlon.targets.supplies import Supply
 
 FORMAT = 1
 
 T = TypeVar("T")
+
+Pairing: TypeAlias = Literal["none", "steps"]
+"""How boots of a block are paired in time: not at all, or step by step."""
+
+StepKey: TypeAlias = tuple[str, str, int]
+"""Suite and workload of a step, and how many steps with both come before it."""
 
 
 class _Part(BaseModel):
@@ -132,6 +138,7 @@ class Plan(_Part):
             out.
         blocks: for each block the boots, in order.
         commands: id of a workload of the user's own -> what it is.
+        pairing: how the boots of a block are paired in time.
     """
 
     format: int = FORMAT
@@ -142,14 +149,23 @@ class Plan(_Part):
     preparation: dict[str, tuple[PlannedStep, ...]] = {}
     blocks: tuple[tuple[Boot, ...], ...]
     commands: dict[str, CommandRecord] = {}
+    pairing: Pairing = "none"
 
     @model_serializer(mode="wrap")
-    def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A plan without commands is written as before there were any, and keeps its hash."""
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A plan without commands or pairs is written as before there were any, and keeps its
+        hash."""
         written: dict[str, Any] = handler(self)
         if not written.get("commands", True):
             del written["commands"]
+        if written.get("pairing") == "none":
+            del written["pairing"]
         return written
+
+    def turns(self, block: int, key: StepKey) -> list[str]:
+        """The systems in the order in which they take a step of a block of paired boots."""
+        names = [system.name for system in self.study.systems]
+        return balanced(names, block, self.study.seed, "turns", *key)
 
     def task(self, step: Step) -> WorkloadRequest:
         """A step as an entry of the agent's request, with the command that it runs, if any."""
@@ -262,6 +278,8 @@ def make_plan(
     targets: Mapping[str, Mapping[str, Any]],
     blocks: int | None = None,
     supplies: Sequence[Supply] = (),
+    *,
+    pairing: Pairing = "none",
 ) -> Plan:
     """Expand a study that has passed `check_catalog`.
 
@@ -269,6 +287,7 @@ def make_plan(
         targets: system -> description of its target.
         blocks: number of blocks instead of the study's, or the most of its stopping rule.
         supplies: the files of its commands.
+        pairing: how the boots of a block are paired in time.
 
     Raises:
         ValueError: the stopping rule cannot work with so few blocks, or there are too many steps.
@@ -294,6 +313,7 @@ def make_plan(
         },
         blocks=tuple(_block(study, steps, block) for block in range(study.procedure.blocks)),
         commands=_commands(study.workloads, supplies),
+        pairing=pairing,
     )
 
 
@@ -319,22 +339,28 @@ def _prepared(study: Study, system: System) -> tuple[PlannedStep, ...]:
     return tuple(sorted(steps, key=lambda step: PUBLISHED.index(step.do)))
 
 
-def order_of(items: Sequence[T], seed: int, *place: str | int) -> list[T]:
-    """The items in the random order that the seed gives them at that place."""
-    generator = random.Random("/".join(str(part) for part in (seed, *place)))
-    drawn = [(generator.random(), index) for index in range(len(items))]
-    return [items[index] for _, index in sorted(drawn)]
-
-
 def _block(study: Study, steps: Mapping[str, Sequence[Step]], block: int) -> tuple[Boot, ...]:
     names = [system.name for system in study.systems]
+    numbers = {name: step_numbers(steps[name]) for name in names}
+    # Steps that several systems have stand in one order in all of them.
+    keys = list(dict.fromkeys(key for name in names for key in numbers[name]))
+    common = order_of(keys, study.seed, "block", block)
     return tuple(
         Boot(
             system=name,
-            steps=tuple(order_of(range(len(steps[name])), study.seed, "block", block, name)),
+            steps=tuple(numbers[name][key] for key in common if key in numbers[name]),
         )
-        for name in order_of(names, study.seed, "block", block)
+        for name in balanced(names, block, study.seed, "systems")
     )
+
+
+def step_numbers(steps: Sequence[Step]) -> dict[StepKey, int]:
+    """What makes a step of one system the same one as a step of another -> its number."""
+    found: dict[StepKey, int] = {}
+    for number, step in enumerate(steps):
+        times = sum(key[:2] == (step.suite, step.workload) for key in found)
+        found[step.suite, step.workload, times] = number
+    return found
 
 
 def _steps(study: Study, system: System, catalog: Catalog) -> tuple[Step, ...]:

@@ -19,7 +19,8 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.machine.settings import Change
 from pentathlon.machine.system import SystemSpec
 from pentathlon.protocol.events import Message
-from pentathlon.protocol.requests.session import Request
+from pentathlon.protocol.requests.session import Release, Request
+from pentathlon.targets import registry
 from pentathlon.targets.supplies import Supply
 
 
@@ -52,6 +53,14 @@ class Session(ABC):
                 session is stopped by then.
             WrongEvent: an event is not what the protocol says.
         """
+
+    def release(self, release: Release) -> None:
+        """Let a workload begin for which the event `ready` came; `run` goes on to yield events.
+
+        Raises:
+            TargetError: the session has no way to be released step by step.
+        """
+        raise TargetError("this session cannot be released step by step")
 
     @abstractmethod
     def stop(self) -> None:
@@ -140,6 +149,18 @@ class Target(ABC):
     def restarts(self) -> bool:
         """Whether each boot restarts a machine, so that no two of them have one boot id."""
         return False
+
+    def alone(self) -> str | None:
+        """Why no other system can be alive on this machine beside this one; None: others can."""
+        kind = registry.find(self.kind)
+        if kind is not None and kind.concurrent:
+            return None
+        return f"a system of the kind {self.kind} is booted by itself"
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of this machine that the system may take while it is alive, in bytes."""
+        return 0
 
     def privileges(self) -> list[str]:
         """What the target needs beyond an ordinary user, one sentence each."""

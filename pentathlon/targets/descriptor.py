@@ -127,6 +127,8 @@ class Kind:
             in the boots of one install.
         idle_tasks: tasks of the step `idle` that its systems have; None: those of its place.
         end: what it can be as one of two hosts; None: its systems have no second host.
+        concurrent: whether several of its systems can be alive at once on this machine, of which
+            only one works at a time.
         programs: programs of this machine that it needs.
         doctor: the class of what is looked at and got for it, "MODULE:CLASS".
     """
@@ -145,6 +147,7 @@ class Kind:
     forgets: bool = False
     idle_tasks: tuple[str, ...] | None = None
     end: End | None = None
+    concurrent: bool = False
     programs: tuple[Program, ...] = ()
     doctor: str = "pentathlon.targets.descriptor:Doctor"
 

@@ -16,7 +16,7 @@ from pentathlon.machine.errors import TargetError
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.protocol.events import AGENT_KINDS, Done, JsonObject, Message, read
 from pentathlon.protocol.requests.commands import Command, Fetch
-from pentathlon.protocol.requests.session import Placement, Request
+from pentathlon.protocol.requests.session import Placement, Release, Request
 from pentathlon.safeio.clipping import clip
 from pentathlon.targets.contract import Session
 from pentathlon.targets.lines import EventLines
@@ -190,6 +190,9 @@ class ProcessSession(Session):
             self.stop()
             raise TargetError(f'system "{self.name}": {error}') from error
 
+    def release(self, release: Release) -> None:
+        self._to_send += release.line()
+
     def ask(
         self, command: Command | None, answers: Collection[str], timeout_s: float
     ) -> Iterator[JsonObject]:
@@ -246,9 +249,9 @@ class ProcessSession(Session):
                 selector.register(file, selectors.EVENT_READ)
             if self._exit >= 0:
                 selector.register(self._exit, selectors.EVENT_READ)
-            if to_send:
-                selector.register(self._request, selectors.EVENT_WRITE)
             while True:
+                if self._to_send and self._request not in selector.get_map():
+                    selector.register(self._request, selectors.EVENT_WRITE)
                 now = time.monotonic()
                 if now >= deadline:
                     raise TargetError(f"the time limit is over{self._last_words()}")
@@ -293,6 +296,7 @@ class ProcessSession(Session):
         except BlockingIOError:
             return True
         except BrokenPipeError:
+            self._to_send = b""
             return False  # The end of the output follows and is reported with its reason.
         return bool(self._to_send)
 

@@ -16,6 +16,8 @@ import pytest
 from pentathlon.safeio.checksum import sealed, unsealed
 from tests.cli.conftest import STUDY, Shop
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def measured(shop: Shop) -> Path:

@@ -20,6 +20,8 @@ from pentathlon.targets.uml import kernels
 from tests.cli.conftest import Done, Shop
 from tests.targets.test_commands import FOREIGN
 
+pytestmark = pytest.mark.system
+
 ODD = "=1+1 \\033[31m<b onclick=x>&amp;\\a\\033]0;title\\007"
 """What a spreadsheet, a terminal and a browser would obey."""
 LINGERS = "313.25"
@@ -172,7 +174,6 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return Ran(shop, done, [one["name"] for one in systems], reasons)
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("system", ["local", "uml"])
 def test_each_is_one_failure_with_its_sentence(ran: Ran, system: str, name: str) -> None:
@@ -188,7 +189,6 @@ def test_each_is_one_failure_with_its_sentence(ran: Ran, system: str, name: str)
         assert "\n" not in reason and "\x1b" not in reason
 
 
-@pytest.mark.system
 def test_nothing_of_them_is_left(ran: Ran) -> None:
     assert ran.done.code == 1 and "Traceback" not in ran.done.err
     for one in processes.everyone():
@@ -199,7 +199,6 @@ def test_nothing_of_them_is_left(ran: Ran) -> None:
         assert LINGERS.encode() not in words
 
 
-@pytest.mark.system
 def test_what_they_print_is_text_everywhere(ran: Ran) -> None:
     shown = ran.shop.call("results", "show", "out")
     page = (ran.shop.directory / "out" / "report.html").read_text()
@@ -215,7 +214,6 @@ def test_what_they_print_is_text_everywhere(ran: Ran) -> None:
         assert not any(cell.startswith("=1+1") for cell in cells)
 
 
-@pytest.mark.system
 def test_different_work_is_no_comparison(ran: Ran) -> None:
     if "uml" not in ran.systems:
         pytest.skip("no kernel here; run `pentathlon doctor --install`")

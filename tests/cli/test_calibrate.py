@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.conftest import STUDY, Shop
 
+pytestmark = pytest.mark.slow
+
 TWO = STUDY.replace("blocks = 2\n", "blocks = 6\n")
 LOOKS = (
     TWO.replace("blocks = 6\n", 'stopping = { rule = "looks", looks = [4, 6, 9] }\n')

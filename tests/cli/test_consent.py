@@ -10,6 +10,8 @@ import pytest
 from tests.cli.conftest import STUDY, Done, Shop
 from tests.cli.test_terminal import in_terminal
 
+pytestmark = pytest.mark.slow
+
 COMMAND = 'steps = [{{ do = "fresh", command = "echo ran >> {marks}/command" }}]'
 SYSTEMS = {
     "kernel": 'target = "uml"\nkernel = "{marks}/linux"',

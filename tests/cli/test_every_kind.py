@@ -19,6 +19,8 @@ from pentathlon.targets.uml import kernels
 from tests.cli.conftest import ROOT, Shop
 from tests.targets.sshd import Sshd
 
+pytestmark = pytest.mark.system
+
 EXAMPLE = ROOT / "examples" / "your-own-program.toml"
 KINDS = [one["target"] for one in tomllib.loads(EXAMPLE.read_text())["system"]]
 
@@ -64,7 +66,6 @@ def study(kind: str, **changes: Any) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.system
 @pytest.mark.parametrize("kind", [one for one in KINDS if one != "ssh"])
 def test_the_same_table_runs_on_every_kind(shop: Shop, built: Path, kind: str) -> None:
     if kind == "wine" and not (built / "work.exe").exists():
@@ -75,7 +76,6 @@ def test_the_same_table_runs_on_every_kind(shop: Shop, built: Path, kind: str) -
     runs(shop, built, study(kind, **changes), kind)
 
 
-@pytest.mark.system
 def test_the_same_table_runs_on_a_server_in_a_namespace(
     shop: Shop, built: Path, config: Path
 ) -> None:

@@ -16,6 +16,8 @@ from pentathlon.store.query import FRESH, load_result
 from tests.cli.conftest import STUDY, Shop
 from tests.targets.conftest import needs_root
 
+pytestmark = pytest.mark.slow
+
 PAGE = 4096
 """Bytes by which a tmpfs(5) gives room."""
 MOST_PAGES = 400

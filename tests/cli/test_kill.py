@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 from pentathlon.store.journal import JOURNAL
 from pentathlon.store.query import Result, load_result
 from tests.cli.conftest import STUDY, Shop
+
+pytestmark = pytest.mark.slow
 
 KILLS = 8
 Place = tuple[Any, ...]

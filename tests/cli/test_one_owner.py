@@ -20,6 +20,8 @@ from pentathlon.machine.whole_machine import RIGHT, everything
 from tests.cli.conftest import FAKE, STUDY, Shop
 from tests.targets.conftest import needs_root
 
+pytestmark = pytest.mark.slow
+
 SWAPPINESS = Path("/proc/sys/vm/swappiness")
 FIRST, LAST = min(AVAILABLE), max(AVAILABLE)
 

@@ -15,6 +15,8 @@ from tests.cli.conftest import Shop
 from tests.targets.conftest import connections_ended, descendants, needs_root
 from tests.targets.sshd import Sshd
 
+pytestmark = pytest.mark.system
+
 STUDY = """\
 name = "restarted"
 reference = "a"

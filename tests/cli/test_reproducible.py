@@ -6,7 +6,11 @@ import hashlib
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import STUDY, Shop
+
+pytestmark = pytest.mark.slow
 
 FORMATS = "html,csv,markdown,latex,json"
 

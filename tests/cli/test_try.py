@@ -17,6 +17,8 @@ from pentathlon.study.commands.words import WordError, command, commands, system
 from pentathlon.targets.uml import kernels
 from tests.cli.conftest import Done, Shop
 
+pytestmark = pytest.mark.system
+
 RATE = '#!/bin/sh\necho "rate: $(({base} + $$ % 3)) req/s"\n'
 """A rate of the given size that varies a little."""
 
@@ -139,7 +141,6 @@ def test_a_file_is_not_written_over(real: Shop) -> None:
     assert (real.directory / "kept.toml").read_text() == "x"
 
 
-@pytest.mark.system
 def test_a_planted_difference_between_two_kernels_is_found(real: Shop) -> None:
     found = {kernel.version.split(".")[0]: kernel for kernel in kernels.available()}
     if len(found) < 2:

@@ -26,6 +26,8 @@ from pentathlon.report.terminal import screen
 from pentathlon.store import schema
 from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
+pytestmark = pytest.mark.slow
+
 FEW, MANY = 50, 200
 
 

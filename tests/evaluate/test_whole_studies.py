@@ -15,6 +15,8 @@ from pentathlon.evaluate.rule import Rule
 from pentathlon.evaluate.verdict import Verdict
 from tests.fakes.simulate import facts, series
 
+pytestmark = pytest.mark.slow
+
 DELTA = 2.0
 
 

@@ -17,7 +17,8 @@ import polars as pl
 from pentathlon.store import schema
 from pentathlon.study.catalog import case_text, metric_key
 from pentathlon.study.model import Evaluation, Peer, Procedure, Study, Suite, System
-from pentathlon.study.plan import Boot, Plan, Step, order_of
+from pentathlon.study.order import order_of
+from pentathlon.study.plan import Boot, Plan, Step
 
 KIB, MIB = 1 << 10, 1 << 20
 CACHES = (

@@ -32,6 +32,8 @@ from tests.cli.conftest import Shop
 from tests.hostile import streams
 from tests.hostile.streams import StreamTarget
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(10)
 BLOCKS = 30
 """Boots of the system `b`, each with a spoilt stream."""

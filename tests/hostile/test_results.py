@@ -37,6 +37,8 @@ from pentathlon.study.load import LoadedStudy
 from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, well
 
+pytestmark = pytest.mark.slow
+
 SEED = 20260717
 READERS = (
     ["compare"], ["gate"], ["results", "show"], ["tables"], ["report", "--format", "json,csv"],

@@ -20,6 +20,8 @@ from pentathlon.study.plan import make_plan
 from pentathlon.study.problems import MOST_SHOWN, StudyError
 from tests.hostile.studies import profiles, studies, texts
 
+pytestmark = pytest.mark.slow
+
 GOOD = """\
 name = "good"
 reference = "a"

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from pentathlon.machine.errors import TargetError
+from pentathlon.procedure.attempt import limits
 from pentathlon.procedure.records import BootStart, Preparation, Record, from_json, to_json
-from pentathlon.procedure.runner import Runner, limits
+from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import Plan, make_plan

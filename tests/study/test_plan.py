@@ -15,7 +15,8 @@ from pydantic import BaseModel
 from pentathlon.study.catalog import Catalog, case_text, metric_key
 from pentathlon.study.load import parse_study
 from pentathlon.study.model import Study
-from pentathlon.study.plan import Plan, make_plan, order_of
+from pentathlon.study.order import order_of
+from pentathlon.study.plan import Plan, make_plan
 from tests.study.conftest import GOOD
 
 TARGETS = {"a": {"kind": "local", "kernel": "1"}, "b": {"kind": "local", "kernel": "1"}}
@@ -72,7 +73,7 @@ def test_patterns(catalog: Catalog) -> None:
 
 def test_the_same_seed_gives_the_same_plan_in_another_process(catalog: Catalog) -> None:
     code = (
-        "from pentathlon.study.plan import order_of\n"
+        "from pentathlon.study.order import order_of\n"
         "print(order_of(list(range(20)), 7, 'block', 3, 'a'))"
     )
     there = subprocess.run(

@@ -52,6 +52,12 @@ class Progress(OfStep):
     case: Case | None = None
 
 
+class Ready(OfStep):
+    """A workload of a request with a gate waits for its release."""
+
+    event: Literal["ready"]
+
+
 class Step(Event):
     """A step of `prepare`.
 

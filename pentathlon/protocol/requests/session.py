@@ -108,6 +108,7 @@ class Request(RequestPart):
         files: directory with the files of commands, only for reading.
         inventory: whether the first event carries the full inventory.
         prepare: what is done before the first workload.
+        gate: whether each workload waits for its `Release` after the event `ready`.
     """
 
     protocol: int = PROTOCOL
@@ -118,4 +119,15 @@ class Request(RequestPart):
     inventory: bool = False
     placement: Placement | None = None
     prepare: list[PrepareStep] = Field([])
+    gate: bool = False
     workloads: list[WorkloadRequest]
+
+
+class Release(RequestPart):
+    """Lets one workload of a request with a gate begin.
+
+    Attributes:
+        release: its place in the request.
+    """
+
+    release: int

@@ -5,6 +5,7 @@ from pentathlon.targets.descriptor import Kind, Program
 KIND = Kind(
     name="gvisor",
     target="pentathlon.targets.gvisor.target:GvisorTarget",
+    concurrent=True,
     layers=("gvisor",),
     place="guest",
     renews="a sandbox and its root directory",

@@ -10,5 +10,6 @@ KIND = Kind(
     renews="the agent's process",
     needs="any user; most settings need root",
     settings=EVERY,
+    concurrent=True,
     end=End(pair="loopback"),
 )

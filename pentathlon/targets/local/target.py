@@ -52,6 +52,11 @@ class LocalTarget(PlacedTarget):
         own = super().occupies()
         return own | everything() if self.settings.whole_machine else own
 
+    def alone(self) -> str | None:
+        if self.settings.whole_machine:
+            return "it has settings that hold for the whole machine"
+        return super().alone()
+
     def privileges(self) -> list[str]:
         return self.settings.privileges()
 

@@ -10,6 +10,7 @@ KIND = Kind(
     renews="the agent's process and a network namespace",
     needs="root, or any user where the kernel allows user namespaces",
     settings=EVERY,
+    concurrent=True,
     end=End(pair="veth", link="namespace", forwards=True),
     programs=(Program("unshare", "util-linux"), Program("ip", "iproute2")),
 )

@@ -13,6 +13,7 @@ KIND = Kind(
     alone="kernel",
     required={"kernel": 'kernel = "6.1"'},
     forgets=True,
+    concurrent=True,
     end=End(link="tap", forwards=True),
     programs=(Program("qemu-system-x86_64", "qemu-system-x86"),),
     doctor="pentathlon.targets.qemu.doctor:QemuDoctor",

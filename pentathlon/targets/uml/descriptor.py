@@ -12,6 +12,7 @@ KIND = Kind(
     keys=("kernel", "memory", "uml_args", "userland"),
     alone="kernel",
     required={"kernel": 'kernel = "6.1"'},
+    concurrent=True,
     end=End(pair="sockets", link="packets", forwards=True),
     programs=(
         Program("setarch", "util-linux"),

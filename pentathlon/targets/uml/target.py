@@ -82,6 +82,10 @@ class UmlTarget(CardTarget):
         """The guest's memory, in bytes."""
         return int(self.memory[:-1]) * UNITS[self.memory[-1]]
 
+    @property
+    def held_bytes(self) -> int:
+        return self.memory_bytes
+
     def describe(self) -> Description:
         try:
             kernel: kernels.Kernel | None = kernels.resolve(self.wanted)

@@ -12,6 +12,7 @@ KIND = Kind(
     keys=("agent",),
     forgets=True,
     idle_tasks=("process_idle_tasks",),
+    concurrent=True,
     end=End(pair="loopback"),
     doctor="pentathlon.targets.wine.doctor:WineDoctor",
 )

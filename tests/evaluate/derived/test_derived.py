@@ -18,6 +18,8 @@ from pentathlon.study.plan import Step
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import KIB, MIB, Maker, same
 
+pytestmark = pytest.mark.slow
+
 CHUNKS = planted.CHUNKS
 FINE = np.arange(4, 129, 4) * float(KIB)
 

@@ -9,6 +9,8 @@ from pentathlon.evaluate.derived.model import Mean
 from tests.fakes import synthetic_papers as planted
 from tests.fakes.synthetic import Item, Maker, same
 
+pytestmark = pytest.mark.slow
+
 
 def hurt(item: Item) -> float:
     """A system whose forwarding the competitor harms more, by a tenth."""

@@ -16,6 +16,8 @@ from pentathlon.evaluate.diagnostics.latency import corrected, empty, find_laten
 from pentathlon.store import schema
 from pentathlon.study.catalog import Catalog, parse_catalog
 
+pytestmark = pytest.mark.slow
+
 
 def catalog(loop: str | None = None) -> Catalog:
     histogram = {"id": "latency", "title": "Wake-up latency", "unit": "ns", "direction": "lower"}

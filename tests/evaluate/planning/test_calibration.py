@@ -11,6 +11,8 @@ from scipy import stats
 from pentathlon.evaluate.verdict import Verdict
 from tests.fakes.simulate import Simulation
 
+pytestmark = pytest.mark.slow
+
 STUDIES = 60
 
 

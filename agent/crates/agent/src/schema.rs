@@ -3,7 +3,7 @@
 
 use crate::endpoint::{Answered, Command};
 use pentathlon_packets::join;
-use pentathlon_protocol::{catalog, Line, Request, VERSION};
+use pentathlon_protocol::{catalog, Line, Release, Request, VERSION};
 use schemars::generate::SchemaSettings;
 use serde_json::{json, Map, Value};
 
@@ -13,8 +13,8 @@ const NOT_DESCRIBED: &str = "Not described, so any value passes: the inventory (
     `counter` event, a workload's parameters, which its catalog entry declares, and the case of a \
     competitor's batch. Ranges of a request's numbers are checked by the agent.";
 
-/// The whole document. Each message is one of `$defs`: `Request`, `Event`, `Command`, `Answer`,
-/// `JoinRequest`, `Joined` and `Catalog`.
+/// The whole document. Each message is one of `$defs`: `Request`, `Release`, `Event`, `Command`,
+/// `Answer`, `JoinRequest`, `Joined` and `Catalog`.
 pub fn document() -> Value {
     let settings = SchemaSettings::draft2020_12;
     // What is left out of a request has its default; what is written is always there.
@@ -22,6 +22,7 @@ pub fn document() -> Value {
     let mut written = settings().for_serialize().into_generator();
     let messages = [
         read.subschema_for::<Request>(),
+        read.subschema_for::<Release>(),
         written.subschema_for::<Line>(),
         read.subschema_for::<Command>(),
         read.subschema_for::<join::Request>(),

@@ -152,6 +152,11 @@ pub enum Event {
         state: &'static str,
         case: Option<Case>,
     },
+    /// A workload of a request with a gate waits for its release.
+    Ready {
+        workload: String,
+        index: usize,
+    },
     Sample(Box<Sample>),
     Histogram(Box<HistogramSample>),
     Execution(Box<Execution>),

@@ -30,7 +30,18 @@ pub struct Request {
     /// What is done before the first workload, in this order.
     #[serde(default)]
     pub prepare: Vec<super::prepare::Step>,
+    /// Whether each workload waits for a `Release` after the event `ready`.
+    #[serde(default)]
+    pub gate: bool,
     pub workloads: Vec<Task>,
+}
+
+/// Lets one workload of a request with a gate begin: a line on standard input.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Release {
+    /// The workload's place in the request, as its event `ready` has it.
+    pub release: usize,
 }
 
 /// Where and with which priority the workloads run. What is absent is left as it is.

@@ -7,7 +7,7 @@ use pentathlon_harness::counters::Counters;
 use pentathlon_harness::{Emitter, Scratch};
 use pentathlon_os::descendants;
 use pentathlon_os::process::{self, Group};
-use pentathlon_protocol::{ErrorKind, Event, Opening, Request, Task};
+use pentathlon_protocol::{ErrorKind, Event, Opening, Release, Request, Task};
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -105,6 +105,9 @@ impl<W: Write> Session<W> {
         }
         let count = request.workloads.len();
         for (index, task) in request.workloads.iter().enumerate() {
+            if request.gate && !self.released(index, &task.id)? {
+                return self.done();
+            }
             for process in 0..task.processes {
                 let assignment = Assignment {
                     sources: build::this().sources.into(),
@@ -130,6 +133,29 @@ impl<W: Write> Session<W> {
     fn done(&mut self) -> io::Result<()> {
         let (samples, errors) = (self.samples, self.errors);
         self.emitter.send(&Event::Done { samples, errors })
+    }
+
+    /// Waits until the experimenter lets a workload begin; whether it did. A wrong release is reported
+    /// as the wrong request that it is; with the end of the input there is nobody to report to.
+    fn released(&mut self, index: usize, workload: &str) -> io::Result<bool> {
+        self.emitter.send(&Event::Ready {
+            workload: workload.into(),
+            index,
+        })?;
+        let mut input = io::stdin().lock();
+        if input.fill_buf()?.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let wrong = match read_document::<Release>(input) {
+            Ok(Release { release }) if release == index => return Ok(true),
+            Ok(Release { release }) => {
+                format!("workload {index} waits for its release, and {release} is released")
+            }
+            Err(reason) => reason,
+        };
+        self.errors += 1;
+        self.emitter.send(&request_error(wrong))?;
+        Ok(false)
     }
 
     fn log(&mut self, level: &'static str, message: String) -> io::Result<()> {
