@@ -195,10 +195,15 @@ class Admission:
         self._seen.clear()
 
     def _ready(self, event: events.Ready) -> None:
-        index = self._index(event.index)
-        self._own(event.workload, self._steps[index])
         if not self._gate:
             raise _Wrong("the request has no gate")
+        if event.case is not None:
+            step = self._running(event.index, event.workload)
+            _within("process", event.process, step.processes - 1)
+            self._case(event.case, step)
+            return
+        index = self._index(event.index)
+        self._own(event.workload, self._steps[index])
         if self._current is not None:
             raise _Wrong(f"step {self._current} is going on")
         if index != self._released + 1:

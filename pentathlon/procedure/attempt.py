@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -14,7 +15,7 @@ from pentathlon.procedure.executions import Executions
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.state import BootState, RunState
 from pentathlon.protocol.events import Inventory, Message, Ready
-from pentathlon.protocol.requests.session import Release, Request
+from pentathlon.protocol.requests.session import Gate, Release, Request
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, Step
 from pentathlon.study.preparation import PlannedStep
@@ -57,8 +58,14 @@ class Attempt:
     def __init__(self, run: Run, boot: BootState, target: Target, *, gate: bool = False) -> None:
         self.boot = boot
         self.numbers = boot.pending()
-        self.waits: int | None = None
-        """The plan's step that waits for its release, if there is one."""
+        self.waits = False
+        """Whether something waits for its release."""
+        self.waits_at = -1
+        """The plan's step that it is, or is a part of."""
+        self.waits_for = ""
+        """What of the step: process, case and measured batch, as text; "" is the step itself."""
+        self.passed: set[str] = set()
+        """Parts of that step that were released before."""
         self._run = run
         self._target = target
         self._gate = gate
@@ -121,9 +128,10 @@ class Attempt:
 
     def release(self) -> None:
         """Let the step begin that waits."""
-        assert self._session is not None and self.waits is not None
-        self._session.release(Release(release=self.numbers.index(self.waits)))
-        self.waits = None
+        assert self._session is not None and self.waits
+        self._session.release(Release(release=self.numbers.index(self.waits_at)))
+        self.waits = False
+        self.passed.add(self.waits_for)
 
     def advance(self) -> None:
         """Record what the agent sends until the next step waits, or until the boot has ended."""
@@ -132,13 +140,18 @@ class Attempt:
         try:
             for message in self._messages:
                 if isinstance(message.event, Ready):
-                    self.waits = self.numbers[message.event.index]
+                    self._wait(message.event)
                     return
                 self._take(message)
         except TargetError as error:
             self.end("failed", str(error))
             return
         self.end(*self._verdict())
+
+    def _wait(self, ready: Ready) -> None:
+        if (at := self.numbers[ready.index]) != self.waits_at:
+            self.passed.clear()
+        self.waits, self.waits_at, self.waits_for = True, at, _part(ready)
 
     def _take(self, message: Message) -> None:
         boot, wrong = self.boot, None
@@ -172,7 +185,7 @@ class Attempt:
         if self._ended or not self._begun:
             return
         self._ended = True
-        self.waits = None
+        self.waits = False
         session = self._session
         with self._run.shield():
             reason = _stopped(session, reason)
@@ -187,6 +200,13 @@ class Attempt:
                     log=_tail(session) if outcome == "failed" else [],
                 )
             )
+
+
+def _part(ready: Ready) -> str:
+    if ready.case is None:
+        return ""
+    case = json.dumps(ready.case, sort_keys=True)
+    return f"{ready.process}/{case}" + ("" if ready.iteration is None else f"/{ready.iteration}")
 
 
 def make_request(
@@ -207,7 +227,7 @@ def make_request(
         seed=plan.study.seed,
         inventory=True,
         prepare=[step.task() for step in prepare],
-        gate=gate,
+        gate=Gate() if gate else None,
         workloads=[plan.task(step) for step in steps],
     )
 

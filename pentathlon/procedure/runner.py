@@ -133,7 +133,7 @@ class Runner:
                 one.start([other for other in attempts if other is not one])
             for one in attempts:
                 one.advance()
-            while waiting := [one for one in attempts if one.waits is not None]:
+            while waiting := [one for one in attempts if one.waits]:
                 for one in self._turn(waiting):
                     one.release()
                     one.advance()
@@ -141,28 +141,32 @@ class Runner:
             with (
                 ExitStack() as ends
             ):  # Each is stopped, also where the end of another is not recorded.
-                for one in attempts:
+                for one in reversed(attempts):
                     ends.callback(one.end, "interrupted", str(error) or type(error).__name__)
             raise
 
     def _turn(self, waiting: Sequence[Attempt]) -> list[Attempt]:
-        """Those that take the next step, in the order in which they take it.
+        """Those that go on next, in the order in which they do.
 
         All have the steps of the block in one order, of which one that lacks a step leaves it out:
-        the next step is one that nobody takes later than the others.
+        the next step is one that nobody takes later than the others. Within a step, those that wait
+        for the same case take it one after the other; where one lacks cases, the others go on until
+        they have come to its case, or to the end of the step.
         """
-        keys = {one: self._keys_left(one) for one in waiting}
-        for left in keys.values():
-            key = left[0]
-            if all(key not in other[1:] for other in keys.values()):
+        left = {one: self._keys_left(one) for one in waiting}
+        for keys in left.values():
+            key = keys[0]
+            if all(key not in other[1:] for other in left.values()):
                 break
-        order = self.plan.turns(waiting[0].boot.block, key)
-        now = [one for one in waiting if keys[one][0] == key]
+        there = [one for one in waiting if left[one][0] == key]
+        behind = [one for one in there if any(one.waits_for in other.passed for other in there)]
+        part = (behind or there)[0].waits_for
+        now = [one for one in there if one.waits_for == part]
+        order = self.plan.turns(there[0].boot.block, (*key, part))
         return sorted(now, key=lambda one: order.index(one.boot.system))
 
     def _keys_left(self, attempt: Attempt) -> list[StepKey]:
         """The steps of a boot from the one on that waits."""
-        assert attempt.waits is not None
-        numbers = attempt.numbers[attempt.numbers.index(attempt.waits) :]
+        numbers = attempt.numbers[attempt.numbers.index(attempt.waits_at) :]
         keys = {n: key for key, n in step_numbers(self.plan.steps[attempt.boot.system]).items()}
         return [keys[number] for number in numbers]

@@ -4,8 +4,9 @@ Orders are random but reproducible (`pentathlon.study.order`). Places of the see
 
     "SEED/systems/cycle/..."   order of the systems, balanced over the blocks
     "SEED/block/B"             order of the steps in block B (counted from 0), alike in all systems
-    "SEED/turns/SUITE/WORKLOAD/N/cycle/..."
-                               order of the systems at one step of paired boots, over the blocks
+    "SEED/turns/SUITE/WORKLOAD/N/PART/cycle/..."
+                               order of the systems at one case of a step of paired boots, balanced
+                               over the blocks
 """
 
 from __future__ import annotations
@@ -162,8 +163,8 @@ class Plan(_Part):
             del written["pairing"]
         return written
 
-    def turns(self, block: int, key: StepKey) -> list[str]:
-        """The systems in the order in which they take a step of a block of paired boots."""
+    def turns(self, block: int, key: Sequence[str | int]) -> list[str]:
+        """The systems in the order in which they take something of a block of paired boots."""
         names = [system.name for system in self.study.systems]
         return balanced(names, block, self.study.seed, "turns", *key)
 

@@ -53,9 +53,16 @@ class Progress(OfStep):
 
 
 class Ready(OfStep):
-    """A workload of a request with a gate waits for its release."""
+    """Something of a request with a gate waits for its release.
+
+    Attributes:
+        case: the case that waits; None: the workload does.
+        iteration: the measured batch of that case that waits; None: the case does.
+    """
 
     event: Literal["ready"]
+    case: Case | None = None
+    iteration: Small | None = None
 
 
 class Step(Event):

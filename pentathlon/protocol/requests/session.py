@@ -98,6 +98,17 @@ def prepare_step(do: str, options: dict[str, Any]) -> PrepareStep:
     return _STEP.validate_python({"do": do, **options})
 
 
+class Gate(RequestPart):
+    """What waits until it is released: each workload, and in it each case.
+
+    Attributes:
+        batches_up_to_bytes: each measured batch waits too, after half a batch that is not timed,
+            where the factors of its case that are bytes are at most so large; None: no batch does.
+    """
+
+    batches_up_to_bytes: int | None = None
+
+
 class Request(RequestPart):
     """One session: several workloads, in their order.
 
@@ -108,7 +119,7 @@ class Request(RequestPart):
         files: directory with the files of commands, only for reading.
         inventory: whether the first event carries the full inventory.
         prepare: what is done before the first workload.
-        gate: whether each workload waits for its `Release` after the event `ready`.
+        gate: what waits for a `Release` after the event `ready`; None: nothing.
     """
 
     protocol: int = PROTOCOL
@@ -119,15 +130,15 @@ class Request(RequestPart):
     inventory: bool = False
     placement: Placement | None = None
     prepare: list[PrepareStep] = Field([])
-    gate: bool = False
+    gate: Gate | None = None
     workloads: list[WorkloadRequest]
 
 
 class Release(RequestPart):
-    """Lets one workload of a request with a gate begin.
+    """Lets one workload, case or batch of a request with a gate begin.
 
     Attributes:
-        release: its place in the request.
+        release: the workload's place in the request.
     """
 
     release: int

@@ -152,10 +152,14 @@ pub enum Event {
         state: &'static str,
         case: Option<Case>,
     },
-    /// A workload of a request with a gate waits for its release.
+    /// Something of a request with a gate waits for its release: a workload, or a case or a measured
+    /// batch of it.
     Ready {
         workload: String,
         index: usize,
+        process: u32,
+        case: Option<Case>,
+        iteration: Option<u32>,
     },
     Sample(Box<Sample>),
     Histogram(Box<HistogramSample>),

@@ -30,13 +30,23 @@ pub struct Request {
     /// What is done before the first workload, in this order.
     #[serde(default)]
     pub prepare: Vec<super::prepare::Step>,
-    /// Whether each workload waits for a `Release` after the event `ready`.
+    /// What waits for a `Release` after the event `ready`; nothing if absent.
     #[serde(default)]
-    pub gate: bool,
+    pub gate: Option<Gate>,
     pub workloads: Vec<Task>,
 }
 
-/// Lets one workload of a request with a gate begin: a line on standard input.
+/// What waits until the experimenter lets it begin: each workload, and in it each case.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    /// Each measured batch waits too, and half a batch is run before it that is not timed: those
+    /// of cases whose factors in bytes are at most so large. None does if it is absent.
+    #[serde(default)]
+    pub batches_up_to_bytes: Option<u64>,
+}
+
+/// Lets one workload, case or batch of a request with a gate begin: a line on standard input.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Release {

@@ -38,6 +38,7 @@ impl Worker {
             index: 0,
             count: 1,
             process,
+            gate: None,
             task: task.clone(),
         })?;
         let output = child.stdout.take().expect("stdout is piped");

@@ -23,7 +23,7 @@ pub use placement::apply as place;
 pub use supervisor::serve;
 pub use worker::work;
 
-use pentathlon_protocol::{Calibration, Placement, Task};
+use pentathlon_protocol::{Calibration, Gate, Placement, Task};
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
@@ -43,6 +43,7 @@ struct Assignment {
     index: usize,
     count: usize,
     process: u32,
+    gate: Option<Gate>,
     task: Task,
 }
 

@@ -11,7 +11,7 @@ use pentathlon_protocol::{ErrorKind, Event, Opening, Release, Request, Task};
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Instant;
 
@@ -105,8 +105,17 @@ impl<W: Write> Session<W> {
         }
         let count = request.workloads.len();
         for (index, task) in request.workloads.iter().enumerate() {
-            if request.gate && !self.released(index, &task.id)? {
-                return self.done();
+            if request.gate.is_some() {
+                self.emitter.send(&Event::Ready {
+                    workload: task.id.clone(),
+                    index,
+                    process: 0,
+                    case: None,
+                    iteration: None,
+                })?;
+                if !self.released(index)? {
+                    return self.done();
+                }
             }
             for process in 0..task.processes {
                 let assignment = Assignment {
@@ -120,6 +129,7 @@ impl<W: Write> Session<W> {
                     index,
                     count,
                     process,
+                    gate: request.gate,
                     task: task.clone(),
                 };
                 self.workload(&assignment)?;
@@ -135,13 +145,9 @@ impl<W: Write> Session<W> {
         self.emitter.send(&Event::Done { samples, errors })
     }
 
-    /// Waits until the experimenter lets a workload begin; whether it did. A wrong release is reported
+    /// Waits until the experimenter lets a workload go on; whether it did. A wrong release is reported
     /// as the wrong request that it is; with the end of the input there is nobody to report to.
-    fn released(&mut self, index: usize, workload: &str) -> io::Result<bool> {
-        self.emitter.send(&Event::Ready {
-            workload: workload.into(),
-            index,
-        })?;
+    fn released(&mut self, index: usize) -> io::Result<bool> {
         let mut input = io::stdin().lock();
         if input.fill_buf()?.is_empty() {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -156,6 +162,18 @@ impl<W: Write> Session<W> {
         self.errors += 1;
         self.emitter.send(&request_error(wrong))?;
         Ok(false)
+    }
+
+    /// Passes the release of a case or batch on to the worker that waits for it.
+    fn let_go_on(&mut self, index: usize, worker: Option<&mut ChildStdin>) -> io::Result<()> {
+        if !self.released(index)? {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let worker = worker.ok_or(io::ErrorKind::BrokenPipe)?;
+        serde_json::to_writer(&mut *worker, &Release { release: index })?;
+        // A worker that has died is reported when its output ends.
+        worker.write_all(b"\n").ok();
+        Ok(())
     }
 
     fn log(&mut self, level: &'static str, message: String) -> io::Result<()> {
@@ -224,7 +242,8 @@ impl<W: Write> Session<W> {
         assignment: &Assignment,
     ) -> io::Result<Option<(ErrorKind, String)>> {
         let timeout_s = assignment.task.timeout_s;
-        let deadline = clock::deadline_after(timeout_s);
+        let mut deadline = clock::deadline_after(timeout_s);
+        let mut input = child.stdin.take();
         let output = child.stdout.take().expect("stdout is piped");
         let (sender, lines) = mpsc::channel();
         let reader = std::thread::spawn(move || {
@@ -245,6 +264,11 @@ impl<W: Write> Session<W> {
                 Ok(line) => {
                     self.count(&line);
                     listener = self.emitter.pass(&line);
+                    if listener.is_ok() && line.starts_with(b"{\"event\":\"ready\"") {
+                        let from = Instant::now();
+                        listener = self.let_go_on(assignment.index, input.as_mut());
+                        deadline += from.elapsed();
+                    }
                     if listener.is_err() {
                         break;
                     }
@@ -348,5 +372,7 @@ pub(super) fn spawn(assignment: &Assignment) -> io::Result<(Child, Group)> {
     let mut input = child.stdin.take().expect("stdin is piped");
     serde_json::to_writer(&mut input, assignment)?;
     input.write_all(b"\n")?;
+    // A worker without a gate needs no more, and sees the end of its input.
+    child.stdin = assignment.gate.is_some().then_some(input);
     Ok((child, group))
 }

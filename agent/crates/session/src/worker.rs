@@ -105,6 +105,7 @@ fn run(
     );
     context.command.clone_from(&task.command);
     context.files.clone_from(&assignment.files);
+    context.gate = assignment.gate;
     workload.run(&mut context).map_err(kind_and_reason)
 }
 

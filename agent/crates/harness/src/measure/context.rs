@@ -7,8 +7,10 @@ use crate::counters::{Counters, Options};
 use crate::Emitter;
 use pentathlon_protocol::catalog::{self, Parameters, Workload};
 use pentathlon_protocol::command::Command;
-use pentathlon_protocol::{Calibration, Case, Delta, Event, HistogramSample, Phase, Sample};
-use std::io::Write;
+use pentathlon_protocol::{
+    Calibration, Case, CaseValue, Delta, Event, Gate, HistogramSample, Phase, Sample,
+};
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 /// Repetitions and length of the timed batches.
@@ -40,6 +42,8 @@ pub struct Context<'a> {
     /// The user's own command that is to run, and where its files are.
     pub command: Option<Command>,
     pub files: Option<PathBuf>,
+    /// What waits for the experimenter, on standard input.
+    pub gate: Option<Gate>,
     pub(super) index: usize,
     count: usize,
     pub(super) process: u32,
@@ -118,6 +122,7 @@ impl<'a> Context<'a> {
             scratch,
             command: None,
             files: None,
+            gate: None,
             index: place.index,
             count: place.count,
             process: place.process,
@@ -176,7 +181,16 @@ impl<'a> Context<'a> {
                 iteration,
             )?;
         }
+        let turns = self.takes_turns(case);
         for iteration in 0..self.settings.iterations {
+            if turns {
+                self.wait(case, Some(iteration));
+                // The caches are then as its own batches leave them.
+                let half = (operations / 2).max(1);
+                body.prepare(half)?;
+                let returned = std::hint::black_box(body.batch(std::hint::black_box(half)));
+                body.verify(half, returned)?;
+            }
             self.sample(
                 metric,
                 case,
@@ -188,6 +202,35 @@ impl<'a> Context<'a> {
             )?;
         }
         Ok(())
+    }
+
+    /// Whether each measured batch of a case waits for its release.
+    fn takes_turns(&self, case: &Case) -> bool {
+        let most = self.gate.and_then(|gate| gate.batches_up_to_bytes);
+        most.is_some_and(|most| {
+            case.0.iter().all(|(factor, value)| match value {
+                CaseValue::Integer(bytes) => !factor.ends_with("_bytes") || *bytes <= most,
+                _ => true,
+            })
+        })
+    }
+
+    /// Waits until the experimenter lets a case, or a measured batch of it, begin.
+    fn wait(&mut self, case: &Case, iteration: Option<u32>) {
+        self.emitter.push(&Event::Ready {
+            workload: self.workload.id.into(),
+            index: self.index,
+            process: self.process,
+            case: Some(case.clone()),
+            iteration,
+        });
+        self.emitter.flush().ok();
+        let mut release = Vec::new();
+        let read = std::io::stdin().lock().read_until(b'\n', &mut release);
+        if !matches!(read, Ok(1..)) {
+            // The supervisor has ended: it measures for nobody.
+            std::process::exit(1);
+        }
     }
 
     /// Times one batch and queues its sample; returns the elapsed time in ns.
@@ -326,6 +369,9 @@ impl<'a> Context<'a> {
     }
 
     pub(super) fn progress(&mut self, case: &Case) {
+        if self.gate.is_some() {
+            self.wait(case, None);
+        }
         self.emitter.push(&Event::Progress {
             workload: self.workload.id.into(),
             index: self.index,

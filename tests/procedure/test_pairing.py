@@ -1,0 +1,259 @@
+"""Paired boots: the systems of a block are alive at once and take each case in turn."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+
+from pentathlon.machine.errors import TargetError
+from pentathlon.procedure.pairing import choose
+from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
+from pentathlon.procedure.runner import Runner
+from pentathlon.procedure.state import RunState
+from pentathlon.protocol.events import Message, Progress, Sample
+from pentathlon.protocol.requests.session import Release, Request
+from pentathlon.study.plan import Plan
+from pentathlon.targets.contract import Session, Target
+from tests.fakes import scripted
+from tests.fakes.scripted import Play, ScriptedSession, ScriptedTarget, faulty, well
+from tests.procedure.test_runner import complete
+
+Taken = list[tuple[int, str, str]]
+"""What was released, in order: block, system, and the workload with its case."""
+
+
+class GatedSession(ScriptedSession):
+    """Waits at each workload and at each case, and goes on only when it is released."""
+
+    def __init__(self, play: Play, boot: int, name: str, taken: Taken) -> None:
+        super().__init__(play, boot)
+        self.name = name
+        self.taken = taken
+        self.waits: tuple[int, str] | None = None
+
+    def run(
+        self, request: Request, idle_timeout_s: float, total_timeout_s: float
+    ) -> Iterator[Message]:
+        case = None
+        for message in super().run(request, idle_timeout_s, total_timeout_s):
+            event = message.event
+            if request.gate is not None and isinstance(event, Progress) and event.state == "start":
+                yield from self._wait(event.index, event.workload, None)
+                case = None
+            if request.gate is not None and isinstance(event, Sample) and event.case != case:
+                case = event.case
+                yield from self._wait(event.index, event.workload, event.case)
+            yield message
+
+    def _wait(self, index: int, workload: str, case: dict[str, Any] | None) -> Iterator[Message]:
+        place = {"workload": workload, "index": index, "process": 0, "case": case}
+        self.waits = index, f"{workload} {json.dumps(case)}"
+        yield scripted.read({"t_ns": 0, "event": "ready", **place})
+        assert self.waits is None, "it went on without its release"
+
+    def release(self, release: Release) -> None:
+        assert self.waits is not None and not self.stopped
+        index, what = self.waits
+        assert release.release == index
+        self.taken.append((self._boot, self.name, what))
+        self.waits = None
+
+
+class GatedTarget(ScriptedTarget):
+    def __init__(self, name: str, play: Play, taken: Taken, **fail: Any) -> None:
+        super().__init__(name, play, **fail)
+        self.taken = taken
+
+    def boot(self, timeout_s: float) -> Session:
+        super().boot(timeout_s)
+        gated = GatedSession(self._play, self.boots - 1, self.name, self.taken)
+        self.sessions[-1] = gated
+        return gated
+
+
+class Bench:
+    def __init__(self, b: Play = well, blocks: int = 4, **fail: Any) -> None:
+        plan = scripted.plan(blocks=blocks)
+        self.plan = Plan.model_validate({**dict(plan), "pairing": "steps"})
+        self.taken: Taken = []
+        self.targets = {
+            "a": GatedTarget("a", well, self.taken),
+            "b": GatedTarget("b", b, self.taken, **fail),
+        }
+        self.records: list[Record] = []
+        self.state = RunState(self.plan)
+
+    def run(self) -> Bench:
+        Runner(
+            self.plan, self.targets, self._take, catalog=scripted.catalog(), state=self.state
+        ).run()
+        return self
+
+    def _take(self, record: Record) -> None:
+        self.records.append(record)
+
+    def alive(self) -> list[set[str]]:
+        """The systems that were alive at once, at each change."""
+        found, now = [], set[str]()
+        for record in self.records:
+            if isinstance(record, BootStart):
+                now.add(record.system)
+            elif isinstance(record, BootEnd):
+                now.discard(record.system)
+            else:
+                continue
+            found.append(set(now))
+        return found
+
+    def counted(self) -> Counter[tuple[Any, ...]]:
+        fold, found = RunState(self.plan), []
+        for record in self.records:
+            if isinstance(record, AgentEvent) and isinstance(record.message, Sample):
+                e = record.message
+                place = (e.case["size_bytes"], e.process, e.phase, e.iteration)
+                step = fold.step_of(record)
+                found.append(((record.block, record.system, step, record.attempt), place))
+            fold.apply(record)
+        return Counter(
+            (where[:3], place)
+            for where, place in found
+            if where[2] is not None and fold.counted(*where)
+        )
+
+
+def test_each_case_is_taken_by_one_system_directly_after_the_other() -> None:
+    bench = Bench().run()
+    assert bench.counted() == Counter(complete(bench.plan))
+    assert {"a", "b"} in bench.alive()
+    assert [target.boots for target in bench.targets.values()] == [4, 4]
+    pairs = list(zip(bench.taken[::2], bench.taken[1::2], strict=True))
+    assert all(x[0] == y[0] and x[2] == y[2] and {x[1], y[1]} == {"a", "b"} for x, y in pairs)
+    # 3 workloads with 2 cases each, and a gate of their own, in each block.
+    assert len(pairs) == 4 * 3 * 3
+
+
+def test_who_comes_first_is_balanced_over_the_blocks_for_each_case() -> None:
+    bench = Bench(blocks=8).run()
+    firsts: dict[str, list[str]] = defaultdict(list)
+    for first, _ in zip(bench.taken[::2], bench.taken[1::2], strict=True):
+        firsts[first[2]].append(first[1])
+    assert {key: names.count("a") for key, names in firsts.items()} == dict.fromkeys(firsts, 4)
+    # Not all cases alternate alike: within a block both orders occur.
+    assert len({tuple(names) for names in firsts.values()}) > 1
+
+
+def test_a_system_that_dies_is_measured_again_and_the_other_one_is_not() -> None:
+    bench = Bench(faulty("w.two", "die", 1)).run()
+    assert bench.counted() == Counter(complete(bench.plan))
+    assert [f.system for f in bench.state.failures] == ["b"]
+    assert bench.state.unresolved() == []
+    assert bench.targets["b"].boots == bench.targets["a"].boots + 1
+    assert all(one.stopped for target in bench.targets.values() for one in target.sessions)
+
+
+def test_a_system_that_does_not_boot_leaves_the_other_one_to_run() -> None:
+    bench = Bench(fail_boots={0: "no kernel"}).run()
+    assert bench.counted() == Counter(complete(bench.plan))
+    assert bench.targets["a"].boots == 4 and bench.targets["b"].boots == 5
+
+
+def fewer(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
+    """A system that has the second case of each workload only."""
+    yield scripted.inventory(request)
+    for index, task in enumerate(request["workloads"]):
+        yield from scripted.started(task, index)
+        for number in range(task["warmup"] + task["iterations"]):
+            yield scripted.sample(task, index, 0, task["parameters"]["size_bytes"][1], number)
+        yield scripted.ended(task, index)
+    yield {"event": "done", "samples": 0, "errors": 0}
+
+
+def test_cases_that_one_system_lacks_keep_the_others_in_pairs() -> None:
+    bench = Bench(fewer).run()
+    assert bench.state.unresolved() == []
+    assert {"a", "b"} in bench.alive()
+    both = [(block, what) for block, _, what in bench.taken if '"size_bytes": 2' in what]
+    assert both and set(Counter(both).values()) == {2}
+    neighbours = {(x[0], x[2]) for x, y in pairwise(bench.taken) if (x[0], x[2]) == (y[0], y[2])}
+    assert len(neighbours & set(both)) >= len(set(both)) / 2
+
+
+def test_an_interruption_ends_each_of_them() -> None:
+    bench = Bench()
+
+    def interrupt(record: Record) -> None:
+        bench.records.append(record)
+        if isinstance(record, AgentEvent) and isinstance(record.message, Sample):
+            raise KeyboardInterrupt
+
+    runner = Runner(
+        bench.plan, bench.targets, interrupt, catalog=scripted.catalog(), state=bench.state
+    )
+    with pytest.raises(KeyboardInterrupt):
+        runner.run()
+    ends = [record for record in bench.records if isinstance(record, BootEnd)]
+    assert [(end.system, end.outcome) for end in ends] == [
+        (boot.system, "interrupted") for boot in bench.plan.blocks[0]
+    ]
+    assert all(one.stopped for target in bench.targets.values() for one in target.sessions)
+
+
+def impatient(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:
+    """A system that claims a gate that is not its next one."""
+    yield scripted.inventory(request)
+    task = request["workloads"][-1]
+    place = {"workload": task["id"], "index": len(request["workloads"]) - 1, "process": 0}
+    yield {"event": "ready", **place, "case": None}
+
+
+def test_a_gate_that_is_not_the_next_one_is_refused() -> None:
+    bench = Bench(impatient, blocks=1).run()
+    reasons = {end.reason for end in bench.records if isinstance(end, BootEnd) if end.reason}
+    assert any("is not the next one" in str(reason) for reason in reasons), reasons
+    assert bench.targets["a"].boots == 1
+
+
+class Beside(ScriptedTarget):
+    def __init__(self, name: str, why: str | None = None, held: int = 0) -> None:
+        super().__init__(name, well)
+        self.why, self.held = why, held
+
+    def alone(self) -> str | None:
+        return self.why
+
+    @property
+    def held_bytes(self) -> int:
+        return self.held
+
+
+def targets(**named: Beside) -> dict[str, Target]:
+    return cast("dict[str, Target]", named)
+
+
+def test_systems_are_paired_where_all_of_them_can_be_alive() -> None:
+    both = targets(a=Beside("a"), b=Beside("b"))
+    assert choose(None, both) == ("steps", None) == choose("steps", both)
+    assert choose("none", both) == ("none", None)
+    assert choose(None, targets(a=Beside("a"))) == ("none", None)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (Beside("b", "it restarts"), 'system "b" is booted alone: it restarts'),
+        (Beside("b", held=1 << 50), "more than half of the"),
+    ],
+)
+def test_why_they_are_not_is_stated_and_refused_where_it_was_requested(
+    other: Beside, reason: str
+) -> None:
+    mixed = targets(a=Beside("a"), b=other)
+    pairing, why = choose(None, mixed)
+    assert pairing == "none" and why is not None and reason in why
+    with pytest.raises(TargetError, match=reason.replace("(", r"\(")):
+        choose("steps", mixed)
