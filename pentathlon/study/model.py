@@ -207,7 +207,8 @@ class System(Table):
     root directory, or the absolute path of another one, of an archive of one, or of an OCI image
     ("oci:PATH[:TAG]"); only for reading."""
     agent: str | None = None
-    """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
+    """`wine`: path of the agent's Windows build, if it does not lie where the target looks.
+    `command`: path of another build of the agent."""
     steps: tuple[PreparationStep, ...] | None = None
     """What is done before this system is measured, instead of the procedure's steps."""
     behaves: str = "own"
