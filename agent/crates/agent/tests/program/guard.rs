@@ -57,9 +57,9 @@ fn the_end_of_the_input_ends_everything() {
     let place = place("closed");
     let mut child = start(&place, &[]);
     let mut input = child.stdin.take().expect("stdin is piped");
-    writeln!(input, "{}", spin(1_000_000)).expect("the guard reads");
+    writeln!(input, "{}", spin(1000)).expect("the guard reads");
     let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
-    while next(&mut lines)["event"] != "sample" {}
+    while next(&mut lines)["event"] != "progress" {}
     assert_eq!(std::fs::read_dir(&place).expect("it is there").count(), 1);
     drop(input);
     let mut rest = Vec::new();
