@@ -58,7 +58,7 @@ def test_it_sees_at_once_what_this_machine_changes(as_client: Bench) -> None:
         assert machine.perform(["test", "-e", str(file)], 60.0)["status"] == 1
 
 
-@pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])
+@pytest.mark.parametrize("protocol", ["smb", "nfs"])
 def test_a_copy_to_a_virtual_machine_has_its_bytes(as_client: Bench, protocol: str) -> None:
     copied(as_client, protocol)
 
@@ -66,8 +66,7 @@ def test_a_copy_to_a_virtual_machine_has_its_bytes(as_client: Bench, protocol: s
 @pytest.mark.parametrize(
     ("requested", "protocol"),
     [
-        ("files.open", "smb"), ("files.roaming", "nfs"),
-        ("files.portal", "http2"), ("files.portal", "http3"),
+        ("files.open", "smb"), ("files.roaming", "nfs"), ("files.portal", "http2"),
     ],
 )  # fmt: skip
 def test_every_task_comes_to_a_virtual_machine(

@@ -37,7 +37,7 @@ def as_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     testbed.stop()
 
 
-@pytest.mark.parametrize("protocol", ["smb", "http1.1", "sftp", "nfs"])
+@pytest.mark.parametrize("protocol", ["http1.1", "sftp"])
 def test_a_copy_from_a_virtual_machine_has_its_bytes(as_server: Bench, protocol: str) -> None:
     copied(as_server, protocol)
 
