@@ -24,7 +24,18 @@ NAMES = "|".join(kind.name for kind in KINDS)
 
 IP = "a word of ip(8), or a field of what it prints"
 KEY = "the key of [[system]] of that name, which a kind takes"
+WORD = "a field of that name, of a workload, a step or a file of another tool"
 OTHER = {
+    ("cli/try_command.py", "command"): WORD,
+    ("evaluate/facts.py", "command"): "the area of workloads that are commands of the user's own",
+    ("extraction/tools/hyperfine.py", "command"): WORD,
+    ("procedure/preparation.py", "command"): WORD,
+    ("report/export/hyperfine.py", "command"): WORD,
+    ("study/commands/model.py", "command"): WORD,
+    ("study/commands/words.py", "command"): "the name of a workload whose words have none",
+    ("study/messages.py", "command"): WORD,
+    ("study/plan.py", "command"): WORD,
+    ("study/preparation.py", "command"): WORD,
     ("machine/restore.py", "netns"): IP,
     ("experiments/forwarding/guest_testbed.py", "netns"): IP,
     ("testbed/cables.py", "netns"): IP,

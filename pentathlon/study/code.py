@@ -106,7 +106,7 @@ def _of(study: Study, system: System) -> Iterator[Named]:
             what = f"user-mode Linux with the argument {visible(word)}"
             yield Named(system.name, what, "booted")
     if system.agent is not None:
-        what = f"the program {visible(system.agent)}, with the library beside it that Wine may need"
+        what = f"the program {visible(system.agent)} as its agent, with a library beside it"
         yield Named(system.name, what, "booted")
     for key in system.kind.own_keys:
         # Only the kind knows what it does with them, so each counts as something that is started.

@@ -203,11 +203,12 @@ class System(Table):
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     userland: str | None = None
-    """`uml`, `gvisor`, `qemu`: what commands find beside their files: "host" for this machine's
-    root directory, or the absolute path of another one, of an archive of one, or of an OCI image
-    ("oci:PATH[:TAG]"); only for reading."""
+    """`uml`, `gvisor`, `qemu`, `oci`: what commands find beside their files: "host" for this
+    machine's root directory, or the absolute path of another one, of an archive of one, or of an
+    OCI image ("oci:PATH[:TAG]"); only for reading."""
     agent: str | None = None
-    """`wine`: path of the agent's Windows build, if it does not lie where the target looks."""
+    """`wine`: path of the agent's Windows build, if it does not lie where the target looks.
+    `command`: path of another build of the agent."""
     steps: tuple[PreparationStep, ...] | None = None
     """What is done before this system is measured, instead of the procedure's steps."""
     behaves: str = "own"

@@ -10,7 +10,7 @@ from pentathlon import targets
 from pentathlon.targets import imported
 from pentathlon.targets.descriptor import Kind
 
-ORDER = ("local", "netns", "uml", "gvisor", "qemu", "ssh", "wine")
+ORDER = ("local", "netns", "uml", "gvisor", "qemu", "ssh", "wine", "oci", "command")
 """The order of kinds in sentences and lists; those that are not named here follow."""
 
 IMPORTED = imported.KIND

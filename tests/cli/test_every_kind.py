@@ -26,7 +26,7 @@ KINDS = [one["target"] for one in tomllib.loads(EXAMPLE.read_text())["system"]]
 
 
 def test_the_example_has_every_kind_that_runs_programs() -> None:
-    assert sorted(KINDS) == ["gvisor", "local", "qemu", "ssh", "uml", "wine"]
+    assert sorted(KINDS) == ["command", "gvisor", "local", "oci", "qemu", "ssh", "uml", "wine"]
 
 
 @pytest.fixture(scope="module")

@@ -242,6 +242,11 @@ def test_words_become_systems() -> None:
     assert made["cpus"] == [0, 1]
     assert system("gvisor")["userland"] == "host"
     assert "userland" not in system("wine")
+    assert system("oci:container.pids=64") == {
+        "name": "", "target": "oci", "container": {"pids": 64}, "userland": "host",
+    }  # fmt: skip
+    assert system("oci:/x/image.tar.zst")["userland"] == "/x/image.tar.zst"
+    assert system("oci:oci:/x/layout:1.2")["userland"] == "oci:/x/layout:1.2"
 
 
 def test_words_become_commands(tmp_path: Path) -> None:

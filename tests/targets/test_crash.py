@@ -34,6 +34,7 @@ SYSTEMS = [
     ("netns", ""),
     ("gvisor", ""),
     ("wine", ""),
+    ("oci", ""),
     *(("uml", str(kernel.path)) for kernel in kernels.available()),
 ]
 

@@ -45,7 +45,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.system
 @pytest.mark.parametrize(
     ("kind", "form"),
-    [("uml", "archive"), ("uml", "oci"), ("gvisor", "archive"), ("gvisor", "oci"), ("qemu", "oci")],
+    [
+        ("uml", "archive"),
+        ("uml", "oci"),
+        ("gvisor", "archive"),
+        ("gvisor", "oci"),
+        ("qemu", "oci"),
+        ("oci", "archive"),
+        ("oci", "oci"),
+    ],
 )
 def test_a_command_finds_the_image_and_its_files(  # noqa: PLR0917
     real_agent: Path,
@@ -85,8 +93,8 @@ def test_a_command_finds_the_image_and_its_files(  # noqa: PLR0917
     [one] = executions(served(target, command_request(*words, files="my.x")))
     lines = one["output"].splitlines()
     assert lines[:4] == ["42", "of the image", "of the image", "opened"], lines
-    # gVisor has an overlay in memory over it; elsewhere it is read-only.
-    assert lines[4] == ("opened" if kind == "gvisor" else "refused")
+    # gVisor and containers have an overlay over it; elsewhere it is read-only.
+    assert lines[4] == ("opened" if kind in {"gvisor", "oci"} else "refused")
     [root] = tmp_path.glob("cache/images/sha256-*/root")
     assert not (root / "etc" / "new").exists() and not (root / "tmp" / "x").exists()
 

@@ -5,8 +5,8 @@ use pentathlon_agent::{endpoint, schema};
 use pentathlon_harness::clock;
 use pentathlon_harness::{EXIT_STATUS, EXIT_VERB};
 use pentathlon_packets::join::join;
-use pentathlon_session::graphics;
 use pentathlon_session::{self as session, build, catalog};
+use pentathlon_session::{graphics, guard};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -24,6 +24,9 @@ Verbs:
   run         read one request (JSON) from standard input, write events as JSON lines
   endpoint    be one host of a test between hosts: commands in, events and records out
   join        read one request, join the records of both ends of a flow, print the metrics of them
+  guard VERB  run a verb (run, endpoint) in a private directory; end all that it started and remove
+              the directory when it ends, or when the standard input does; --below DIR: make it
+              there, --files: files come first, --placed: remove the agent's own file too
   init        serve one request as process 1 of a guest, then power the guest off
 
 Options:
@@ -64,7 +67,8 @@ fn main() -> ExitCode {
 
 fn verb() -> Result<u8, String> {
     let mut arguments = lexopt::Parser::from_env();
-    let mut verb = None;
+    let mut verb: Option<String> = None;
+    let mut orders = guard::Orders::default();
     while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
         match argument {
             Long("version") | Short('V') => {
@@ -85,6 +89,15 @@ fn verb() -> Result<u8, String> {
                 return Ok(u8::from(
                     pentathlon_workloads::process::echo(bytes).is_err(),
                 ));
+            }
+            Long("below") if verb.as_deref() == Some("guard") => {
+                let place = arguments.value().map_err(|e| e.to_string())?;
+                orders.below = Some(place.into());
+            }
+            Long("files") if verb.as_deref() == Some("guard") => orders.files = true,
+            Long("placed") if verb.as_deref() == Some("guard") => orders.placed = true,
+            Value(value) if verb.as_deref() == Some("guard") && orders.verb.is_empty() => {
+                orders.verb = value.to_string_lossy().into_owned();
             }
             Value(value) if verb.is_none() => verb = Some(value.to_string_lossy().into_owned()),
             other => return Err(other.unexpected().to_string()),
@@ -120,6 +133,12 @@ fn verb() -> Result<u8, String> {
                 }
             }
         }
+        Some("guard") => match orders.verb.as_str() {
+            "run" | "endpoint" => Ok(guard::guard(&orders)),
+            other => Err(format!(
+                "guard needs a verb that it runs, run or endpoint, and not '{other}'"
+            )),
+        },
         Some("endpoint") => Ok(endpoint::serve() as u8),
         Some(EXIT_VERB) => Ok(EXIT_STATUS),
         Some("worker") => Ok(session::work(&workloads::runnable()) as u8),

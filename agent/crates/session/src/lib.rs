@@ -5,6 +5,7 @@ mod background;
 pub mod build;
 pub mod catalog;
 pub mod graphics;
+pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod guest;
 #[cfg(target_os = "linux")]

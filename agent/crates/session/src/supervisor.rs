@@ -348,6 +348,11 @@ fn program_for(task: &Task) -> io::Result<PathBuf> {
         let absent = || io::Error::new(io::ErrorKind::Unsupported, graphics::absent());
         return graphics::locate().ok_or_else(absent);
     }
+    own_program()
+}
+
+/// This program's file; where the system does not say it, as without `/proc`, by its name.
+pub(super) fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|_| {
         let name = std::env::args_os().next().map(Into::into);
         name.ok_or_else(|| io::ErrorKind::NotFound.into())

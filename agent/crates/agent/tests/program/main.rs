@@ -8,6 +8,8 @@ mod clock;
 mod command;
 mod computation;
 mod disk;
+#[cfg(unix)]
+mod guard;
 mod inventory;
 #[cfg(target_os = "linux")]
 mod process;

@@ -17,6 +17,17 @@ pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(ended.is_some())
 }
 
+/// Waits until a child has ended; it stays to be waited for (`waitid(2)`), so its id stays its own.
+pub fn wait_for_end(child: &mut Child) -> io::Result<()> {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    loop {
+        match waitid(WaitId::Pid(Pid::from_child(child)), how) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return Ok(other.map(drop)?),
+        }
+    }
+}
+
 /// The process group that a child leads.
 #[derive(Debug)]
 pub struct Group(Pid);

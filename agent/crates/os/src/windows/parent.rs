@@ -3,6 +3,9 @@
 /// The supervisor's job object ends its workers with it: nothing is to be asked for.
 pub fn die_with_parent() {}
 
+/// Nothing: the session's own end closes the input here.
+pub fn outlive_signals() {}
+
 /// A worker that nobody reads is ended by its supervisor's job object.
 pub fn output_is_abandoned() -> bool {
     false

@@ -18,6 +18,11 @@ pub fn has_ended(child: &mut Child) -> io::Result<bool> {
     child.try_wait().map(|status| status.is_some())
 }
 
+/// Waits until a child has ended; its handle stays, and so its id.
+pub fn wait_for_end(child: &mut Child) -> io::Result<()> {
+    child.wait().map(drop)
+}
+
 /// The job of a started process. Everything in it ends when this is dropped, and when the process
 /// that holds it ends in any way.
 #[derive(Debug)]

@@ -1,0 +1,1 @@
+"""The kind `oci`: a container of this machine's kernel, by an OCI runtime."""
