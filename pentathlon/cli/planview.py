@@ -37,7 +37,7 @@ def show(console: Console, ready: Ready) -> None:
     console.print(_workloads(plan, estimates))
     if plan.preparation:
         console.print(_preparation(plan))
-    console.print(_order(plan))
+    console.print(_order(plan, ready.apart))
     console.print(_facts(ready, estimates))
 
 
@@ -137,7 +137,7 @@ def _preparation(plan: Plan) -> RenderableType:
     return Padding(table, (1, 0, 0, 0))
 
 
-def _order(plan: Plan) -> RenderableType:
+def _order(plan: Plan, apart: str | None) -> RenderableType:
     table = Table(
         title=f"Order (seed {plan.study.seed})",
         title_justify="left",
@@ -155,6 +155,12 @@ def _order(plan: Plan) -> RenderableType:
         table.add_row(f"block {number + 1}{install}", order)
     if len(plan.blocks) > SHOWN_BLOCKS:
         table.add_row("", f"and {len(plan.blocks) - SHOWN_BLOCKS} more blocks")
+    if plan.pairing == "steps":
+        table.add_row(
+            "pairs", "the systems of a block are alive at once and take each case in turn"
+        )
+    elif apart is not None:
+        table.add_row("no pairs", apart)
     return Padding(table, (1, 0, 0, 0))
 
 

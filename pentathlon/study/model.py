@@ -328,7 +328,7 @@ class Procedure(Table):
     """How often and how long is measured (`[procedure]`)."""
 
     blocks: int = Field(default=5, ge=1, le=10_000)
-    """Blocks; each block boots every system once, in random order. A stopping rule other than
+    """Blocks; each block boots every system once, in a balanced order. A stopping rule other than
     `fixed` states it itself: it is then the most that the rule can ask for."""
     stopping: Stopping = Stopping()
     """When the study has measured enough."""

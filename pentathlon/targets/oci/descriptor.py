@@ -33,6 +33,7 @@ class Container(TypedDict, total=False):
 KIND = Kind(
     name="oci",
     target="pentathlon.targets.oci.target:OciTarget",
+    concurrent=True,
     layers=("container",),
     place="guest",
     renews="a container: its namespaces, its control group and its root directory",
