@@ -165,6 +165,8 @@ class WineSshd:
         self.environment = {k: v for k, v in os.environ.items() if k != RUN} | prefix.environment(
             self.prefix, directory
         )
+        # With an empty search path of its own cmd.exe takes every program for found.
+        del self.environment["WINEPATH"]
 
     def _make_keys(self) -> None:
         for name in ("host_key", "key"):
