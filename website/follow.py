@@ -57,7 +57,9 @@ def _followed(text: str, directory: Path) -> str:
         if found["shown"] is None:
             out += found[0]
         else:
-            out += f"```sh\n{found['call']}```\n\n```text\n{_shortened(printed, found['shown'])}```\n"
+            out += (
+                f"```sh\n{found['call']}```\n\n```text\n{_shortened(printed, found['shown'])}```\n"
+            )
     return out + text[last:]
 
 

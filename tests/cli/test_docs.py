@@ -66,7 +66,7 @@ def test_defaults(table: str) -> None:
     defaults = getattr(parse_study(NOTHING_STATED, Path("study.toml")), table)
     for name in type(defaults).model_fields:
         default = getattr(defaults, name)
-        [row] = re.findall(rf"^\| `{name}` \|.*\| (\S+) \|$", page("study-file.md"), re.M)
+        [row] = re.findall(rf"^\| `{name}` \|.*\| ([^|]+) \|$", page("study-file.md"), re.M)
         if isinstance(default, bool):
             assert row == str(default).lower(), name
         elif isinstance(default, int | float):
