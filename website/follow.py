@@ -2,9 +2,9 @@
 
     python -m website.follow DIRECTORY
 
-makes a fresh directory, writes the files that the pages show there, runs their shell blocks in their
-order, and replaces each ```text block that directly follows a shell block by the output. A block
-whose last line is "..." keeps its number of lines. Ends with the first command that fails.
+makes a fresh directory, writes the files that the pages show there, runs their shell blocks in
+their order, and replaces each ```text block that directly follows a shell block by the output. A
+block whose last line is "..." keeps its number of lines. Ends with the first command that fails.
 """
 
 from __future__ import annotations
