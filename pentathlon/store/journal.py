@@ -10,7 +10,7 @@ Rules:
 * A last line without its end is what a cut-off write left. It is set aside in `journal.torn` and
   taken off before anything is appended.
 * Each line ends with a checksum of itself (`seal`), since format 2. Lines of older journals have
-  none and stay readable; what was said once by a `format` holds for every later line.
+  none and stay readable; what was stated once by a `format` holds for every later line.
 * The journal, what is set aside and the lock are never written through a symbolic link.
 """
 
