@@ -4,7 +4,7 @@
 
 Prints the median and the range of the CPU time (user and system, of the process and what it starts)
 and of the wall time, beside those of other Python programs of this interpreter: an empty script,
-`pip --help` and `pytest --version`. `python -X importtime -m pentathlon --help` shows what is imported.
+`pip --help` and `pytest --version`. `python -X importtime -m pentathlon --help` shows the imports.
 """
 
 from __future__ import annotations
