@@ -261,7 +261,7 @@ def test_a_machine_that_does_not_restart_is_reported(
         made.boot(30.0)
     made = target(pc, real_agent, state, ssh={"reboot": True, "reboot_command": "ver"})
     with pytest.raises(TargetError, match=r"did not come back .* its boot is still that of"):
-        made.boot(12.0)
+        made.boot(8.0)
     # What those left there is removed by the next guard.
     target(pc, real_agent, state).boot(BOOT_S).stop()
     assert not pc.there()
