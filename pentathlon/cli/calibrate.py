@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,10 +75,15 @@ def _ready(
             raise InputError(f'"{system}" is no system of {study}{hint}')
     elif system is not None:
         raise InputError("--system names a system of a study; name the study file too")
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "calibrate.toml"
-        file.write_text(to_toml(two_names(text, system, blocks)), encoding="utf-8")
-        return get_ready(file, None, with_pilot=False, claims=claims, aa_study=True, allow=consent)
+    # Beside the study, since the files that it names are relative to it.
+    beside = study.parent if study is not None and os.access(study.parent, os.W_OK) else None
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=beside, prefix=".calibrate-", suffix=".toml"
+    ) as file:
+        file.write(to_toml(two_names(text, system, blocks)))
+        file.flush()
+        made = Path(file.name)
+        return get_ready(made, None, with_pilot=False, claims=claims, aa_study=True, allow=consent)
 
 
 def _keep(result: Result) -> None:
