@@ -25,6 +25,8 @@ SETTINGS = {
     "governor": "cpu.frequency.governor",
     "turbo": "cpu.frequency.turbo",
     "tcp_congestion_control": "network.congestion_control",
+    "power_plan": "power.plan",
+    "core_parking": "power.core_parking_percent",
 }
 """Settings that the inventory shows, and where."""
 

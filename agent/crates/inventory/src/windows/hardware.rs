@@ -1,6 +1,6 @@
 //! Processor, caches and memory.
 
-use super::{counted, reported};
+use super::{counted, reported, settings};
 use crate::identity::{self, Identity};
 use crate::leaf::{leaf, unsupported, Reported};
 use crate::source::Source;
@@ -128,6 +128,7 @@ pub fn memory() -> Value {
         "kernel_paged_bytes": kept(|performance| performance.kernel_paged_bytes),
         "kernel_nonpaged_bytes": kept(|performance| performance.kernel_nonpaged_bytes),
         "commit_peak_bytes": kept(|performance| performance.commit_peak_bytes),
+        "page_files": settings::page_files(),
     })
 }
 

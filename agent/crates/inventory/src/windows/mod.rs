@@ -3,6 +3,7 @@
 
 mod hardware;
 mod os;
+mod settings;
 
 use super::hypervisor;
 use super::leaf::{leaf, unsupported, Reason, Reported};
@@ -23,7 +24,7 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
         "memory": hardware::memory(),
         "os": os::os(wine.as_ref()),
         "kernel": os::kernel(wine.as_ref()),
-        "mitigations": not_asked(),
+        "mitigations": settings::mitigations(),
         "clocksource": json!({"current": "QueryPerformanceCounter"}),
         "virtualization": virtualization(source, wine.as_ref()),
         "filesystems": {
@@ -36,8 +37,8 @@ pub fn collect(source: &Source, scratch: &Path) -> Value {
         "graphics": not_asked(),
         "drivers": not_asked(),
         "firmware": os::firmware(),
-        "security": not_asked(),
-        "power": not_asked(),
+        "security": settings::security(),
+        "power": settings::power(),
         "limits": not_asked(),
         "load": load(wine.is_some()),
     })
