@@ -262,7 +262,7 @@ def targets_of(
         supplies: files of commands that every system gets.
 
     Raises:
-        InputError: a system asks for something that its kind of target does not have.
+        InputError: a system requests something that its kind of target does not have.
     """
     state_dir = default_state_dir()
     try:
@@ -273,7 +273,7 @@ def targets_of(
     except TargetUnavailable:
         raise
     except TargetError as error:
-        # Before anything is prepared, a target can only object to what the study asks for.
+        # Before anything is prepared, a target can only object to what the study requests.
         raise InputError(str(error)) from error
 
 

@@ -440,7 +440,7 @@ class Evaluation(Frozen):
 
     @property
     def with_itself(self) -> bool:
-        """Whether some comparison that the study asks for is one of a system with itself."""
+        """Whether some comparison that the study requests is one of a system with itself."""
         return any(one.whole for one in self.identical)
 
     def system(self, name: str) -> SystemFacts:

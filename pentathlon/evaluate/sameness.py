@@ -1,6 +1,6 @@
 """Whether the systems of a study are what it says: one system each, and not the same one twice.
 
-A study says that systems differ in what they boot or in how the machine is set. Their inventories
+The systems of a study differ in what they boot or in how the machine is set. Their inventories
 say what they were. Where the two disagree, a comparison answers another question than the one that
 was asked, whatever its intervals are.
 """

@@ -258,7 +258,7 @@ class MachineSettings:
         return found
 
     def agrees(self, key: str, reads: Any) -> bool:
-        """Whether what was read of a host is what a setting asks for."""
+        """Whether what was read of a host is what a setting requests."""
         if key in self._keys_of_files():
             # Some interrupts cannot be moved.
             wanted = {value for _, value in sysfs.writes(key, self._values[key])}

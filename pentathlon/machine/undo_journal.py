@@ -6,7 +6,7 @@ however it dies. A file that can be locked is therefore the leftover of a crash,
 puts its changes back.
 
 A journal is read only where it and its directory belong to the effective user and nobody else may
-write them, because it says what to write into the kernel's files. Every line has a checksum. What
+write them, because it states what to write into the kernel's files. Every line has a checksum. What
 is damaged, or cannot be of this program, is renamed to `.damaged` and reported, and keeps nothing
 from being put back or started.
 """
@@ -57,7 +57,7 @@ class Leftover:
 
     @property
     def stays(self) -> bool:
-        """Whether its changes are to stay until somebody asks for them back."""
+        """Whether its changes are to stay until `restore` is called for them."""
         return self.kept and self.same_boot
 
     def sentence(self) -> str:
@@ -124,7 +124,7 @@ class UndoJournal:
         os.fsync(self._file)
 
     def keep(self) -> None:
-        """Leave the changes as they are until somebody asks for them back (`kept` below)."""
+        """Leave the changes as they are until `restore` is called for them (`kept` below)."""
         if self._file is None:
             return
         if not self._entries:

@@ -25,7 +25,7 @@ def choose(requested: Literal["steps", "none"] | None, targets: Mapping[str, Tar
     on in the same way.
 
     Raises:
-        TargetError: the study asks for pairs of steps, and its systems cannot have them.
+        TargetError: the study requests pairs of steps, and its systems cannot have them.
     """
     if len(targets) < 2 or requested == "none":
         return Chosen("none", None)

@@ -149,7 +149,7 @@ class Imported(Record):
         file: the file's name, without its folder.
         sha256: of the file's bytes.
         part: which part of the file it is, such as one system of several; "" for all of it.
-        in_blocks: the user says that the boot is one of a block, with the same of other systems.
+        in_blocks: the user states that the boot is one of a block, with the same of other systems.
         values: for each metric and case an object with `workload`, `workload_title`, `metric`,
             `title`, `unit`, `direction`, `role`, `zero_allowed`, `case`, `values` and `place`.
     """

@@ -11,7 +11,7 @@ what the run before it knew. The rules (docs/procedure.md):
   a proof of work failed) is tried again too while retries are left; then it is taken as it is.
 * A boot that failed before any step began is tried again `retries` times; then all steps that are
   left in it have failed.
-* The first boot of a system that finished a step says which kernel the system is: its release,
+* The first boot of a system that finished a step states which kernel the system is: its release,
   version and command line. A boot with another one has failed before its first step.
 * A boot that was cut off or interrupted by the experimenter is nobody's failure.
 * A piece of the preparation is finished when its end is recorded, unless it was interrupted or will

@@ -334,7 +334,7 @@ class Procedure(Table):
 
     blocks: int = Field(default=5, ge=1, le=10_000)
     """Blocks; each block boots every system once, in a balanced order. A stopping rule other than
-    `fixed` states it itself: it is then the most that the rule can ask for."""
+    `fixed` states it itself: it is then the most that the rule can take."""
     stopping: Stopping = Stopping()
     """When the study has measured enough."""
     installs: int = Field(default=1, ge=1, le=1_000)

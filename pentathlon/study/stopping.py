@@ -1,7 +1,7 @@
 """When a study has measured enough: the stopping rule (`procedure.stopping`).
 
 The rule is fixed before anything is measured and is part of the plan, so its hash covers it. The
-plan holds the most blocks that the rule can ask for.
+plan holds the most blocks that the rule can take.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Stopping(Table):
 
     @property
     def most(self) -> int | None:
-        """Most blocks that the rule can ask for; None where `blocks` states it."""
+        """Most blocks that the rule can take; None where `blocks` states it."""
         return self.schedule[-1] if self.rule == "looks" else self.maximum
 
     def limited(self, blocks: int) -> Stopping:

@@ -185,7 +185,7 @@ class Kind:
         """The target of one system; its module is loaded now.
 
         Raises:
-            TargetError: the study asks for something that the kind does not have.
+            TargetError: the study requests something that the kind does not have.
         """
         maker = cast("Callable[[SystemSpec, Path, Path], Target]", _named(self.target))
         return maker(system, agent_path, state_dir)

@@ -67,9 +67,10 @@ workloads = ["process.getpid"]
 @pytest.mark.parametrize("table", ["procedure", "evaluation"])
 def test_defaults(table: str) -> None:
     defaults = getattr(parse_study(NOTHING_STATED, Path("study.toml")), table)
+    section = page("study-file.md").split(f"## `[{table}]`\n")[1].split("\n## ")[0]
     for name in type(defaults).model_fields:
         default = getattr(defaults, name)
-        [row] = re.findall(rf"^\| `{name}` \|.*\| (\S+) \|$", page("study-file.md"), re.M)
+        [row] = re.findall(rf"^\| `{name}` \|.*\| ([^|]+) \|$", section, re.M)
         if isinstance(default, bool):
             assert row == str(default).lower(), name
         elif isinstance(default, int | float):

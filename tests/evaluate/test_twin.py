@@ -1,4 +1,4 @@
-"""The vectorised twin of the calibration says what the evaluation says, on every kind of noise."""
+"""The vectorised twin of the calibration agrees with the evaluation, on every kind of noise."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ pub fn os(wine: Option<&Wine>) -> Value {
         "id": "wine",
         "version_id": wine.version,
         "build": leaf_or(wine.build.clone(), "Wine does not report its build"),
-        // What programs get that ask for the version of Windows.
+        // What programs get that query the version of Windows.
         "claimed_version": leaf(version()),
     })
 }
