@@ -57,7 +57,7 @@ def boots(
         words = {"host": host, **{k: v for k, v in address.record().items() if v is not None}}
         words |= {k: v for k, v in (("key", key), ("config", config)) if v is not None}
         ssh = ", ".join(f"{name} = {json.dumps(value)}" for name, value in words.items())
-        found = False
+        names: set[str] = set()
         for name, loader in known.items():
             if method not in (None, name):
                 continue
@@ -68,15 +68,18 @@ def boots(
             except TargetUnavailable as error:
                 print(f"\n# {name}: {error.reason}")
                 continue
-            found = found or bool(entries)
             for entry in entries:
-                print(f"\n{table(entry, name, ssh)}", end="")
-        if not found:
+                print(f"\n{table(entry, name, ssh, names)}", end="")
+        if not names:
             raise typer.Exit(Exit.UNAVAILABLE)
 
 
-def table(entry: Entry, method: str, ssh: str) -> str:
-    """A `[[system]]` that boots the entry."""
+def table(entry: Entry, method: str, ssh: str, names: set[str]) -> str:
+    """A `[[system]]` that boots the entry.
+
+    Args:
+        names: of the tables before it; its own is another one, and added.
+    """
     default = ", the default" if entry.default else ""
     lines = [f"# {_plain(entry.title)}{default}"]
     if entry.cmdline:
@@ -84,17 +87,25 @@ def table(entry: Entry, method: str, ssh: str) -> str:
     parts = [f"method = {json.dumps(method)}", f"entry = {json.dumps(entry.id)}"]
     if entry.release:
         parts.append(f"expect = {{ release = {json.dumps(entry.release)} }}")
-    name = "".join(c if (c.isalnum() and c.isascii()) or c in "._-" else "-" for c in (
-        f"{method}-{entry.release or entry.id}"
-    )).strip("-")  # fmt: skip
+    last = entry.id.replace(">>", " ").rpartition(">")[2]
+    choices = [f"{method}-{entry.release or last}", f"{method}-{last}"]
+    choices += [f"{method}-{last}-{number}" for number in range(2, len(names) + 3)]
+    name = next(one for text in choices if (one := _name(text)) not in names)
+    names.add(name)
     lines += [
         "[[system]]",
-        f"name = {json.dumps(name[:64])}",
+        f"name = {json.dumps(name)}",
         'target = "ssh"',
         f"ssh = {{ {ssh} }}",
         f"boot = {{ {', '.join(parts)} }}",
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _name(text: str) -> str:
+    """A name that a study file takes."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "._+-") else "-" for c in text)
+    return kept.strip("-.+_")[:64]
 
 
 def _plain(text: str) -> str:

@@ -54,16 +54,15 @@ fi
             "$S bootctl list --json=short --no-pager 2>/dev/null || echo old"
         )
         output = self.ask(PRELUDE + script).strip()
-        try:
-            found = json.loads(output[output.index("[") :])
-        except ValueError:
+        found = _documents(output)
+        if not found:
             lack = "no bootctl(1)" if not output else "no loader that bootctl(1) can list"
             raise TargetUnavailable(
                 f"{self.host} has {lack} (systemd 252 or newer, with systemd-boot)"
-            ) from None
+            )
         pairs = []
         for one in found:
-            if not isinstance(one, dict) or not isinstance(one.get("id"), str):
+            if not isinstance(one.get("id"), str):
                 continue
             if one["id"] in (f"{OWN}.conf", "auto-reboot-to-firmware-setup"):
                 continue
@@ -82,6 +81,12 @@ fi
 
     def check(self) -> Entry:
         entry = super().check()
+        info = self.ask(PRELUDE + READ + "read_variable LoaderInfo; echo").strip()
+        if not info:
+            raise TargetUnavailable(
+                f"{self.host} was not started by systemd-boot or another loader of the Boot Loader "
+                "Interface, so nothing would read what bootctl(1) sets"
+            )
         if self.boot.cmdline and not self._file(entry):
             raise TargetUnavailable(
                 f'the entry "{entry.id}" of {self.host} is no file in loader/entries, so no words '
@@ -120,6 +125,20 @@ fi
         if not selected or selected.removesuffix(".conf") == wanted.removesuffix(".conf"):
             return None
         return f'the loader selected the entry "{selected}" instead of "{wanted}"'
+
+
+def _documents(output: str) -> list[dict[str, Any]]:
+    """The entries: one array, or as systemd 252 prints them, a document on each line."""
+    found: list[Any] = []
+    for text in (output, *output.splitlines()):
+        try:
+            one = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        found += one if isinstance(one, list) else [one]
+        if text is output:
+            break
+    return [one for one in found if isinstance(one, dict)]
 
 
 def _text(value: Any) -> str | None:

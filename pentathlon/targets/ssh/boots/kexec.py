@@ -16,8 +16,11 @@ from pentathlon.targets.ssh.boots.running import Running
 LOOK = r"""
 command -v kexec >/dev/null || { echo none; exit 0; }
 for one in /boot/vmlinu[xz]-*; do
-    [ -f "$one" ] || continue release=${one#/boot/vmlinu?-} for initrd in
-    "/boot/initrd.img-$release" "/boot/initramfs-$release.img" "/boot/initrd-$release"; do
+    [ -f "$one" ] || continue
+    release=${one#/boot/vmlinu?-}
+    for initrd in "/boot/initrd.img-$release" "/boot/initramfs-$release.img" \
+        "/boot/initrd-$release"
+    do
         [ -f "$initrd" ] && break
         initrd=
     done
