@@ -51,9 +51,15 @@ fi
     def _list(self) -> list[tuple[Entry, dict[str, Any]]]:
         script = (
             "command -v bootctl >/dev/null || exit 0\n"
+            '[ -n "$(read_variable LoaderInfo)" ] || { echo other; exit 0; }\n'
             "$S bootctl list --json=short --no-pager 2>/dev/null || echo old"
         )
-        output = self.ask(PRELUDE + script).strip()
+        output = self.ask(PRELUDE + READ + script).strip()
+        if output == "other":
+            raise TargetUnavailable(
+                f"{self.host} was not started by systemd-boot or another loader of the Boot Loader "
+                "Interface, so nothing would read what bootctl(1) sets"
+            )
         found = _documents(output)
         if not found:
             lack = "no bootctl(1)" if not output else "no loader that bootctl(1) can list"
@@ -81,12 +87,6 @@ fi
 
     def check(self) -> Entry:
         entry = super().check()
-        info = self.ask(PRELUDE + READ + "read_variable LoaderInfo; echo").strip()
-        if not info:
-            raise TargetUnavailable(
-                f"{self.host} was not started by systemd-boot or another loader of the Boot Loader "
-                "Interface, so nothing would read what bootctl(1) sets"
-            )
         if self.boot.cmdline and not self._file(entry):
             raise TargetUnavailable(
                 f'the entry "{entry.id}" of {self.host} is no file in loader/entries, so no words '
