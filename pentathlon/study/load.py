@@ -191,7 +191,14 @@ def _today(document: dict[str, Any]) -> dict[str, Any]:
     evaluation = document.get("evaluation", {})
     if not isinstance(evaluation, dict):
         return document
-    return {**document, "evaluation": {"moderated": True, **evaluation}}
+    today = {**document, "evaluation": {"moderated": True, **evaluation}}
+    procedure = document.get("procedure")
+    if not isinstance(procedure, dict):
+        return today
+    stopping = procedure.get("stopping")
+    if isinstance(stopping, dict) and stopping.get("rule") == "looks":
+        today["procedure"] = {**procedure, "stopping": {"drop_decided": True, **stopping}}
+    return today
 
 
 def _without_echoes(problems: list[Problem], document: dict[str, Any]) -> list[Problem]:

@@ -124,6 +124,16 @@ class Settings(Table):
     """Scheduling policy, `other`, `batch`, `idle`, `fifo:PRIORITY` or `rr:PRIORITY` (1 to 99)."""
     nice: int | None = Field(default=None, ge=-20, le=19)
     """Nice value, setpriority(2)."""
+    power_plan: str | None = Field(
+        default=None,
+        pattern=r"^(balanced|high_performance|power_saver|ultimate_performance"
+        r"|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$",
+    )
+    """Windows: the power plan, one that Windows comes with or the GUID of another one."""
+    core_parking: int | None = Field(default=None, ge=0, le=100)
+    """Windows: least share of cores that are not parked, in percent (100: none is parked)."""
+    defender: Literal["on", "off", "excluded"] | None = None
+    """Windows: real-time protection of Defender, or without the session's own directory."""
 
     @field_validator("irq_affinity", mode="before")
     @classmethod
@@ -271,8 +281,12 @@ class System(Table):
 
     @field_validator("scratch", "agent")
     @classmethod
-    def _absolute(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith("/"):
+    def _absolute(cls, value: str | None, info: ValidationInfo) -> str | None:
+        # A Windows machine has its directories on drives.
+        on_drive = (
+            info.field_name == "scratch" and value is not None and value[1:3] in (":/", ":\\")
+        )
+        if value is not None and not value.startswith("/") and not on_drive:
             raise ValueError('must be an absolute path, such as "/tmp"')
         return value
 

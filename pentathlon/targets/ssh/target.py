@@ -12,19 +12,24 @@ from pathlib import Path
 from typing import IO
 
 from pentathlon.machine import launch
+from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.settings import Change, MachineSettings
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.protocol.requests.session import Placement
-from pentathlon.targets import guest, options
+from pentathlon.targets import guest, options, windows_build
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
 from pentathlon.targets.ssh.client import BROKEN, Address
 from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.guard import Guard
+from pentathlon.targets.ssh.windows import machine as windows_machine
+from pentathlon.targets.ssh.windows import session as windows_session
+from pentathlon.targets.ssh.windows.settings import KEYS as WINDOWS_SETTINGS
+from pentathlon.targets.ssh.windows.settings import WindowsSettings
 from pentathlon.targets.supplies import FILES, stage
 
 BOOT_ID = "cat /proc/sys/kernel/random/boot_id"
@@ -99,10 +104,13 @@ class SshTarget(RemoteTarget):
                     f'system "{system.name}" has the setting "{key}", which the target "ssh" does '
                     f"not make; use {' or '.join(KIND.settings)}, or set it on that machine"
                 )
-        self.settings = MachineSettings(system)
+        self.settings = MachineSettings(system, besides=WINDOWS_SETTINGS)
         self.address = Address(ssh.host, ssh.user, ssh.port, ssh.key, ssh.jump, ssh.config)
         self.reboots = bool(ssh.reboot)
+        self.named_reboot: str | None = ssh.reboot_command
         self.reboot_command = ssh.reboot_command or REBOOT
+        self.named: str | None = getattr(system, "agent", None)
+        self._windows: windows_machine.WindowsMachine | None = None
         # The CPUs of the study are those of the other machine; none of this one's is measured.
         self.cpus = None
         self._release: str | None = None
@@ -156,35 +164,104 @@ class SshTarget(RemoteTarget):
         return [{"what": f"state of {self.address.host}", "from": "running", "to": "restarted"}]
 
     def prepare(self) -> None:
+        lines = self._probe()
+        if lines is None:
+            self._prepare_windows()
+            return
+        self._windows = None
+        for key in WINDOWS_SETTINGS:
+            if key in self.system.settings.changed():
+                raise TargetUnavailable(
+                    f'system "{self.system.name}" has the setting "{key}", which is for Windows; '
+                    f"{self.address.host} is {lines[0]}"
+                )
         guest.check_agent(self.agent_path)
-        system, machine, release, _, count = self._probe()
+        system, machine, release, _, count = lines
         if (system, machine) != ("Linux", platform.machine()):
             raise TargetUnavailable(
                 f"{self.address.host} is {system} on {machine}, and this agent is for Linux on "
                 f"{platform.machine()}"
             )
         self._release, self._cpu_count = release, int(count)
+        self._check_cpus()
+
+    def _check_cpus(self) -> None:
         for cpu in self.system.cpus or ():
             if not -self._cpu_count <= cpu < self._cpu_count:
                 raise TargetUnavailable(
                     f"CPU {cpu} is not on {self.address.host}, which has {self._cpu_count}"
                 )
 
-    def _probe(self) -> list[str]:
-        lines = self.address.ask(PROBE).splitlines()[-5:]
-        if len(lines) != 5:
-            raise TargetUnavailable(f"{self.address.host} has no POSIX shell with uname(1)")
-        return [line.strip() for line in lines]
+    def _probe(self) -> list[str] | None:
+        """What a POSIX shell there answers; None if the machine has none."""
+        try:
+            lines = self.address.ask(PROBE).splitlines()[-5:]
+        except TargetUnavailable:
+            raise
+        except TargetError:
+            return None
+        return [line.strip() for line in lines] if len(lines) == 5 else None
+
+    def _prepare_windows(self) -> None:
+        """The machine is no POSIX system; is it Windows?"""
+        found = windows_machine.find(self.address)
+        if found is None:
+            raise TargetUnavailable(
+                f"{self.address.host} has neither a POSIX shell with uname(1) nor cmd.exe or "
+                "PowerShell as its login shell"
+            )
+        if found.shell.architecture != "AMD64":
+            raise TargetUnavailable(
+                f"{self.address.host} is Windows on {found.shell.architecture}, and the agent's "
+                "Windows build is for AMD64"
+            )
+        changed = self.system.settings.changed()
+        self._windows_agent = windows_build.agent(self.named, self.agent_path)
+        self._windows_settings = WindowsSettings(found, changed)
+        self._windows_settings.check()
+        self._windows = found
+        self._release, self._cpu_count = f"Windows {found.version}", found.shell.cpus
+        self._check_cpus()
 
     def boot(self, timeout_s: float) -> Session:
         if self._release is None:
             self.prepare()
         began = time.monotonic()
+        if self._windows is not None:
+            return self._boot_windows(self._windows, began, timeout_s)
         if self.reboots:
             self.restart(began + timeout_s)
         return self._start(began, timeout_s, "run")
 
+    def _boot_windows(
+        self, machine: windows_machine.WindowsMachine, began: float, timeout_s: float
+    ) -> Session:
+        agent = self._windows_agent
+        if self.reboots:
+            machine.restart(
+                agent, sha256(agent), self.named_reboot, self.state_dir, began + timeout_s
+            )
+        return windows_session.start(
+            self.name,
+            machine,
+            agent,
+            self.state_dir,
+            began=began,
+            timeout_s=timeout_s,
+            placement=self._placement(),
+            scratch=self.system.scratch,
+            settings=self._windows_settings,
+            supplies=self.supplies,
+        )
+
     def start_endpoint(self, timeout_s: float) -> SshSession:
+        if self._release is None:
+            self.prepare()
+        if self._windows is not None:
+            raise TargetUnavailable(
+                f"{self.address.host} is Windows, and a host of a test between hosts needs a POSIX "
+                "shell that sets its addresses"
+            )
         return self._start(time.monotonic(), timeout_s, "endpoint")
 
     def _start(self, began: float, timeout_s: float, verb: str) -> SshSession:
