@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,11 +21,14 @@ from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.procedure import identity
 from pentathlon.protocol import agent as agents
 from pentathlon.protocol.requests.session import Idle, Record, Settle
+from pentathlon.study.boot import Boot, Expect
+from pentathlon.study.model import System
 from pentathlon.study.reach import Ssh
 from pentathlon.targets.ssh.target import SshTarget
 from pentathlon.targets.ssh.windows.session import WindowsSession
 from tests.fakes.messages import documents
-from tests.targets.conftest import FakeSettings, FakeSystem, burst, spin
+from tests.targets.conftest import FakeSettings, FakeSystem, burst, needs_root, spin
+from tests.targets.sshd import Sshd
 from tests.targets.wine_sshd import WineSshd
 
 BOOT_S = 60.0
@@ -280,3 +285,100 @@ def test_a_host_of_several_has_to_be_a_posix_system(
 ) -> None:
     with pytest.raises(TargetUnavailable, match="is Windows, and a host of a test between hosts"):
         target(pc, real_agent, state).start_endpoint(BOOT_S)
+
+
+class TwoSystems:
+    """One machine with two systems at one address: sshd(8) with a boot id of its own is its Linux,
+    the Wine server its Windows. Linux is the default; a file makes the next start Windows, once.
+    """
+
+    def __init__(self, directory: Path, pc: WineSshd, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.linux, self.pc = Sshd(directory), pc
+        self.wanted, self.asked = directory / "next", directory / "restart"
+        known = directory / "known_hosts"
+        mine = (pc.directory / "host_key.pub").read_text().split()[:2]
+        known.write_text(known.read_text() + f"[127.0.0.1]:{self.linux.port} {' '.join(mine)}\n")
+        monkeypatch.setattr(pc, "port", self.linux.port)
+        monkeypatch.setattr(pc, "public", (directory / "key.pub").read_text().split()[1])
+        monkeypatch.setattr(pc, "restart", self.leave_windows)
+        self.starts: list[str] = []
+        self._numbers = itertools.count(1)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def start_linux(self) -> None:
+        self.starts.append("linux")
+        number = next(self._numbers)
+        self.linux.start(boot_id=f"{number:08d}-1111-1111-1111-111111111111")
+
+    def leave_windows(self) -> None:
+        time.sleep(0.2)
+        self.pc._stop_listening()
+        self.pc.cut()
+        self.pc.end_wine()
+        self.start_linux()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.05):
+            if not self.asked.exists():
+                continue
+            self.asked.unlink()
+            self.linux.stop()
+            if self.wanted.exists():
+                self.wanted.unlink()
+                self.starts.append("windows")
+                self.pc.start()
+            else:
+                self.start_linux()
+
+    def __enter__(self) -> TwoSystems:
+        self.pc._stop_listening()
+        self.pc.cut()
+        self.pc.end_wine()
+        self.start_linux()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *how: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self.linux.stop()
+        self.pc.stop_serving()
+
+
+@needs_root
+def test_windows_and_linux_of_one_machine_are_booted_in_turn(
+    pc: WineSshd, real_agent: Path, state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TwoSystems(tmp_path / "two", pc, monkeypatch) as machine:
+        ssh = Ssh(
+            host="bench", config=str(machine.linux.config), reboot_command=f"touch {machine.asked}"
+        )
+
+        def system(name: str, command: str, release: str) -> Any:
+            boot = Boot(
+                method="command", entry=name, command=command, back=f"rm -f {machine.wanted}",
+                expect=Expect(release=release),
+            )  # fmt: skip
+            made = System(name=name, target="ssh", ssh=ssh, boot=boot)
+            return make_target(made, real_agent, state)
+
+        windows = system("windows", f"touch {machine.wanted}", "6.1.7601*")
+        linux = system("linux", "true", os.uname().release)
+        kernels = []
+        for one in (windows, linux, windows):
+            one.prepare()
+            with one.boot(BOOT_S) as session:
+                wanted = spin().model_copy(update={"inventory": True})
+                events = documents(session.run(wanted, 60, 120))
+            assert events[-1]["errors"] == 0
+            kernels.append(events[0]["system"]["kernel"]["name"])
+        assert kernels == ["Wine", "Linux", "Wine"]
+        # A wrong build is no boot of the system.
+        other = system("other", f"touch {machine.wanted}", "10.0.19045.*")
+        with pytest.raises(TargetError, match=r'expected release "10\.0\.19045\.\*"; found .*6\.1'):
+            other.boot(BOOT_S)
+        assert machine.starts[-1] == "windows"
+        windows.discard()
+        assert machine.starts[-1] == "linux", "the machine is left in its default entry"
+        assert not machine.wanted.exists()

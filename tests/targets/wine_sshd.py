@@ -226,11 +226,16 @@ class WineSshd:
             start_new_session=True, bufsize=0,
         )  # fmt: skip
         self._go(self._feed, channel, process)
-        errors = threading.Thread(
-            target=self._pass_on, args=(process.stderr, channel.sendall_stderr), daemon=True
-        )
-        errors.start()
-        self._go(self._finish, channel, process, errors)
+        outputs = [
+            threading.Thread(target=self._pass_on, args=pair, daemon=True)
+            for pair in (
+                (process.stdout, channel.sendall),
+                (process.stderr, channel.sendall_stderr),
+            )
+        ]
+        for one in outputs:
+            one.start()
+        self._go(self._finish, channel, process, outputs)
 
     def _feed(self, channel: paramiko.Channel, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -247,11 +252,15 @@ class WineSshd:
                 send(data)
 
     def _finish(
-        self, channel: paramiko.Channel, process: subprocess.Popen[bytes], errors: threading.Thread
+        self,
+        channel: paramiko.Channel,
+        process: subprocess.Popen[bytes],
+        outputs: list[threading.Thread],
     ) -> None:
-        self._pass_on(process.stdout, channel.sendall)
-        errors.join()
         status = process.wait()
+        for one in outputs:
+            # What the session started, such as a service of Wine, may hold its output for ever.
+            one.join(1.0)
         with contextlib.suppress(OSError, EOFError, paramiko.SSHException):
             channel.send_exit_status(status & 0xFF)
             channel.close()
@@ -324,8 +333,11 @@ class WineSshd:
         """Directories of sessions that are there."""
         return list(self.temp.glob("pentathlon-*"))
 
-    def stop(self) -> None:
+    def stop_serving(self) -> None:
         self._stop_listening()
         self.cut()
         self.end_wine()
+
+    def stop(self) -> None:
+        self.stop_serving()
         shutil.rmtree(self.prefix, ignore_errors=True)

@@ -15,6 +15,8 @@ KIND = Kind(
     # Those that the agent makes for itself, and that need no undoing over there; and those of
     # Windows, which the agent's guard puts back there.
     settings=("scheduler", "nice", "power_plan", "core_parking", "defender"),
+    # Whether it is Linux or Windows shows when it is reached; each has reasons for the other's.
+    idle_tasks=("sync", "fstrim", "drop_caches", "process_idle_tasks"),
     end=End(link="cable", forwards=True),
     programs=(
         Program("ssh", "openssh-client"),

@@ -205,12 +205,9 @@ class SshTarget(RemoteTarget):
             self._prepare_windows()
             return
         self._windows = None
-        for key in WINDOWS_SETTINGS:
-            if key in self.system.settings.changed():
-                raise TargetUnavailable(
-                    f'system "{self.system.name}" has the setting "{key}", which is for Windows; '
-                    f"{self.address.host} is {lines[0]}"
-                )
+        if self.boots is None:
+            # Else it shows in the entry that is booted.
+            self._refuse_windows_settings(lines[0])
         guest.check_agent(self.agent_path)
         system, machine, release, _, count = lines
         if (system, machine) != ("Linux", platform.machine()):
@@ -231,6 +228,14 @@ class SshTarget(RemoteTarget):
                 raise TargetUnavailable(f"the power of {self.host}: {error}") from error
         self._release = release
 
+    def _refuse_windows_settings(self, what: str) -> None:
+        for key in WINDOWS_SETTINGS:
+            if key in self.system.settings.changed():
+                raise TargetUnavailable(
+                    f'system "{self.system.name}" has the setting "{key}", which is for Windows; '
+                    f"{self.address.host} is {what}"
+                )
+
     def _check_cpus(self) -> None:
         for cpu in self.system.cpus or ():
             if not -self._cpu_count <= cpu < self._cpu_count:
@@ -248,14 +253,13 @@ class SshTarget(RemoteTarget):
             return None
         return [line.strip() for line in lines] if len(lines) == 5 else None
 
-    def _prepare_windows(self) -> None:
-        """The machine is no POSIX system; is it Windows?"""
+    def _prepare_windows(self, booted: bool = False) -> None:
+        """The machine is no POSIX system; is it Windows?
+
+        Args:
+            booted: it is in the system's own entry.
+        """
         found = windows_machine.find(self.address)
-        if found is not None and self.boots is not None:
-            raise TargetUnavailable(
-                f"{self.address.host} runs Windows now, and what a machine boots is chosen from "
-                "Linux alone; start it into its Linux, or leave out boot"
-            )
         if found is None:
             raise TargetUnavailable(
                 f"{self.address.host} has neither a POSIX shell with uname(1) nor cmd.exe or "
@@ -266,24 +270,31 @@ class SshTarget(RemoteTarget):
                 f"{self.address.host} is Windows on {found.shell.architecture}, and the agent's "
                 "Windows build is for AMD64"
             )
+        self._release, self._cpu_count = f"Windows {found.version}", found.shell.cpus
+        self._check_cpus()
+        if self.boots is not None and not booted:
+            return  # What the system is shows in the entry that is booted.
         changed = self.system.settings.changed()
         self._windows_agent = windows_build.agent(self.named, self.agent_path)
         self._windows_settings = WindowsSettings(found, changed)
         self._windows_settings.check()
         self._windows = found
-        self._release, self._cpu_count = f"Windows {found.version}", found.shell.cpus
-        self._check_cpus()
 
     def boot(self, timeout_s: float) -> Session:
         if self._release is None:
             self.prepare()
         began = time.monotonic()
+        if self.boots is not None:
+            now = self.boots.into(timeout_s)
+            timeout_s = time.monotonic() - began + AGENT_S
+            self._windows = None
+            if now.windows:
+                self._prepare_windows(booted=True)
+            else:
+                self._refuse_windows_settings(f"Linux {now.release}")
         if self._windows is not None:
             return self._boot_windows(self._windows, began, timeout_s)
-        if self.boots is not None:
-            self.boots.into(timeout_s)
-            timeout_s = time.monotonic() - began + AGENT_S
-        elif self.reboots:
+        if self.reboots and self.boots is None:
             self.restart(began + timeout_s)
         return self._start(began, timeout_s, "run")
 
@@ -297,7 +308,7 @@ class SshTarget(RemoteTarget):
         self, machine: windows_machine.WindowsMachine, began: float, timeout_s: float
     ) -> Session:
         agent = self._windows_agent
-        if self.reboots:
+        if self.reboots and self.boots is None:
             machine.restart(
                 agent, sha256(agent), self.named_reboot, self.state_dir, began + timeout_s
             )

@@ -38,16 +38,20 @@ class Running:
 
     Attributes:
         cmdline: /proc/cmdline, one line.
-        boot_id: random(4).
+        boot_id: random(4); of Windows when it was started.
+        windows: whether it is Windows, whose release is its build and which has no command line.
     """
 
     release: str
     version: str
     cmdline: str
     boot_id: str
+    windows: bool = False
 
     def words(self) -> str:
         """The kernel for a sentence."""
+        if self.windows:
+            return f"Windows {self.release}"
         return f'release {self.release}, command line "{clip(self.cmdline, MOST_SHOWN)}"'
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pentathlon.machine import restore, undo_journal
-from pentathlon.machine.errors import TargetError
+from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.machine.undo_journal import UndoJournal
 from pentathlon.targets.ssh.boots import own, running
 from pentathlon.targets.ssh.boots.loader import disarm_all
@@ -25,6 +25,7 @@ from pentathlon.targets.ssh.boots.methods import LOADERS
 from pentathlon.targets.ssh.boots.running import Running
 from pentathlon.targets.ssh.client import Address
 from pentathlon.targets.ssh.power.controller import PowerSpec, Supply, controller
+from pentathlon.targets.ssh.windows import running as windows
 
 REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
 
@@ -60,7 +61,16 @@ class Machine:
         Raises:
             TargetError: it cannot be reached, or does not say.
         """
-        return self.look(self.address.ask(running.SCRIPT))
+        try:
+            output = self.address.ask(running.SCRIPT)
+        except TargetUnavailable:
+            raise
+        except TargetError:
+            found = windows.read(self.address)
+            if found is None:
+                raise
+            return found
+        return self.look(output)
 
     def look(self, output: str) -> Running:
         """What it runs, out of what `running.SCRIPT` printed there."""
@@ -69,15 +79,40 @@ class Machine:
         except TargetError as error:
             raise TargetError(f"{self.host}: {error}") from error
 
+    def chooser(self, deadline: float) -> tuple[Running, bool]:
+        """Wait until it answers from the Linux in which its next start is chosen: a Windows is
+        restarted, which leads to the default entry.
+
+        Returns:
+            What it runs, and whether it was restarted for that.
+
+        Raises:
+            TargetError: it does not answer, or its default entry is Windows.
+        """
+        now = self.wait(None, deadline)
+        if not now.windows:
+            return now, False
+        self._restart(self.address.alone(windows.restart_line(self.address)))
+        now = self.wait(now.boot_id, deadline)
+        if now.windows:
+            raise TargetError(
+                f"{self.host} boots {now.words()} by default, and what a machine boots is chosen "
+                "from its Linux; make that the default entry"
+            )
+        return now, True
+
     def restart(self, script: str) -> None:
         """Run a script that takes the connection with it.
 
         Raises:
             TargetError: it failed.
         """
+        self._restart(self.address.once(script))
+
+    def _restart(self, command: list[str]) -> None:
         try:
             done = subprocess.run(
-                self.address.once(script),
+                command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=COMMAND_S,
@@ -217,7 +252,7 @@ def stay_of(machine: Machine, state_dir: Path, timeout_s: float) -> Stay:
         if not _stays:
             atexit.register(_end_all)
         restore_machines(state_dir, machine.address, timeout_s)
-        home = machine.wait(None, time.monotonic() + timeout_s)
+        home, _ = machine.chooser(time.monotonic() + timeout_s)
         _stays[key] = Stay(machine, home, state_dir)
     return _stays[key]
 
@@ -255,14 +290,14 @@ def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
     deadline = time.monotonic() + timeout_s
     if machine.back:
         own.run(machine.back, machine.host)
-    cycled = False
+    fresh = False
     try:
-        now = machine.wait(None, deadline if machine.power is None else _half(deadline))
+        now, fresh = machine.chooser(deadline if machine.power is None else _half(deadline))
     except TargetError as error:
         now = _by_power(machine, None, timeout_s, f"{machine.host} does not answer: {error}")
-        cycled = True
+        fresh = True
     machine.address.ask(disarm_all(LOADERS))
-    if now.boot_id == home or cycled:
+    if now.boot_id == home or fresh:
         return now
     machine.restart(machine.reboot)
     try:
