@@ -348,9 +348,10 @@ class Procedure(Table):
     """Longest time of one workload in one boot, in seconds."""
     retries: int = Field(default=1, ge=0, le=100)
     """How often a boot that failed is tried again."""
-    pairing: Literal["steps", "none"] | None = None
-    """Whether the systems of a block are alive at once and take each step in turn ("steps"), or
-    are booted one after the other ("none"); None: "steps" where they can."""
+    pairing: Literal["turns", "steps", "none"] | None = None
+    """Whether the systems of a block are alive at once and take each step one after the other
+    ("steps"), each batch besides where its working set is small ("turns"), or are booted one after
+    the other ("none"); None: "steps" where they can."""
     steps: tuple[PreparationStep, ...] = ()
     """What is done before a system is measured: nothing ("fast"), the whole published process
     ("published"), or steps."""
