@@ -327,14 +327,14 @@ def _wrong(kind: Kind, key: str, value: Any) -> Iterator[InitErrorDetails]:
 class Procedure(Table):
     """How often and how long is measured (`[procedure]`)."""
 
-    blocks: int = Field(default=5, ge=1, le=10_000)
+    blocks: int = Field(default=10, ge=1, le=10_000)
     """Blocks; each block boots every system once, in a balanced order. A stopping rule other than
     `fixed` states it itself: it is then the most that the rule can ask for."""
     stopping: Stopping = Stopping()
     """When the study has measured enough."""
     installs: int = Field(default=1, ge=1, le=1_000)
     """How often every system is made anew, with its share of the blocks after each time."""
-    iterations: int = Field(default=5, ge=1, le=100_000)
+    iterations: int = Field(default=3, ge=1, le=100_000)
     """Measured samples of each case in each process."""
     warmup: int = Field(default=1, ge=0, le=100_000)
     """Samples of each case before the measured ones; reported, never counted."""

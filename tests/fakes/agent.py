@@ -87,6 +87,7 @@ def workload(name: str, **more: object) -> dict[str, object]:
         "checksum": "a constant",
         "semantics": {"linux": "", "windows": ""},
         "test_only": False,
+        "buffers": 1,
         **more,
     }
 
@@ -165,6 +166,8 @@ def run(request: dict[str, object]) -> int:
     tasks = request["workloads"]
     for index, task in enumerate(tasks):
         name = task["id"]
+        if not gate(request, workload=name, index=index, process=0, case=None):
+            break
         if struck("skip", name, cpus):
             continue
         for process in range(task["processes"]):
@@ -177,25 +180,47 @@ def run(request: dict[str, object]) -> int:
                     break
             else:
                 if not struck("silent", name, cpus):
-                    samples += measure(task, where, request["seed"], cpus)
+                    samples += measure(request, task, where, cpus)
         emit("progress", **where, count=len(tasks), state="end", case=None)
     emit("done", samples=samples, errors=errors)
     return 0
 
 
-def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: list[int]) -> int:
+def gate(request: dict[str, object], **what: object) -> bool:
+    """Wait for the release of something, where the request has a gate; False: there is none left."""
+    if request.get("gate") is None:
+        return True
+    emit("ready", **{"iteration": None, **what})
+    line = sys.stdin.readline()
+    return bool(line) and json.loads(line)["release"] == what["index"]
+
+
+def in_turns(request: dict[str, object], size: int) -> bool:
+    most = (request.get("gate") or {}).get("batches_up_to_bytes")
+    return most is not None and size <= most
+
+
+def measure(
+    request: dict[str, object], task: dict[str, object], where: dict[str, object], cpus: list[int]
+) -> int:
+    seed = request["seed"]
     parameters = task["parameters"]
     values = random.Random(os.urandom(8))
     count = 0
     share = 0.1 if struck("starved", task["id"], cpus) else 1.0
     for size in parameters["size_bytes"]:
         case = {"size_bytes": size, "variant": parameters["variant"]}
+        if not gate(request, **where, case=case):
+            os._exit(1)
         emit("progress", **where, count=0, state="case", case=case)
         for number in range(task["warmup"] + task["iterations"]):
             time.sleep(OPTIONS.get("delay_s", 0.0))
             if number == task["warmup"] + task["iterations"] - 1:
                 fatal(task["id"], cpus)
             warm = number < task["warmup"]
+            iteration = number if warm else number - task["warmup"]
+            if not warm and in_turns(request, size):
+                gate(request, **where, case=case, iteration=iteration)
             value = (100 + size / 1024) * (1 + parameters["slowdown_percent"] / 100)
             emit(
                 "sample",
@@ -205,7 +230,7 @@ def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: 
                 unit="ns",
                 direction="lower",
                 phase="warmup" if warm else "measure",
-                iteration=number if warm else number - task["warmup"],
+                iteration=iteration,
                 value=value * values.gauss(1, 0.001),
                 batch=1000,
                 elapsed_ns=1_000_000,
