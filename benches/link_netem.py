@@ -4,7 +4,7 @@
 
 For each profile and engine: client and server in two namespaces, 200 sparse probes in each
 direction for the delay and a train at 1.25 times the rate for the rate, three times in turn.
-Printed are what the profile asks for, the medians of what both engines gave, and ours over
+Printed are what the profile requests, the medians of what both engines gave, and ours over
 netem's. Where this machine's kernel has no netem, that of a kernel of user-mode Linux is taken. The
 CPU time is that of the whole machine, so run it on one that does nothing else.
 """
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def wanted(bed: LinkTestbed) -> Figures:
-    """What the profile asks for; None where there is none."""
+    """What the profile requests; None where there is none."""
     found: Figures = {}
     for direction in SENDER:
         way = bed.profile.way(direction)

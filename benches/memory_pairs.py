@@ -33,7 +33,7 @@ STREAM_FLAGS = {
 """How stream.c is compiled, after -O2."""
 
 HUGE = ("env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
-"""What makes malloc of glibc 2.35 and later ask for huge pages, as the agent does."""
+"""What makes malloc of glibc 2.35 and later request huge pages, as the agent does."""
 
 Figures = dict[int, float]
 """A figure for each block size in bytes."""

@@ -82,7 +82,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Tool:
-    """A generator: `run(rate, seconds)`, where rate 0 asks for as much as it can."""
+    """A generator: `run(rate, seconds)`, where rate 0 requests as much as it can."""
 
     name: str
     run: Callable[[float, float], Turn]

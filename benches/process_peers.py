@@ -3,7 +3,7 @@ twins in C.
 
 Every row is a ratio of times, `one / two`: 0.95 means that one takes 5 % less. `ours` is the agent,
 `twin` does the same in C without anything around it, a twin with another name does what the peer
-does (`turns.py` says what that is for). All run on one CPU and in one directory, which lies in
+does (`turns.py` states what that is for). All run on one CPU and in one directory, which lies in
 memory where the system has /dev/shm, so that no disk answers.
 
 The peers' programs are taken from the directory that PENTATHLON_PEERS names, or from PATH; the

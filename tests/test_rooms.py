@@ -121,7 +121,7 @@ UNSAFE_ROOMS = {
     "graphics/src/sys/mod.rs: pub mod x11;",
     "graphics/src/sys/mod.rs: pub mod win32;",
 }
-"""Where the compiler is told to take `unsafe`; it refuses it everywhere else."""
+"""Where the compiler accepts `unsafe`; it refuses it everywhere else."""
 
 
 def rust_sources() -> list[Path]:

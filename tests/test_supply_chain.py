@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LOCKS = ["requirements.lock", "requirements-dev.lock", "requirements-build.lock"]
+LOCKS = [
+    "requirements.lock",
+    "requirements-dev.lock",
+    "requirements-build.lock",
+    "requirements-site.lock",
+]
 
 
 def locked(text: str) -> dict[str, set[str]]:
@@ -79,8 +84,9 @@ def unchecked_installations(script: str) -> list[str]:
     ]
 
 
-def test_the_set_up_fetches_nothing_without_a_hash() -> None:
-    assert not unchecked_installations((ROOT / "scripts" / "setup").read_text())
+@pytest.mark.parametrize("script", ["setup", "site"])
+def test_a_script_fetches_nothing_without_a_hash(script: str) -> None:
+    assert not unchecked_installations((ROOT / "scripts" / script).read_text())
 
 
 def test_the_check_of_the_set_up_sees_an_isolated_build() -> None:

@@ -1,7 +1,7 @@
 """The rules by which other tools call one system faster, for many simulated studies at once.
 
-Each takes times of reference and system (trials x boots x iterations) and says where it claims a
-difference. None of them reboots between iterations; where a rule pools boots, it says so.
+Each takes times of reference and system (trials x boots x iterations) and reports where it claims a
+difference. None of them reboots between iterations; a rule that pools boots is marked.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.table import Table
 
 from pentathlon.cli import planview, session, unfinished
@@ -32,51 +32,19 @@ from pentathlon.study.write import to_toml
 if TYPE_CHECKING:
     from pentathlon.evaluate.planning.calibration import Calibration
 
-HELP = """Measure one system under two names: the noise floor of this machine and its false alarms.
-
-What differs between the two names is made by the machine, not by a system. The calibration is kept
-in the state directory; later runs on this machine with the same catalog claim nothing below it.
-
-Examples:
-
-    pentathlon calibrate
-
-    pentathlon calibrate examples/two-kernels.toml --system uml-6.1 --blocks 20
-
-    pentathlon calibrate --result results/calibrate-machine-20260101T120000Z
-"""
 
 LARGEST = 12
 """Rows of the table of floors that are shown."""
 
 
 def calibrate(
-    study: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="STUDY",
-            help="Study file, for its system and workloads.",
-            show_default="some workloads on this machine",
-        ),
-    ] = None,
+    study: Path | None,
     *,
-    system: Annotated[
-        str | None, typer.Option(help="System of the study.", show_default="its reference")
-    ] = None,
-    blocks: Annotated[int, typer.Option(min=2, help="Number of blocks.")] = 10,
-    out_directory: Annotated[
-        Path | None,
-        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
-    ] = None,
-    from_result: Annotated[
-        Path | None,
-        typer.Option(
-            "--result", help="Calibrate from a result that has one system under two names."
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before what the study starts.")
-    ] = False,
+    system: str | None,
+    blocks: int,
+    out_directory: Path | None,
+    from_result: Path | None,
+    yes: bool,
 ) -> None:
     with domain_errors():
         if from_result is not None:
@@ -107,10 +75,15 @@ def _ready(
             raise InputError(f'"{system}" is no system of {study}{hint}')
     elif system is not None:
         raise InputError("--system names a system of a study; name the study file too")
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "calibrate.toml"
-        file.write_text(to_toml(two_names(text, system, blocks)), encoding="utf-8")
-        return get_ready(file, None, with_pilot=False, claims=claims, aa_study=True, allow=consent)
+    # Beside the study, since the files that it names are relative to it.
+    beside = study.parent if study is not None and os.access(study.parent, os.W_OK) else None
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=beside, prefix=".calibrate-", suffix=".toml"
+    ) as file:
+        file.write(to_toml(two_names(text, system, blocks)))
+        file.flush()
+        made = Path(file.name)
+        return get_ready(made, None, with_pilot=False, claims=claims, aa_study=True, allow=consent)
 
 
 def _keep(result: Result) -> None:

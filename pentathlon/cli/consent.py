@@ -35,7 +35,7 @@ class Consent:
     quiet: bool = False
 
     def __call__(self, named: tuple[Named, ...], targets: dict[str, Target]) -> None:
-        """Ask, if there is something to ask for.
+        """Ask for consent where a study starts something.
 
         Raises:
             InputError: there is nobody to ask.
@@ -83,7 +83,7 @@ class Consent:
 
 def _key(named: tuple[Named, ...]) -> str | None:
     """What an answer is remembered by: the hash of the commands that are measured and their files.
-    None where a study also starts something else, which is asked for each time."""
+    None where a study also starts something else, which is requested each time."""
     if not all(one.sha256 for one in named):
         return None
     whole = "\n".join(f"{one.text}\n{one.sha256}" for one in named)

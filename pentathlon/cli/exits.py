@@ -18,9 +18,8 @@ from pentathlon.cli import start
 from pentathlon.cli.screen import err, silence
 from pentathlon.machine.errors import TargetError, TargetUnavailable
 from pentathlon.protocol.agent import AgentError
-from pentathlon.store.journal import StoreError
-from pentathlon.study.catalog import CatalogError
-from pentathlon.study.problems import StudyError
+from pentathlon.store.problems import StoreError
+from pentathlon.study.problems import CatalogError, StudyError
 
 TRACEBACK = "PENTATHLON_TRACEBACK"
 
@@ -53,6 +52,10 @@ class InputError(Exception):
     """Something that the user gave is wrong; the text is one sentence."""
 
 
+class SameSystems(Exception):
+    """Systems that are to differ turned out to be one before anything was measured."""
+
+
 class Interrupted(BaseException):
     """The user or the system asked the run to stop. Like KeyboardInterrupt, no Exception."""
 
@@ -64,33 +67,36 @@ def domain_errors() -> Iterator[None]:
         start.begin()
         yield
     except (StudyError, StoreError, InputError) as error:
-        raise _stop(str(error), Exit.BAD_INPUT) from error
+        raise stop(str(error), Exit.BAD_INPUT) from error
+    except SameSystems as error:
+        raise stop(str(error), Exit.IDENTICAL) from error
     except TargetUnavailable as error:
         hint = f"\nTo make it work: {error.remedy}" if error.remedy else ""
-        raise _stop(f"{error.reason}{hint}", Exit.UNAVAILABLE) from error
+        raise stop(f"{error.reason}{hint}", Exit.UNAVAILABLE) from error
     except (TargetError, AgentError, CatalogError) as error:
-        raise _stop(str(error), Exit.UNAVAILABLE) from error
+        raise stop(str(error), Exit.UNAVAILABLE) from error
     except (Interrupted, KeyboardInterrupt) as error:
-        raise _stop(str(error) or "interrupted", Exit.INTERRUPTED) from error
+        raise stop(str(error) or "interrupted", Exit.INTERRUPTED) from error
     except BrokenPipeError as error:
         # Whoever reads has seen enough; what is still buffered must not be an error at the exit.
         silence(sys.stdout)
         raise typer.Exit(Exit.OK) from error
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        raise _stop(f"{where}{(error.strerror or str(error)).lower()}", Exit.BAD_INPUT) from error
+        raise stop(f"{where}{(error.strerror or str(error)).lower()}", Exit.BAD_INPUT) from error
     except typer.Exit:
         raise
     except typer.Abort as error:
-        raise _stop("nothing was done", Exit.INTERRUPTED) from error
+        raise stop("nothing was done", Exit.INTERRUPTED) from error
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
         text = f"a mistake in pentathlon: {type(error).__name__}: {error}"
-        raise _stop(f"{text}\nSet {TRACEBACK}=1 to see where.", Exit.INTERNAL) from error
+        raise stop(f"{text}\nSet {TRACEBACK}=1 to see where.", Exit.INTERNAL) from error
 
 
-def _stop(text: str, code: Exit) -> typer.Exit:
+def stop(text: str, code: Exit) -> typer.Exit:
+    """Print an error to standard error; returns what ends the command, to be raised."""
     first, *rest = text.splitlines() or [""]
     with suppress(OSError):  # Where even this cannot be written, the status states it.
         err.print(Text.assemble(("error:", "bold red"), f" {first}"), soft_wrap=True)

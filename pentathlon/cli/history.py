@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -21,32 +20,8 @@ from pentathlon.study.counting import count_text
 if TYPE_CHECKING:
     from pentathlon.evaluate.results.timeline import Timeline
 
-HELP = """Find since when a system is faster or slower, over several results.
 
-Without results those of the newest study in ./results are taken. A change is named once three
-results lie after it.
-
-Examples:
-
-    pentathlon history
-
-    pentathlon history results/nightly-* --system uml-6.1
-
-    pentathlon history results/nightly-* --json
-"""
-
-
-def history(
-    results: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Result directories.", show_default="those of the newest study"),
-    ] = None,
-    *,
-    system: Annotated[
-        str | None, typer.Option(help="System.", show_default="the study's reference")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
-) -> None:
+def history(results: list[Path] | None, *, system: str | None, as_json: bool) -> None:
     with domain_errors():
         from pentathlon.evaluate.results.timeline import point, timeline  # noqa: PLC0415  loads SciPy
 

@@ -3,56 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from pentathlon.cli.exits import InputError, domain_errors
-from pentathlon.cli.link_run import HELP as RUN_HELP
-from pentathlon.cli.link_run import run, way_text
+from pentathlon.cli.link_run import way_text
 from pentathlon.cli.screen import err, out
 from pentathlon.protocol import agent
 from pentathlon.protocol.events import JsonObject
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, load_profile, names
-from pentathlon.testbed.link.calibrate import ATTEMPTS, Calibration, LinkRefused
+from pentathlon.testbed.link.calibrate import Calibration, LinkRefused
 from pentathlon.testbed.link.calibrate import calibrate as measure
 from pentathlon.testbed.link.testbed import EngineName, open_link
 
-HELP = "Emulated links: their profiles, and whether this machine can keep to them."
 
-PROFILES_HELP = """List the link profiles.
-
-Examples:
-
-    pentathlon link profiles
-
-    pentathlon link profiles --json
-"""
-
-CALIBRATE_HELP = """Emulate links between two namespaces of this machine and measure them.
-
-Rate and loss must be within 1 percent of the profile, the median delay within 0.2 ms.
-
-Examples:
-
-    pentathlon link calibrate wan-10m-50ms
-
-    pentathlon link calibrate mine.toml --json
-
-    pentathlon link calibrate all
-
-    pentathlon link calibrate wan-10m-50ms --engine netem
-"""
-
-app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
-app.command("run", help=RUN_HELP)(run)
-
-
-@app.command("profiles", help=PROFILES_HELP)
-def profiles(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def profiles(*, as_json: bool) -> None:
     with domain_errors():
         found = [load_profile(name) for name in names()]
         if as_json:
@@ -72,19 +38,7 @@ def profiles(
         out.print(table)
 
 
-@app.command("calibrate", help=CALIBRATE_HELP)
-def calibrate(
-    profile: Annotated[
-        str, typer.Argument(metavar="PROFILE", help="Name or file of a profile, or all.")
-    ],
-    *,
-    seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
-    engine: Annotated[
-        EngineName, typer.Option(help="What emulates it: the agent, or the kernel's netem.")
-    ] = "agent",
-    attempts: Annotated[int, typer.Option(min=1, help="Attempts before it is refused.")] = ATTEMPTS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def calibrate(profile: str, *, seed: int, engine: EngineName, attempts: int, as_json: bool) -> None:
     with domain_errors():
         try:
             chosen = [load_profile(name) for name in (names() if profile == "all" else [profile])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
 
 import typer
 
@@ -15,19 +14,6 @@ from pentathlon.protocol.lateness import quantile_ns
 from pentathlon.study.link_profile import DIRECTIONS, ProfileError, Way, load_profile
 from pentathlon.testbed.link.interface_ends import EndError
 from pentathlon.testbed.link.interfaces import Between, open_between
-
-HELP = """Emulate a link between two network interfaces of this machine until Ctrl-C.
-
-The interfaces are there already: Ethernet cards, ends of veth pairs, TAP or TUN devices. They are
-up, have no address, and what is to talk over the link is at their other ends. IF1 is the client's
-end. NAMESPACE/INTERFACE names one in a network namespace with a name. Needs root.
-
-Examples:
-
-    pentathlon link run wan-10m-50ms eth1 eth2
-
-    pentathlon link run mine.toml tap0 office/veth1 --seconds 60 --json
-"""
 
 LOOK_S = 0.5
 """How often the interfaces are looked after, in seconds."""
@@ -45,17 +31,7 @@ CAUSES = {
 
 
 def run(
-    profile: Annotated[str, typer.Argument(metavar="PROFILE", help="Name or file of a profile.")],
-    first: Annotated[
-        str, typer.Argument(metavar="IF1", help="INTERFACE or NAMESPACE/INTERFACE; up is from it.")
-    ],
-    second: Annotated[str, typer.Argument(metavar="IF2", help="Likewise; up is to it.")],
-    *,
-    duration: Annotated[
-        float | None, typer.Option("--seconds", help="End after so many seconds.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON at the end.")] = False,
+    profile: str, first: str, second: str, *, duration: float | None, seed: int, as_json: bool
 ) -> None:
     with domain_errors(), StopSignals():
         if duration is not None and not duration > 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.table import Table
@@ -25,62 +25,10 @@ from pentathlon.protocol import agent
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
-
-CATALOG_HELP = """Show the workloads, or one workload with its parameters and metrics.
-
-Examples:
-
-    pentathlon catalog
-
-    pentathlon catalog memory.read
-
-    pentathlon catalog --json
-
-    pentathlon catalog --packs    (ready definitions of fio, sysbench and others)
-
-    pentathlon catalog --packs fio
-"""
-
-INVENTORY_HELP = """Show what the agent finds out about this machine.
-
-What the system does not report is shown as unsupported, with the reason.
-
-Examples:
-
-    pentathlon inventory
-
-    pentathlon inventory --json | jq .system.cpu
-"""
-
-DOCTOR_HELP = """Report what works on this machine, and the command that would make the rest work.
-
-Examples:
-
-    pentathlon doctor
-
-    pentathlon doctor --quick      (boots nothing)
-
-    pentathlon doctor --install    (fetches kernels and gVisor, without root)
-
-    pentathlon doctor --install --only "qemu 6.1-rt"
-
-    pentathlon doctor --quiet-check            (what would disturb a measurement)
-
-    pentathlon doctor --quiet-check --apply    (sets what can be set; --restore puts it back)
-
-    pentathlon doctor --restore    (puts back what a crashed run left changed)
-"""
+from pentathlon.targets import registry
 
 
-def catalog(
-    workload: Annotated[str | None, typer.Argument(help="Workload id.")] = None,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    packs: Annotated[
-        bool,
-        typer.Option("--packs", help="Show the ready definitions of well-known programs instead."),
-    ] = False,
-) -> None:
+def catalog(workload: str | None, *, as_json: bool, packs: bool) -> None:
     with domain_errors():
         if packs:
             packview.show(workload)
@@ -154,9 +102,7 @@ def _words(value: Any) -> str:
     return json.dumps(value)
 
 
-def inventory(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def inventory(*, as_json: bool) -> None:
     with domain_errors():
         document = agent.inventory()
         if as_json:
@@ -221,28 +167,12 @@ def _leaf(value: Any) -> str:
 
 def doctor(
     *,
-    quick: Annotated[bool, typer.Option("--quick", help="Only look; boot nothing.")] = False,
-    install: Annotated[
-        bool, typer.Option("--install", help="Fetch what is missing and needs no root.")
-    ] = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(help='With --install: fetch this alone, such as "qemu 6.1-rt".'),
-    ] = None,
-    restore: Annotated[
-        bool,
-        typer.Option("--restore", help="Put back what a crashed run or --apply left changed."),
-    ] = False,
-    quiet_check: Annotated[
-        bool, typer.Option("--quiet-check", help="Report what would disturb a measurement now.")
-    ] = False,
-    apply: Annotated[
-        bool,
-        typer.Option(
-            "--apply",
-            help="With --quiet-check: set governor, turbo, ASLR, huge pages, interrupts.",
-        ),
-    ] = False,
+    quick: bool,
+    install: bool,
+    only: list[str] | None,
+    restore: bool,
+    quiet_check: bool,
+    apply: bool,
 ) -> None:
     with domain_errors():
         if apply and not quiet_check:
@@ -253,6 +183,8 @@ def doctor(
         if restore:
             with _alone("put back"):
                 notes = restore_leftovers(default_state_dir(), kept=True)
+            for kind in registry.kinds():
+                notes += kind.look().put_back(default_state_dir())
             for sentence in notes or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return

@@ -33,94 +33,100 @@ Examples:
 COMMANDS = {
     "try": Entry(
         "Measure a command of your own on one system or several, and print the answer.",
-        "pentathlon.cli.try_command",
+        "pentathlon.cli.commands.try_command",
         "try_command",
     ),
     "run": Entry(
         "Run a study: boot every system in every block, measure, judge and report.",
-        "pentathlon.cli.run",
+        "pentathlon.cli.commands.run",
         "run",
     ),
     "plan": Entry(
         "Print what a study would do: systems, boots, order, time, privileges, changes.",
-        "pentathlon.cli.plan",
+        "pentathlon.cli.commands.plan",
         "plan",
     ),
     "compare": Entry(
         "Print the judgement of a result: every system against the reference.",
-        "pentathlon.cli.report",
+        "pentathlon.cli.commands.report",
         "compare",
         "COMPARE_HELP",
     ),
     "report": Entry(
         "Write the report of a result: HTML with pictures, and exports.",
-        "pentathlon.cli.report",
+        "pentathlon.cli.commands.report",
         "report",
         "REPORT_HELP",
     ),
     "import": Entry(
         "Import results of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf or CSV.",
-        "pentathlon.cli.importing",
+        "pentathlon.cli.commands.importing",
         "import_",
     ),
     "packets": Entry(
         "Show the trials between two hosts, or export the packets of one.",
-        "pentathlon.cli.packets",
+        "pentathlon.cli.commands.packets",
         "packets",
     ),
     "tables": Entry(
         "Print the tables of the published studies with your own systems in the columns.",
-        "pentathlon.cli.tables",
+        "pentathlon.cli.commands.tables",
         "tables",
     ),
     "calibrate": Entry(
         "Measure one system under two names: the noise floor of this machine and its false alarms.",
-        "pentathlon.cli.calibrate",
+        "pentathlon.cli.commands.calibrate",
         "calibrate",
     ),
     "history": Entry(
         "Find since when a system is faster or slower, over several results.",
-        "pentathlon.cli.history",
+        "pentathlon.cli.commands.history",
         "history",
     ),
     "gate": Entry(
         "Report by the exit status whether something is slower: 0 no, 4 yes, 5 unknown, 1 failed.",
-        "pentathlon.cli.gate",
+        "pentathlon.cli.commands.gate",
         "gate",
     ),
     "catalog": Entry(
         "Show the workloads, or one workload with its parameters and metrics.",
-        "pentathlon.cli.machine",
+        "pentathlon.cli.commands.machine",
         "catalog",
         "CATALOG_HELP",
     ),
     "inventory": Entry(
         "Show what the agent finds out about this machine.",
-        "pentathlon.cli.machine",
+        "pentathlon.cli.commands.machine",
         "inventory",
         "INVENTORY_HELP",
     ),
     "doctor": Entry(
         "Report what works on this machine, and the command that would make the rest work.",
-        "pentathlon.cli.machine",
+        "pentathlon.cli.commands.machine",
         "doctor",
         "DOCTOR_HELP",
     ),
-    "results": Entry("List and show result directories.", "pentathlon.cli.results"),
+    "boots": Entry(
+        "List what a machine can boot, as TOML to paste into a study.",
+        "pentathlon.cli.commands.boots",
+        "boots",
+    ),
+    "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
     "published": Entry(
         "The published studies as data: their tables, their audit, a result beside them.",
-        "pentathlon.cli.published",
+        "pentathlon.cli.commands.published",
     ),
     "trace": Entry(
-        "Recordings of file input and output, for the workload disk.trace.", "pentathlon.cli.trace"
+        "Recordings of file input and output, for the workload disk.trace.",
+        "pentathlon.cli.commands.trace",
     ),
     "link": Entry(
         "Emulated links: their profiles, and whether this machine can keep to them.",
-        "pentathlon.cli.link",
+        "pentathlon.cli.commands.link",
     ),
 }
-"""In the order of their list. Their modules load numpy, polars and scipy, so each is imported when
-its command is called."""
+"""In the order of their list. Each module is imported when the command is called or asked for help;
+what does its work, which loads polars, pydantic and SciPy, only when it is called."""
 
 app = typer.Typer(
     name="pentathlon",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.table import Table
 
 from pentathlon.cli import unfinished
+from pentathlon.cli.commands.packets import Format
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
 from pentathlon.evaluate.display import significant
@@ -19,38 +18,8 @@ from pentathlon.store.packets import KeptTrial, kept_trials
 from pentathlon.store.query import load_result
 from pentathlon.study.counting import count_text
 
-HELP = """Show the trials between two hosts, or export the packets of one.
 
-Without --trial every trial is listed: what was sent and came, how far the generator was from the
-models of gaps and sizes, the bound of the clocks, and the jitter of RFC 3550 over the time of the
-flow: its bars reach up to the value beside them. With it the packets of that trial are written.
-
-Examples:
-
-    pentathlon packets results/STUDY
-
-    pentathlon packets results/STUDY --trial 3 --format pcapng --out trial.pcapng
-"""
-
-
-class Format(enum.StrEnum):
-    """What the packets are written as."""
-
-    CSV = "csv"
-    PCAPNG = "pcapng"
-    HDR = "hdr"
-
-
-def packets(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result directory.")],
-    trial: Annotated[
-        int | None, typer.Option("--trial", min=1, help="Number of a trial in the list.")
-    ] = None,
-    form: Annotated[
-        Format, typer.Option("--format", help="Tables, a capture, or histograms of delays.")
-    ] = Format.CSV,
-    target: Annotated[Path | None, typer.Option("--out", help="File to write.")] = None,
-) -> None:
+def packets(result: Path, trial: int | None, form: Format, target: Path | None) -> None:
     """Lists trials, or writes the packets of one."""
     with domain_errors():
         trials = list(kept_trials(result))

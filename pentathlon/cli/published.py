@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from pentathlon.cli import unfinished
+from pentathlon.cli.commands.published import Format, Level
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import document, out, write_json
 from pentathlon.literature.audit.findings import KINDS, SEVERITIES, Audit, Finding
@@ -29,77 +28,6 @@ from pentathlon.tables.latex import to_latex
 from pentathlon.tables.markdown import to_markdown
 from pentathlon.tables.terminal import to_rich
 
-HELP = "The published studies as data: their tables, their audit, a result beside them."
-
-LIST_HELP = """List the studies and their tables and figures.
-
-Examples:
-
-    pentathlon published list
-
-    pentathlon published list venkata2003
-"""
-
-SHOW_HELP = """Show a table of a study as it is printed, or the numbers of a figure.
-
-TABLE is an id from the list, or a printed name such as "Table 3" or 3.
-
-Examples:
-
-    pentathlon published show martinovic2012 3
-
-    pentathlon published show venkata2003 fig-26 --format latex
-
-    pentathlon published show venkata2003 figure-20 --format json
-"""
-
-AUDIT_HELP = """Compute every printed number again that others determine, and list what cannot be.
-
-A printed number stands for every real that rounds to it. A finding is an error only if no such
-reals give what is printed.
-
-Examples:
-
-    pentathlon published audit
-
-    pentathlon published audit tolly2007 --severity error
-
-    pentathlon published audit --format json > audit.json
-"""
-
-COMPARE_HELP = """Put a result of your own beside a published table. It gives no verdict.
-
-Examples:
-
-    pentathlon published compare venkata2003 fig-26 results/two-kernels-20260101T120000Z
-"""
-
-app = typer.Typer(name="published", help=HELP, no_args_is_help=True, rich_markup_mode=None)
-
-
-class Format(StrEnum):
-    """How a table is written."""
-
-    TERMINAL = "terminal"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    JSON = "json"
-    HTML = "html"
-
-
-class Level(StrEnum):
-    """The least severity that is listed."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
-
-
-StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Short name of a study.")]
-TableName = Annotated[str, typer.Argument(metavar="TABLE", help="Id or printed name.")]
-FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write it.")]
-
 
 @contextmanager
 def _errors() -> Iterator[None]:
@@ -110,12 +38,7 @@ def _errors() -> Iterator[None]:
             raise InputError(str(error)) from error
 
 
-@app.command("list", help=LIST_HELP)
-def list_command(
-    study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def list_command(study: str | None, *, as_json: bool) -> None:
     with _errors():
         studies = [find_study(study)] if study is not None else list(load_all())
         if as_json:
@@ -138,8 +61,7 @@ def list_command(
             out.print()
 
 
-@app.command("show", help=SHOW_HELP)
-def show_command(study: StudyName, table: TableName, how: FormatOption = Format.TERMINAL) -> None:
+def show_command(study: str, table: str, how: Format) -> None:
     with _errors():
         found = find_study(study)
         figure = found.figure(table)
@@ -156,13 +78,7 @@ def show_command(study: StudyName, table: TableName, how: FormatOption = Format.
             _grid(table_grid(found, one), how)
 
 
-@app.command("audit", help=AUDIT_HELP)
-def audit_command(
-    study: Annotated[str | None, typer.Argument(help="One study only.")] = None,
-    *,
-    severity: Annotated[Level, typer.Option(help="The least severity to list.")] = Level.NOTE,
-    how: FormatOption = Format.TERMINAL,
-) -> None:
+def audit_command(study: str | None, *, severity: Level, how: Format) -> None:
     with _errors():
         from pentathlon.literature.audit.audit import audit  # noqa: PLC0415  loads SciPy
 
@@ -182,13 +98,7 @@ def audit_command(
             _grid(findings_grid(found), how)
 
 
-@app.command("compare", help=COMPARE_HELP)
-def compare_command(
-    study: StudyName,
-    table: TableName,
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result directory.")],
-    how: FormatOption = Format.TERMINAL,
-) -> None:
+def compare_command(study: str, table: str, result: Path, how: Format) -> None:
     with _errors():
         one = find_study(study)
         from pentathlon.evaluate.evaluation import evaluate  # noqa: PLC0415  loads SciPy

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import polars as pl
-import typer
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -21,35 +19,8 @@ from pentathlon.store.imported import tool_text
 from pentathlon.store.query import Result, Summary, list_results, load_result, newest
 from pentathlon.study.counting import count_text
 
-HELP = "List and show result directories."
 
-LIST_HELP = """List the results in a directory, newest first.
-
-Examples:
-
-    pentathlon results list
-
-    pentathlon results list /data/results --json
-"""
-
-SHOW_HELP = """Show one result: its study, how far it is, what was measured, what failed.
-
-Examples:
-
-    pentathlon results show results/two-kernels-20260101T120000Z
-
-    pentathlon results show    (the newest one)
-"""
-
-app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
-
-
-@app.command("list", help=LIST_HELP)
-def list_command(
-    root: Annotated[Path, typer.Argument(help="Directory of results.")] = RESULTS,
-    *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def list_command(root: Path, *, as_json: bool) -> None:
     with domain_errors():
         unreadable: list[str] = []
         found = list_results(root, unreadable)
@@ -80,12 +51,7 @@ def list_command(
         _list(found)
 
 
-@app.command("show", help=SHOW_HELP)
-def show_command(
-    result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
-    ] = None,
-) -> None:
+def show_command(result: Path | None) -> None:
     with domain_errors():
         _show(load_result(choose(result)))
 

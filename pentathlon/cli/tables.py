@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from pentathlon.cli import unfinished
+from pentathlon.cli.commands.tables import Format
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.results import choose
 from pentathlon.cli.screen import err, out, write_json
@@ -21,41 +20,8 @@ from pentathlon.tables.latex import to_latex
 from pentathlon.tables.markdown import to_markdown
 from pentathlon.tables.terminal import to_rich
 
-HELP = """Print the tables of the published studies with your own systems in the columns.
 
-A table appears if at least one of its rows was measured.
-
-Examples:
-
-    pentathlon tables results/venkata2003-20260101T120000Z
-
-    pentathlon tables --study martinovic2012 --table table-3 --format latex
-
-    pentathlon tables --format markdown > tables.md
-"""
-
-
-class Format(StrEnum):
-    """How the tables are written."""
-
-    TERMINAL = "terminal"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    JSON = "json"
-
-
-def tables(
-    result: Annotated[
-        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
-    ] = None,
-    *,
-    study: Annotated[str | None, typer.Option(help="One study only.")] = None,
-    table: Annotated[str | None, typer.Option(help="One table only, as table-3.")] = None,
-    how: Annotated[Format, typer.Option("--format", "-f", help="How to write them.")] = (
-        Format.TERMINAL
-    ),
-) -> None:
+def tables(result: Path | None, *, study: str | None, table: str | None, how: Format) -> None:
     with domain_errors():
         from pentathlon.evaluate import evaluate  # noqa: PLC0415  loads SciPy
         from pentathlon.literature.filled.fill import fill  # noqa: PLC0415

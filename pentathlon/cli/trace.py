@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
@@ -14,37 +11,8 @@ from pentathlon.exchange.strace import StraceError
 from pentathlon.exchange.strace_import import Imported, import_strace
 from pentathlon.safeio.reading import ReadError, read_lines
 
-HELP = "Recordings of file input and output, for the workload disk.trace."
 
-IMPORT_HELP = """Turn a recording of strace into a trace that disk.trace replays.
-
-Record with: strace -f -ttt -T -y -e trace=file,desc,process -o FILE PROGRAM
-
-Examples:
-
-    pentathlon trace import compile.strace
-
-    pentathlon trace import compile.strace --out compile.trace --name compile
-"""
-
-app = typer.Typer(name="trace", help=HELP, no_args_is_help=True, rich_markup_mode=None)
-
-
-@app.callback()
-def top() -> None:
-    """Keeps `import` a command of its own while it is the only one."""
-
-
-@app.command("import", help=IMPORT_HELP)
-def import_(
-    recording: Annotated[Path, typer.Argument(metavar="FILE", help="What strace -o wrote.")],
-    target: Annotated[
-        Path | None, typer.Option("--out", help="File to write; FILE with the ending .trace.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="Name of the trace; that of FILE without ending.")
-    ] = None,
-) -> None:
+def import_(recording: Path, target: Path | None, name: str | None) -> None:
     """Reads a recording, writes the trace, and reports what is in it and what is not."""
     with domain_errors():
         path = target or recording.with_suffix(".trace")

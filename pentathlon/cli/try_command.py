@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -38,32 +38,6 @@ from pentathlon.study.counting import count_text
 from pentathlon.study.problems import Problem, StudyError
 from pentathlon.study.write import to_toml
 from pentathlon.targets import registry
-
-HELP = """Measure a command of your own on one system or several, and print the answer.
-
-What the command names of the present directory is copied to each system, into a fresh directory for
-each run. No shell reads the command, its standard input is empty, and what it starts ends with it.
-Systems are measured in turn, in blocks, until it is decided which is faster or the time is over.
-
-A system is local, local:SETTING=VALUE, netns, uml:KERNEL, qemu:KERNEL, gvisor, ssh:HOST or wine;
-further parts follow with commas: uml:6.1,memory=1G. The first one is the reference.
-
-Several commands, with -- between them, are compared with each other.
-
-Examples:
-
-    pentathlon try --on uml:6.1 --on uml:newest -- ./mybench --size 4
-
-    pentathlon try --on local --on local:transparent_hugepage=never -- ./mybench
-
-    pentathlon try --metric 'rate: ([0-9.]+)' --unit req/s --higher --on ssh:bench1 -- ./server-test
-
-    pentathlon try -- 'gzip -9 -k data' -- 'zstd -19 data'
-
-    pentathlon try --save study.toml -- make -C src
-
-    pentathlon try --pack fio --on uml:6.1 --on uml:newest
-"""
 
 LIMIT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
@@ -98,56 +72,19 @@ class Metric:
 
 
 def try_command(
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND ARG...", help="The command.", show_default=False),
-    ] = None,
+    words: list[str] | None,
     *,
-    on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--on", metavar="SYSTEM", help="A system; may be repeated.", show_default="this machine"
-        ),
-    ] = None,
-    limit: Annotated[
-        str, typer.Option("--limit", metavar="TIME", help="Longest time: 90s, 2m or 1h.")
-    ] = "2m",
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX",
-            help="Pattern whose group is the value in the output; or cpu, peak_memory.",
-            show_default="the wall time",
-        ),
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="Its unit.", show_default=False)] = None,
-    higher: Annotated[bool, typer.Option("--higher", help="More of it is better.")] = False,
-    lower: Annotated[bool, typer.Option("--lower", help="Less of it is better.")] = False,
-    same: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REGEX", help="Pattern that must match the same everywhere.", show_default=False
-        ),
-    ] = None,
-    file: Annotated[
-        list[str] | None,
-        typer.Option("--file", help="A file that the command needs; may be repeated."),
-    ] = None,
-    pack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="A ready definition instead of a command (pentathlon catalog --packs).",
-            show_default=False,
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option("--save", metavar="FILE", help="Write the study too.")
-    ] = None,
-    out_directory: Annotated[
-        Path | None,
-        typer.Option("--out", help="Result directory.", show_default="a new one in ./results"),
-    ] = None,
+    on: list[str] | None,
+    limit: str,
+    metric: str | None,
+    unit: str | None,
+    higher: bool,
+    lower: bool,
+    same: str | None,
+    file: list[str] | None,
+    pack: str | None,
+    save: Path | None,
+    out_directory: Path | None,
 ) -> None:
     with domain_errors(), Claims() as claims:
         most_s = _seconds(limit)

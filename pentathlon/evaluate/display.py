@@ -7,7 +7,7 @@ import math
 MINUS = "−"
 
 KNOWN = 10_000
-"""Factor beyond which the end of an interval of ratios bounds nothing that anybody asks for."""
+"""Factor beyond which the end of an interval of ratios is no useful bound."""
 UNKNOWN = "not known"
 
 

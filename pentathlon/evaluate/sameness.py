@@ -1,6 +1,6 @@
 """Whether the systems of a study are what it says: one system each, and not the same one twice.
 
-A study says that systems differ in what they boot or in how the machine is set. Their inventories
+The systems of a study differ in what they boot or in how the machine is set. Their inventories
 say what they were. Where the two disagree, a comparison answers another question than the one that
 was asked, whatever its intervals are.
 """
@@ -49,7 +49,8 @@ STEADY = ("memory.settings.", "memory.transparent_huge_pages.", "memory.total_by
 """What in these sections does not."""
 
 RESTART = "ssh.reboot_command"
-BOOTED = ("kernel", "uml_args", RESTART)
+CHOICE = ("boot.method", "boot.entry", "boot.kernel", "boot.initrd", "boot.cmdline", "boot.command")
+BOOTED = ("kernel", "uml_args", RESTART, *CHOICE)
 """What states in a study which kernel is booted, and how."""
 
 REACHED = tuple(f"ssh.{key}" for key in ("host", "user", "port", "key", "jump", "config"))

@@ -1,4 +1,4 @@
-"""Transmit backends as the experimenter asks for them: which receiver belongs to which."""
+"""Transmit backends as the experimenter requests them: which receiver belongs to which."""
 
 from __future__ import annotations
 

@@ -413,7 +413,7 @@ class PairSession(Session):
 
         Raises:
             CommandError: the system cannot have one.
-            LinkRefused: the link between the hosts is not what the study asks for.
+            LinkRefused: the link between the hosts is not what the study requests.
         """
         if kind == "pair":
             yield from self._open_pair()

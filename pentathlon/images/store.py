@@ -61,7 +61,7 @@ def identify(reference: Reference) -> Identity:
     """
     with _sentences(reference):
         if reference.oci:
-            # What says which it is are a few documents, read again each time.
+            # The documents that identify it are small and read again each time.
             source = layout(reference.path)
             try:
                 found = oci.find(source, reference.tag)

@@ -16,7 +16,7 @@ from pentathlon.machine.errors import TargetUnavailable
 MOST_READ: Final = 1 << 20
 """Bytes of one read: an extended header of an archive is read at once, whatever size it claims."""
 MOST_MEMORY: Final = 1 << 28
-"""Bytes that a decompressor may take, which the compressed data ask for."""
+"""Bytes that a decompressor may take, which the compressed data request."""
 
 MAGIC: Final = {
     b"\x1f\x8b": "gzip",
@@ -61,7 +61,7 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
 
 
 class _Xz(io.RawIOBase):
-    """What lzma.LZMAFile reads, with a bound of the memory that the data may ask for."""
+    """What lzma.LZMAFile reads, with a bound of the memory that the data may request."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -10,7 +10,7 @@ from pentathlon.literature.parts import FormulaText, Id, Name, Part, Relation, S
 
 
 class Claim(Part):
-    """A statement with numbers: which cells it speaks of and what it states of them.
+    """A statement with numbers: which cells it refers to and what it states of them.
 
     `states` is our wording. The right side is one of `printed` (a number as printed in the text),
     `value` (an exact number) and `than` (a formula).

@@ -49,7 +49,7 @@ class Term:
 
 
 def subjects(study: Study, claim: Claim) -> list[Row | None]:
-    """The rows that a claim is true of one by one; [None] if it speaks of single cells."""
+    """The rows that a claim is true of one by one; [None] if it refers to single cells."""
     if claim.rows is None or claim.table is None:
         return [None]
     table = study.table(claim.table)

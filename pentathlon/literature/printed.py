@@ -1,4 +1,4 @@
-"""Numbers as printed: the text is kept, and says how many digits were given.
+"""Numbers as printed: the text is kept, and states how many digits were given.
 
 A printed number v whose last digit has the place value u stands for every real from v − u/2 to
 v + u/2, both ends included, as authors round ties either way.

@@ -1,4 +1,4 @@
-"""The error of this package: one sentence that says what is wrong, where, and what is right."""
+"""The error of this package: one sentence that states what is wrong, where, and what is right."""
 
 from __future__ import annotations
 

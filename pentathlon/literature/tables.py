@@ -140,7 +140,7 @@ class Table(Part):
     @model_validator(mode="before")
     @classmethod
     def _own_rules(cls, data: Any) -> Any:
-        """A rule speaks of the table that it stands in."""
+        """A rule applies to the table that it stands in."""
         if isinstance(data, dict) and isinstance(data.get("rule"), list):
             own = {"table": data.get("id"), "section": data.get("section", "")}
             data["rule"] = [own | rule if isinstance(rule, dict) else rule for rule in data["rule"]]

@@ -6,7 +6,7 @@ however it dies. A file that can be locked is therefore the leftover of a crash,
 puts its changes back.
 
 A journal is read only where it and its directory belong to the effective user and nobody else may
-write them, because it says what to write into the kernel's files. Every line has a checksum. What
+write them, because it states what to write into the kernel's files. Every line has a checksum. What
 is damaged, or cannot be of this program, is renamed to `.damaged` and reported, and keeps nothing
 from being put back or started.
 """
@@ -57,7 +57,7 @@ class Leftover:
 
     @property
     def stays(self) -> bool:
-        """Whether its changes are to stay until somebody asks for them back."""
+        """Whether its changes are to stay until `restore` is called for them."""
         return self.kept and self.same_boot
 
     def sentence(self) -> str:
@@ -124,7 +124,7 @@ class UndoJournal:
         os.fsync(self._file)
 
     def keep(self) -> None:
-        """Leave the changes as they are until somebody asks for them back (`kept` below)."""
+        """Leave the changes as they are until `restore` is called for them (`kept` below)."""
         if self._file is None:
             return
         if not self._entries:
@@ -187,6 +187,20 @@ def leftovers(state_dir: Path) -> list[Entry]:
     return [change for one in _leftovers(state_dir) if not one.stays for change in one.changes]
 
 
+def away(state_dir: Path) -> Iterator[Leftover]:
+    """Journals of crashed sessions on machines that may not be in their default entry.
+
+    Each is locked while it is used. Whoever has taken the way back removes its file; such journals
+    are put back by nobody else, because a machine that does not answer must not keep others
+    waiting.
+    """
+    return (one for one in _leftovers(state_dir) if _elsewhere(one))
+
+
+def _elsewhere(one: Leftover) -> bool:
+    return any(map(restore.is_elsewhere, one.changes))
+
+
 def damaged(state_dir: Path) -> list[str]:
     """A sentence for each journal that is damaged, also for those that were renamed for it."""
     sentences = [one.sentence() for one in _leftovers(state_dir) if one.damage]
@@ -220,7 +234,7 @@ def _restore(state_dir: Path, kept: bool, right: ExitStack) -> list[str]:
     sentences: list[str] = []
     held = False
     for one in _leftovers(state_dir):
-        if one.stays and not kept:
+        if (one.stays and not kept) or _elsewhere(one):
             continue
         if not held and one.same_boot and any(map(restore.is_setting, one.changes)):
             right.enter_context(right_to_put_back())

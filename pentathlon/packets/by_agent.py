@@ -19,7 +19,7 @@ LATE_SHARES = [0.99]
 
 
 class Departures(TypedDict):
-    """What was sent; `late_ns`: quantiles of the shares that were asked for."""
+    """What was sent; `late_ns`: quantiles of the shares that were requested."""
 
     packets: int
     intended_ns: list[int] | None

@@ -1,7 +1,7 @@
-"""How well what was sent follows the distribution that was asked for.
+"""How well what was sent follows the distribution that was requested.
 
 The measure is Kolmogorov's distance, the statistic of the Kolmogorov–Smirnov test (Massey 1951):
-the largest difference between the distribution of what was sent and the one asked for. With a
+the largest difference between the distribution of what was sent and the one requested. With a
 hundred thousand packets any clock's grain makes the test's p-value zero, so that the distance is
 compared with a limit instead. Distributions with steps (a constant, a trace) have no distance that
 means anything unless small deviations are let pass; all are therefore compared with a tolerance of

@@ -2,7 +2,7 @@
 of the metrics that the study declares.
 
 A value is taken out of the whole output; the journal keeps only its end. Where there is no value,
-an error says so once for each case, with the pattern and the last lines.
+an error reports it once for each case, with the pattern and the last lines.
 """
 
 from __future__ import annotations

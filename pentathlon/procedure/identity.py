@@ -1,7 +1,7 @@
 """Which kernel a boot ran, as its inventory gives it, and whether that is the one it was to run.
 
 A system is one kernel in one configuration. Boots that ran different ones are no repetitions of
-each other, so the first boot that measured something says what the later ones have to run.
+each other, so the first boot that measured something states what the later ones have to run.
 """
 
 from __future__ import annotations

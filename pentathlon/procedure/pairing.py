@@ -34,7 +34,7 @@ def choose(
     on in the same way.
 
     Raises:
-        TargetError: the study asks for pairs, and its systems cannot have them.
+        TargetError: the study requests pairs, and its systems cannot have them.
     """
     if len(targets) < 2 or requested == "none":
         return Chosen("none")

@@ -149,7 +149,7 @@ class Imported(Record):
         file: the file's name, without its folder.
         sha256: of the file's bytes.
         part: which part of the file it is, such as one system of several; "" for all of it.
-        in_blocks: the user says that the boot is one of a block, with the same of other systems.
+        in_blocks: the user states that the boot is one of a block, with the same of other systems.
         values: for each metric and case an object with `workload`, `workload_title`, `metric`,
             `title`, `unit`, `direction`, `role`, `zero_allowed`, `case`, `values` and `place`.
     """
@@ -173,6 +173,17 @@ class StoppedEarly(Record):
     kind: ClassVar[str] = "enough"
     blocks: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided(Record):
+    """All rows of these workloads were decided at a look: their steps are left out of the blocks
+    from number `blocks` (counted from 0) on.
+    """
+
+    kind: ClassVar[str] = "decided"
+    blocks: int
+    workloads: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +212,7 @@ KINDS: Mapping[str, type[Record]] = {
         BootEnd,
         Imported,
         StoppedEarly,
+        Decided,
         RunEnd,
     )
 }

@@ -1,4 +1,4 @@
-"""What was not measured, said once for all the cases that share a reason."""
+"""What was not measured, stated once for all the cases that share a reason."""
 
 from __future__ import annotations
 

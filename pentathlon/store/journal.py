@@ -10,7 +10,7 @@ Rules:
 * A last line without its end is what a cut-off write left. It is set aside in `journal.torn` and
   taken off before anything is appended.
 * Each line ends with a checksum of itself (`seal`), since format 2. Lines of older journals have
-  none and stay readable; what was said once by a `format` holds for every later line.
+  none and stay readable; what was stated once by a `format` holds for every later line.
 * The journal, what is set aside and the lock are never written through a symbolic link.
 """
 
@@ -37,6 +37,7 @@ from pentathlon.protocol.events import Progress
 from pentathlon.safeio.checksum import SealError, parsed, sealed, unsealed
 from pentathlon.store import older
 from pentathlon.store.files import open_regular
+from pentathlon.store.problems import StoreError as StoreError  # noqa: PLC0414  for who reads a journal
 
 JOURNAL = "journal.jsonl"
 TORN = "journal.torn"
@@ -51,10 +52,6 @@ CHECKSUMS_SINCE = 2
 STARTS = ("run-start", "resume")
 LONGEST_LINE = 32 << 20
 """Bytes of a record; the longest event of the agent has half of it (`target.lines`)."""
-
-
-class StoreError(Exception):
-    """A result directory that cannot be used; the text is one sentence."""
 
 
 class Lock:

@@ -31,7 +31,7 @@ class Profile:
     Attributes:
         protocol: transport protocol.
         forward: from the first host to the second.
-        back: the other direction, sent where the study asks for both; the same as `forward`
+        back: the other direction, sent where the study requests both; the same as `forward`
             unless the source states otherwise.
         source: where the numbers come from.
     """

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pentathlon.protocol.version import PROTOCOL
+from pentathlon.study.problems import CatalogError as CatalogError  # noqa: PLC0414  for who reads one
 
 LINKS = "links"
 """The parameter that names links between two hosts, of the workloads that have several."""
@@ -19,10 +20,6 @@ LINKS = "links"
 ParameterType: TypeAlias = Literal[
     "integer", "number", "boolean", "string", "list[integer]", "list[number]", "list[string]"
 ]
-
-
-class CatalogError(Exception):
-    """The catalog is not one that this version can read; the text is one sentence."""
 
 
 class _Entry(BaseModel):

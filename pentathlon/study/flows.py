@@ -1,4 +1,4 @@
-"""The flows that a study asks for: cases of a trial, and in each the flows that run together."""
+"""The flows of a study: cases of a trial, and in each the flows that run together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study asks for that cannot make a difference: said in the plan, before the measurement."""
+"""Requests of a study that cannot make a difference: stated in the plan, before measuring."""
 
 from __future__ import annotations
 

@@ -51,6 +51,10 @@ class StudyError(Exception):
         super().__init__("\n".join(lines))
 
 
+class CatalogError(Exception):
+    """The agent's catalog is not one that this version can read; the text is one sentence."""
+
+
 MOST_SHOWN = 100
 """Problems of one file that are listed."""
 

@@ -103,6 +103,17 @@ class Doctor:
         """What can be got for it."""
         return iter(())
 
+    def put_back(self, state_dir: Path) -> list[str]:
+        """Put back what crashed sessions left changed on other machines.
+
+        Returns:
+            A sentence for each change.
+
+        Raises:
+            TargetError: something could not be put back; the undo journal still has it.
+        """
+        return []
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -174,7 +185,7 @@ class Kind:
         """The target of one system; its module is loaded now.
 
         Raises:
-            TargetError: the study asks for something that the kind does not have.
+            TargetError: the study requests something that the kind does not have.
         """
         maker = cast("Callable[[SystemSpec, Path, Path], Target]", _named(self.target))
         return maker(system, agent_path, state_dir)

@@ -282,7 +282,7 @@ class ProcessSession(Session):
                     raise TargetError(self._how_it_ended())
 
     def _serve(self, file: int, selector: selectors.BaseSelector) -> list[JsonObject]:
-        """Do what one ready file asks for; the events that came with it."""
+        """Do what one ready file requests; the events that came with it."""
         if file == self._events:
             return self._receive()
         if file == self._exit:

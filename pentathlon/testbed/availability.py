@@ -29,7 +29,7 @@ JOB = "soak"
 
 @dataclass
 class CpuHogs:
-    """What CPU hogs got on both hosts; empty where the study asks for none.
+    """What CPU hogs got on both hosts; empty where the study requests none.
 
     Attributes:
         before: units per second of the time just before, when both CPU hogs ran and nothing else.

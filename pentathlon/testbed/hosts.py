@@ -188,7 +188,7 @@ def join_by_veth(first: int, second: int) -> None:
 def silence(interface: str) -> list[str]:
     """The command by which a new interface, before it is up, sends next to nothing unasked.
 
-    IPv6 asks for routers (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so
+    IPv6 solicits routers (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so
     that a new one cannot be used for a second, and reports its groups (RFC 3810) for up to a
     quarter of a minute, in the middle of a trial. A kernel without IPv6 needs nothing.
     """

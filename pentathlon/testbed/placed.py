@@ -65,7 +65,7 @@ def read_back(host: Endpoint) -> None:
     """Read the settings of a host that takes commands, into `host.found`.
 
     Raises:
-        TargetError: one is not what the study asks for.
+        TargetError: one is not what the study requests.
     """
     if (target := host.settings_of) is None:
         return

@@ -12,7 +12,7 @@ from pentathlon.cli.exits import Exit
 from pentathlon.cli.main import app
 from pentathlon.procedure.records import FIELDS
 from pentathlon.store.schema import TABLES
-from pentathlon.study import model, preparation, reach
+from pentathlon.study import boot, model, preparation, reach
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
 from pentathlon.study.load import parse_study
 
@@ -37,6 +37,9 @@ def code_words(text: str) -> set[str]:
         model.System,
         model.Settings,
         reach.Ssh,
+        boot.Boot,
+        boot.Expect,
+        boot.Power,
         preparation.PreparationStep,
         model.Suite,
         model.WorkloadChoice,
@@ -64,9 +67,10 @@ workloads = ["process.getpid"]
 @pytest.mark.parametrize("table", ["procedure", "evaluation"])
 def test_defaults(table: str) -> None:
     defaults = getattr(parse_study(NOTHING_STATED, Path("study.toml")), table)
+    section = page("study-file.md").split(f"## `[{table}]`\n")[1].split("\n## ")[0]
     for name in type(defaults).model_fields:
         default = getattr(defaults, name)
-        [row] = re.findall(rf"^\| `{name}` \|.*\| (\S+) \|$", page("study-file.md"), re.M)
+        [row] = re.findall(rf"^\| `{name}` \|.*\| ([^|]+) \|$", section, re.M)
         if isinstance(default, bool):
             assert row == str(default).lower(), name
         elif isinstance(default, int | float):

@@ -43,7 +43,7 @@ def in_table(result: Result) -> Counter[Place]:
 
 
 def planned(result: Result) -> set[Place]:
-    """Every sample that the plan asks for."""
+    """Every sample that the plan demands."""
     return {
         (block, boot.system, step.workload, f"size_bytes={size},variant=plain", 0, phase, number)
         for block, boots in enumerate(result.plan.blocks)

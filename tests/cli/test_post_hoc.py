@@ -1,4 +1,4 @@
-"""`compare` and `report` judge otherwise than planned if asked to, and every output says so."""
+"""`compare` and `report` judge otherwise than planned on request; all output is marked post hoc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pentathlon tables`: which tables a result has, and those that are asked for by name."""
+"""`pentathlon tables`: which tables a result has, and those that are requested by name."""
 
 from __future__ import annotations
 

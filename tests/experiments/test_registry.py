@@ -129,7 +129,7 @@ def test_only_what_limits_its_trials_needs_links(
 
 def test_one_host_is_told_what_such_a_workload_needs(tmp_path: Path) -> None:
     between = [one for one in catalog().workloads if one.hosts > 1]
-    # What is a list without a value by default is given one, which the agent asks for first.
+    # A list without a default gets a value, which the agent checks first.
     given = {
         one.id: {p.name: (p.choices or ["any"])[:1] for p in one.parameters if p.default == []}
         for one in between

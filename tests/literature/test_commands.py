@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from pentathlon.cli.published import app
+from pentathlon.cli.commands.published import app
 from pentathlon.literature.load import STUDIES
 
 

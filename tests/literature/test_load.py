@@ -1,4 +1,4 @@
-"""Wrong data files: one sentence says what is wrong, where, and what would be right."""
+"""Wrong data files: one sentence states what is wrong, where, and what would be right."""
 
 from __future__ import annotations
 

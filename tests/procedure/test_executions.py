@@ -1,4 +1,4 @@
-"""Runs of a command become samples; where a value is missing, one error says why."""
+"""Runs of a command become samples; where a value is missing, one error states why."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Bench:
 
 
 def complete(plan: Plan, without: tuple[str, str] | None = None) -> set[tuple[Any, ...]]:
-    """Every sample that the plan asks for, but those of one workload of one system."""
+    """Every sample that the plan demands, but those of one workload of one system."""
     wanted = set()
     for block, boots in enumerate(plan.blocks):
         for boot in boots:
@@ -176,7 +176,7 @@ class Stop(BaseException):
 
 @pytest.mark.parametrize("after", range(0, 140, 3))
 def test_an_interrupted_run_goes_on_where_it_was(after: int) -> None:
-    """Stopped after any event, the run is told to be so, and a second run completes the plan."""
+    """A run stopped after any event reports it, and a second run completes the plan."""
     seen = [0]
 
     def play(request: dict[str, Any], boot: int) -> Iterator[dict[str, Any]]:

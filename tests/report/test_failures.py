@@ -1,4 +1,4 @@
-"""Failures that share a reason are said once."""
+"""Failures that share a reason are stated once."""
 
 from pentathlon.evaluate.model import Failure
 from pentathlon.report.failures import grouped

@@ -1,4 +1,4 @@
-"""Rows of a new study borrow from each other; those of a plan that does not say so do not."""
+"""Rows of a new study borrow from each other; those of a plan without `moderated` do not."""
 
 from __future__ import annotations
 

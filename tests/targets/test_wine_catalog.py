@@ -1,4 +1,4 @@
-"""Every workload of a single system under Wine: it yields samples, or says why it cannot."""
+"""Every workload of a single system under Wine: it yields samples, or states why it cannot."""
 
 import os
 from pathlib import Path

@@ -10,7 +10,7 @@ use pentathlon_harness::measure::Failure;
 
 /// A picture with less than this spread (of 255) shows nothing.
 const BLANK: f64 = 2.0;
-/// Frames in one submission at most: a driver that is asked for too much at once may be reset.
+/// Frames in one submission at most: a driver that gets too much at once may be reset.
 const TOGETHER: u32 = 64;
 
 /// A scene with the hash of its first picture, and a small copy.
@@ -137,7 +137,7 @@ fn tolerance(order: Order) -> (f64, f64) {
     }
 }
 
-/// Draws the scene once as the reference was drawn, where another size is asked for: whether the
+/// Draws the scene once as the reference was drawn, where another size is requested: whether the
 /// driver draws it right is seen there.
 ///
 /// # Errors

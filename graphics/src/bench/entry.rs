@@ -102,7 +102,7 @@ impl Workload for Single {
     }
 }
 
-/// The adapter that the request asks for; what it is goes to the record.
+/// The adapter that the request names; what it is goes to the record.
 pub fn open(context: &mut Context<'_>) -> Result<Gpu, Failure> {
     let requested = context.parameters.clone();
     let window = parameters::window(&requested);

@@ -77,7 +77,7 @@ pub fn draw_references() -> Result<Vec<Picture>, Failure> {
     Ok(pictures)
 }
 
-/// What a case was asked for, by its place among the references.
+/// What was requested of a case, by its place among the references.
 #[derive(Clone, Copy)]
 struct Wanted {
     order: Order,

@@ -1,4 +1,4 @@
-//! What every graphics workload can be asked for.
+//! The parameters of every graphics workload.
 
 use crate::gpu::choose::APIS;
 use crate::scene::Order;
@@ -86,7 +86,7 @@ pub fn window(parameters: &Parameters) -> Option<(u32, u32)> {
     (parameters.text("surface") == SURFACES[1]).then_some((width, height))
 }
 
-/// What a request asks for.
+/// What a request contains.
 pub fn order(parameters: &Parameters) -> Order {
     Order {
         width: parameters.integer("width") as u32,

@@ -136,7 +136,7 @@ fn measure(
     Ok(())
 }
 
-/// Draws every test as its reference was drawn, where another size is asked for.
+/// Draws every test as its reference was drawn, where another size is requested.
 fn prove(gpu: &Gpu, wanted: Wanted, viewset: &Viewset) -> Result<(), Failure> {
     let reference = parameters::REFERENCE;
     if wanted.order == reference {

@@ -19,7 +19,7 @@ pub struct Gpu {
     pub info: wgpu::AdapterInfo,
     /// Whether passes can write timestamps.
     pub timestamps: bool,
-    /// The window in which frames are shown, where one was asked for.
+    /// The window in which frames are shown, where one was requested.
     pub screen: Option<Rc<Screen>>,
 }
 

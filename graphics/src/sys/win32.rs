@@ -47,7 +47,7 @@ fn class() -> io::Result<()> {
         let class = WNDCLASSEXW {
             cbSize: size_of::<WNDCLASSEXW>() as u32,
             lpfnWndProc: Some(answer),
-            // SAFETY: null asks for the module of this program, which is always there.
+            // SAFETY: null requests the module of this program, which is always there.
             hInstance: unsafe { GetModuleHandleW(null()) },
             lpszClassName: CLASS.as_ptr(),
             style: 0,
@@ -199,7 +199,7 @@ struct Context(HDC);
 
 impl Context {
     fn of_screen() -> io::Result<Self> {
-        // SAFETY: null asks for the whole screen.
+        // SAFETY: null requests the whole screen.
         let context = unsafe { GetDC(null_mut()) };
         if context.is_null() {
             return Err(io::Error::other("the screen cannot be looked at"));

@@ -1,6 +1,6 @@
 """Derived figures as data: what the studies read off their curves, each with its uncertainty.
 
-A figure that the data do not show has `seen = False` (or no region, no set) and says why in words.
+A figure that the data do not show has `seen = False` (or no region, no set) and states why.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class Competition(Frozen):
 
 
 class Limit(Frozen):
-    """The rate up to which a system forwards what a criterion asks for (RFC 2544, 26.1)."""
+    """The rate up to which a system forwards what a criterion requests (RFC 2544, 26.1)."""
 
     system: str
     criterion: str

@@ -9,7 +9,7 @@ is a request of its own. So ln(sequential / random) falls over ln c and is level
 
 with fall(c) = s · (ln R − ln c), which meets the level at R, or with a jump there besides. Chunks
 of several R can have another level again, so up to two steps are tried beyond R: from a device in
-memory that is told to read 32 KiB ahead, Linux 6.18 reads chunks of 64 KiB faster in order than at
+memory that is set to read 32 KiB ahead, Linux 6.18 reads chunks of 64 KiB faster in order than at
 random, and chunks of 128 KiB at a third of the rate. Without a limit in sight the ratio is
 constant, falls along a straight line, or follows ln(1 + k/c), where each random request pays as
 much time again as k bytes take. A limit is seen only with strong

@@ -2,7 +2,7 @@
 
 Diff % is of the means of all boots, speed % of the mean log-ratio of the paired blocks. A boot far
 from the others moves a mean of times much and a mean of logarithms little, so the two can have
-opposite signs. A verdict is of the blocks; the row says that the means would have another one.
+opposite signs. A verdict is of the blocks; the row states that the means have another one.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A batch without a voluntary context switch (getrusage(2)) waited for nothing, so it could run all
 the time that it took. CPU time that is missing from it was taken away: by another program, by an
-interrupt, by a hypervisor. A system that does not count such switches says nothing here, and a
+interrupt, by a hypervisor. A system that does not count such switches states nothing here, and a
 guest counts what its own kernel took away, not what its host did.
 """
 

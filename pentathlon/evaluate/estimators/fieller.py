@@ -1,6 +1,6 @@
 """The ratio of two arithmetic means, with Fieller's interval.
 
-The mean log-ratio compares typical boots; who pays for total time asks for the ratio of the means.
+The mean log-ratio compares typical boots; for total time the ratio of the means counts.
 Its interval is the set of ratios θ that a t test of mean(x − θ y) = 0 does not reject (Fieller
 1954, "Some problems in interval estimation"). Where the denominator's own interval holds 0 the set
 has no ends: it is unbounded, and is called so.

@@ -1,4 +1,4 @@
-"""Sign flips of whole blocks: a check of the t test that asks for symmetry only.
+"""Sign flips of whole blocks: a check of the t test that assumes symmetry only.
 
 If a system is the reference under another name, a block's log-ratio is as likely to be d as −d, so
 all 2ⁿ ways to sign the blocks are equally likely (Fisher 1935, "The Design of Experiments", section

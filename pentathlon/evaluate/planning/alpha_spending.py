@@ -151,7 +151,7 @@ def levels_at(looks: tuple[int, ...], blocks: int) -> Levels:
     """Levels of a study with looks when so many blocks are done.
 
     A number of blocks between two looks (the run was cut off there, or a block failed) is taken as
-    a look of its own: spending does not ask for looks planned before.
+    a look of its own: alpha spending needs no looks planned before.
 
     Args:
         looks: planned looks, rising; the last is the end of the study.

@@ -1,6 +1,6 @@
 """The comparability guard: what two sides must share, what it means where they do not.
 
-"refused" rules the rows out, "qualified" leaves them in with a sentence, "same" says that it was
+"refused" rules the rows out, "qualified" leaves them in with a sentence, "same" means that it was
 looked at. An empty comparison is explained by what emptied it.
 """
 

@@ -22,7 +22,7 @@ ROUNDS = 3
 trial decided turn out to be wrong."""
 
 LOADS = (50, 90, 100)
-"""Of the rate without loss, % (as RFC 2544, section 26.2, asks for the delay at that rate)."""
+"""Of the rate without loss, % (as RFC 2544, section 26.2, requests the delay at that rate)."""
 
 
 def run_ndr(task: Task, bed: Testbed) -> Iterator[Message]:

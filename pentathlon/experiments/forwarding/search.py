@@ -1,6 +1,6 @@
 """The highest rate at which a device loses no more than is allowed, by repeated trials.
 
-RFC 2544, section 26.1, asks for the highest rate without loss and leaves the search to the tester;
+RFC 2544, section 26.1, requests the highest rate without loss and leaves the search to the tester;
 halving is the usual one. One trial of a busy machine may lose a packet to something else, so each
 rate is tried several times and passes by majority.
 """

@@ -87,7 +87,7 @@ def _competitors(parameters: JsonObject) -> Iterator[background_load.Competitor]
 
 
 def set_up(bed: Testbed, parameters: JsonObject, setting: Setting) -> None:
-    """Give the forwarder what a case asks for.
+    """Give the forwarder what a case requests.
 
     Raises:
         Unsupported: it cannot have it.

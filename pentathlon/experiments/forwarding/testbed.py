@@ -56,7 +56,7 @@ class Tuning:
 
 
 class Unsupported(TargetError):
-    """This bed cannot do what a case asks for."""
+    """This bed cannot do what a case requests."""
 
 
 @dataclass

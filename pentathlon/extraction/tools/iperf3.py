@@ -52,7 +52,7 @@ def read(text: str, _options: Options) -> Extracted:
 
 
 def _case(test: Node) -> dict[str, CaseValue]:
-    """What decides the work; a rate of 0 is no limit, and a duration only says how long it ran."""
+    """What decides the work; a rate of 0 is no limit, and a duration is only how long it ran."""
     case: dict[str, CaseValue] = {
         "protocol": test["protocol"].text(),
         "streams": test["num_streams"].whole(),

@@ -84,7 +84,7 @@ class Extracted:
     Attributes:
         version: of the tool; None where the text does not name it.
         left_out: what is in the text and not in the rows, one clause each.
-        part: which part of the text was asked for, such as one system of several; "" for all.
+        part: which part of the text was requested, such as one system of several; "" for all.
     """
 
     version: str | None

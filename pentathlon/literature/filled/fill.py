@@ -254,7 +254,7 @@ def _absent(entry: Entry, evaluation: Evaluation, reasons: dict[str, None]) -> L
 def _missing(
     entry: Entry, system: str, failures: Sequence[Failure], reasons: dict[str, None]
 ) -> Cell:
-    """Why a system has no value: what it reported, else that the study did not ask for it."""
+    """Why a system has no value: what it reported, else that the study did not request it."""
     workload = (entry.row.metric or "").rpartition(".")[0]
     for failure in failures:
         if (failure.system, failure.workload) == (system, workload) and _concerns(failure, entry):

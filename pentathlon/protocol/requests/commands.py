@@ -183,7 +183,7 @@ class Start(RequestPart):
 
 
 class Order(RequestPart):
-    """Cut or mend an emulated link, or ask for its statistics."""
+    """Cut or mend an emulated link, or request its statistics."""
 
     do: Literal["order"] = "order"
     job: str

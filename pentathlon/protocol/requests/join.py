@@ -1,4 +1,4 @@
-"""What `pentathlon-agent join` is asked for: one flow from the records of both ends."""
+"""The request of `pentathlon-agent join`: one flow from the records of both ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Clocks(RequestPart):
 
 
 class JoinRequest(RequestPart):
-    """Files of records, and the shares whose quantiles are asked for."""
+    """Files of records, and the shares whose quantiles are requested."""
 
     sent: str
     received: str

@@ -99,7 +99,7 @@ class Gap(Periods):
     """The time between two packets.
 
     Attributes:
-        of: seconds, or with `rate` packets per second; a constant rate of 0 asks for as many as the
+        of: seconds, or with `rate` packets per second; a constant rate of 0 requests as many as the
             system takes.
         hold_s: for how long a rate that was drawn holds; left out: for one packet.
     """

@@ -1,4 +1,4 @@
-"""What a session on a system is asked for: its workloads, and what is done before them."""
+"""The request of a session on a system: its workloads, and what is done before them."""
 
 from __future__ import annotations
 

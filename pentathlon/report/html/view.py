@@ -144,7 +144,7 @@ class Part:
     title: str
     lines: tuple[Line, ...]
     cautions: tuple[str, ...]
-    """What qualifies every row of the part, said once."""
+    """What qualifies every row of the part, stated once."""
     unfolded: bool
     tallies: tuple[Tally, ...]
     figures: Figures

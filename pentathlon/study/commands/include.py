@@ -122,7 +122,7 @@ def _moved(table: dict[str, Any], name: str) -> dict[str, Any]:
     files, place = table.get("files"), os.path.dirname(name)  # noqa: PTH120  keeps "../"
     if not isinstance(files, list) or not place:
         return table
-    # A final "/" says that a directory is meant and changes nothing.
+    # A final "/" marks a directory and changes nothing.
     return {
         **table,
         "files": [os.path.join(place, one) if isinstance(one, str) else one for one in files],  # noqa: PTH118

@@ -27,7 +27,7 @@ FILES = ("virtio_pci", "virtiofs")
 """Directories of the machine that the guest runs on."""
 
 DISK = ("virtio_blk", "crc32c_generic", "ext4")
-"""A disk, and its file system; ext4 asks for crc32c by a name that only modprobe(8) resolves."""
+"""A disk, and its file system; ext4 loads crc32c by a name that only modprobe(8) resolves."""
 
 _SUFFIX = re.compile(r"\.ko(\.xz)?$")
 

@@ -158,7 +158,7 @@ class Guard:
     def copy_graphics(self, program: Path) -> None:
         """Copy the program of the graphics workloads there, and compare its digest.
 
-        Where it does not start, the agent reports it when a workload asks for it.
+        Where it does not start, the agent reports it when a workload requests it.
 
         Raises:
             TargetError: it did not arrive whole.

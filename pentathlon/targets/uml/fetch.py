@@ -30,7 +30,7 @@ NETWORK = (
     "ipv6", "crc32c_generic", "hmac", "md5", "sha1_generic", "sha256_generic", "sctp",
     "dccp_ipv4", "dccp_ipv6",
 )  # fmt: skip
-"""Protocols that Debian's kernels have as modules, and what SCTP asks for by names that only
+"""Protocols that Debian's kernels have as modules, and what SCTP loads by names that only
 modprobe(8) resolves. Guests that are hosts of a test load those that there are."""
 
 EMULATION = ("bridge", "sch_netem", "sch_tbf")
@@ -127,7 +127,7 @@ def lacks_modules(kernel: kernels.Kernel) -> bool:
 
 
 def needed_libc(program: Path) -> tuple[int, ...]:
-    """The newest version of glibc whose symbols a program asks for, such as (2, 38)."""
+    """The newest version of glibc whose symbols a program needs, such as (2, 38)."""
     names = re.findall(rb"GLIBC_(\d+\.\d+)(?:\.\d+)?\0", program.read_bytes())
     return max((kernels.number(name.decode()) for name in names), default=(0,))
 

@@ -22,7 +22,7 @@ def _clock(answer: Fields, command: Clock) -> None:
 
 
 def _tuned(*_: object) -> None:
-    """It says nothing more."""
+    """It has no further fields."""
 
 
 READERS: Final[Mapping[type[Command], tuple[str, Callable[[Fields, Any], Any]]]] = {

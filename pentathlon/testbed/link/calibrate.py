@@ -2,7 +2,7 @@
 
 In order: the delay of sparse probes in both directions at once, the rate of a train in each
 direction, and losses. Where the first pass finds that every probe comes a little late because
-handing frames over takes time, the emulator is told to hand them over so much earlier.
+handing frames over takes time, the emulator is instructed to hand them over so much earlier.
 """
 
 from __future__ import annotations

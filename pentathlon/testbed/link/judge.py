@@ -53,7 +53,7 @@ class Measured:
 
 
 Figures: TypeAlias = dict[str, dict[str, float | None]]
-"""Of one direction: quantity -> what was asked for and what was measured."""
+"""Of one direction: quantity -> what was requested and what was measured."""
 
 
 @dataclass

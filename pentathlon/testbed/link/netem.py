@@ -3,7 +3,7 @@
 It does what ours does, with these differences: it loses, reorders and duplicates before the queue
 of its rate, so a lost packet takes no time on the line; its queue counts packets, delayed ones
 too, and drops at its tail; its random numbers have no seed (tc(8) before 6.6 knows none). What a
-profile asks for and netem cannot do is refused, not left out.
+profile requests and netem cannot do is refused, not left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def commands(profile: Profile, way: Way, interface: str) -> list[list[str]]:
         interface: where the packets leave.
 
     Raises:
-        NotNetem: the profile asks for what netem cannot do.
+        NotNetem: the profile requests what netem cannot do.
     """
     if way.codel_target_ms is not None:
         raise NotNetem("netem's queue drops at its tail, and the profile asks for CoDel")

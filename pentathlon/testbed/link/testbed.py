@@ -256,7 +256,7 @@ def _join(emulator: int, pids: tuple[int, int], mtu: int) -> None:
             _run(pid, [ip, "addr", "add", f"{address}/{hosts.PREFIXES[version]}", "dev", name])
         _run(pid, [ip, "link", "set", name, "up"])
         _run(emulator, [ip, "link", "set", inner, "up"])
-    # Nobody has to ask for a neighbour first: the first packet is no slower than the others.
+    # No neighbour discovery comes first: the first packet is no slower than the others.
     for side, other_side, pid, far in zip(
         SIDES, reversed(SIDES), pids, reversed(hosts.ADDRESSES), strict=True
     ):

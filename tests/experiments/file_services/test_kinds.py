@@ -1,4 +1,4 @@
-"""Which kinds of target have file services: the others say so, each in its way."""
+"""Which kinds of target have file services: the others report it, each in its way."""
 
 from __future__ import annotations
 

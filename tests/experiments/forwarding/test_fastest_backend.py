@@ -1,4 +1,4 @@
-"""`best` takes the fastest transmit backend that works, and says why it left out others."""
+"""`best` takes the fastest transmit backend that works, and states why it left out others."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The search over a forwarder that is a formula; its generator fails where it is told to."""
+"""The search over a forwarder that is a formula; its generator fails where it is set to."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The search finds the capacity of simulated devices, and says where it cannot."""
+"""The search finds the capacity of simulated devices, and states where it cannot."""
 
 import random
 

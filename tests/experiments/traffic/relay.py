@@ -1,4 +1,4 @@
-"""A relay of UDP packets that plants faults by sequence, and says what it did."""
+"""A relay of UDP packets that plants faults by sequence, and states what it did."""
 
 from __future__ import annotations
 

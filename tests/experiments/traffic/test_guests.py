@@ -1,4 +1,4 @@
-"""Every protocol between two guests of user-mode Linux: it works, or the kernel says why not."""
+"""Every protocol between two guests of user-mode Linux: it works, or the kernel states why not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A flow that sent nothing, or far less than was due, is no measurement of what was asked for."""
+"""A flow that sent nothing, or far less than was due, is no measurement of what was requested."""
 
 from __future__ import annotations
 

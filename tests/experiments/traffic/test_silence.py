@@ -15,7 +15,7 @@ from pentathlon.testbed.endpoint import Endpoint
 from tests.targets.conftest import FakeSystem
 
 SETTLED_S = 2.5
-"""After it, only what asks for routers would speak: about 4, 8 and 12 s after the link is up."""
+"""After it, only router solicitations would be sent: about 4, 8 and 12 s after the link is up."""
 
 LONG_ENOUGH_S = 4.0
 

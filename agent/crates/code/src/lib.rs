@@ -376,7 +376,7 @@ mod tests {
     /// # Safety
     /// `block` must come from `allocate`, for up to eight bytes.
     unsafe extern "C" fn free(block: *mut c_void) {
-        // SAFETY: what `allocate` gave; two words hold all that the tests ask for.
+        // SAFETY: what `allocate` gave; two words hold all that the tests request.
         drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(block.cast::<u64>(), 2)) });
     }
 
@@ -415,7 +415,7 @@ mod tests {
     fn a_child_that_ends_otherwise_is_not_correct() {
         let processes = Processes { fork, leave, wait };
         for level in levels() {
-            // The third of four is killed; another status is not what was asked for.
+            // The third of four is killed; another status is not what was requested.
             for (status, correct) in [(42, 3), (0, 0)] {
                 COUNTED.set(0);
                 // SAFETY: no process is made.

@@ -104,7 +104,7 @@ impl<T: BetweenHosts> Workload for T {
         BetweenHosts::context(self)
     }
 
-    /// One host that is asked for it reports what is missing.
+    /// A request to a single host reports what is missing.
     fn run(&self, _: &mut Context<'_>) -> Result<(), Failure> {
         Err(Failure::Unsupported(
             "this workload needs two hosts: give the system a [system.peer]".into(),

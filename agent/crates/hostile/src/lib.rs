@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Pieces of each test where nothing else is asked for: a second or two without optimisation.
+/// Pieces of each test by default: a second or two without optimisation.
 const ORDINARY: u64 = 20_000;
 /// A piece that takes longer has no end. Most take microseconds.
 const ENDLESS: Duration = Duration::from_secs(60);
@@ -179,7 +179,7 @@ impl Drop for Named<'_> {
     }
 }
 
-/// Calls `take` with as many sources of damage as are asked for; it says whether what it made was
+/// Calls `take` with as many sources of damage as are requested; it says whether what it made was
 /// taken. Both must happen: else nothing was tried.
 pub fn attack(kind: &'static str, mut take: impl FnMut(&mut Random) -> bool) {
     let (count, seed) = (

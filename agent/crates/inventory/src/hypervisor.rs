@@ -9,11 +9,11 @@ pub struct Hypervisor {
     pub vendor: String,
     /// The word for the layer: `kvm`, `tcg`, `hyper-v`, `vmware`, `xen`, ... or `hypervisor`.
     pub layer: &'static str,
-    /// Whether it says how much time it takes from its guests (KVM: CPUID 40000001h EAX[5]).
+    /// Whether it states how much time it takes from its guests (KVM: CPUID 40000001h EAX[5]).
     pub tells_steal: bool,
 }
 
-/// The hypervisor that the processor names; `None` where it says that there is none.
+/// The hypervisor that the processor names; `None` where it states that there is none.
 pub fn detect(source: &Source) -> Reported<Option<Hypervisor>> {
     let [_, _, features, _] = source.cpuid(1, 0)?;
     if features & (1 << 31) == 0 {

@@ -226,7 +226,7 @@ fn refusal(path: &str, error: &std::io::Error) -> Reason {
         ErrorKind::PermissionDenied => format!("permission denied for {path}"),
         _ => {
             let text = error.to_string();
-            // "(os error 22)" says nothing more to a reader.
+            // "(os error 22)" adds nothing for a reader.
             let text = text.split(" (os error").next().unwrap_or(&text);
             format!("{path} cannot be read: {text}")
         }

@@ -28,7 +28,7 @@ pub struct Direction<F> {
 }
 
 impl<F> Direction<F> {
-    /// `which`: 0 or 1. The error says which number cannot be.
+    /// `which`: 0 or 1. The error states which number cannot be.
     pub fn new(way: &Way, seed: u64, which: u64) -> Result<Self, String> {
         way.check()?;
         Ok(Self {

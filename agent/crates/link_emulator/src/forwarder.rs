@@ -34,7 +34,7 @@ const AWAKE_NS: u64 = 500_000_000;
 /// A frame older than this has a wrong time: the clock was set between its arrival and now.
 const OLDEST_NS: u64 = 1_000_000_000;
 
-/// The line that is asked for.
+/// The line that is requested.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "LineRequest")]

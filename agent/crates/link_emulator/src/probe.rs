@@ -2,7 +2,7 @@
 //!
 //! Both ends run the same work on a pair of connected sockets: it sends what it is requested to, writes
 //! down when each of the other's probes came by the kernel's own time, and sends those back that
-//! ask for it.
+//! request it.
 
 use pentathlon_os::time::{monotonic_ns, realtime_ns};
 use pentathlon_os::{socket, stamp, timer_slack, wait};

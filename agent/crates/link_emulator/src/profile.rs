@@ -89,7 +89,7 @@ pub struct Target {
     pub interval_ns: u64,
 }
 
-/// Shortest packet that every line carries (RFC 791: each host takes 576 bytes; we ask for less).
+/// Shortest packet that every line carries (RFC 791: each host takes 576 bytes; we request less).
 const LEAST_MTU: u32 = 68;
 const MOST_MTU: u32 = 65_535;
 

@@ -14,7 +14,7 @@ pub struct Drops {
     pub queue: u64,
     /// Dropped by CoDel.
     pub codel: u64,
-    /// Lost on the line, as asked for.
+    /// Lost on the line, as requested.
     pub loss: u64,
     /// The line was cut.
     pub cut: u64,

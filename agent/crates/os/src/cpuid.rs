@@ -13,7 +13,7 @@ pub fn read(leaf: u32, subleaf: u32) -> Option<Registers> {
     #[allow(unused_unsafe)]
     let ask = |leaf, subleaf| unsafe { __cpuid_count(leaf, subleaf) };
     let range = leaf & 0xC000_0000;
-    // The hypervisor's leaves exist only if leaf 1 says that there is one: without it the
+    // The hypervisor's leaves exist only if leaf 1 states that there is one: without it the
     // processor answers with the data of its last basic leaf.
     if range == 0x4000_0000 && ask(1, 0).ecx & (1 << 31) == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! A region of memory to measure: `mmap(2)` or `VirtualAlloc`, aligned, with its pages asked for by `madvise(2)` and
+//! A region of memory to measure: `mmap(2)` or `VirtualAlloc`, aligned, with its pages requested by `madvise(2)` and
 //! touched on demand.
 
 #[cfg(windows)]
@@ -59,7 +59,7 @@ impl Region {
 
     /// As `touch`, page by page and never for many at once: inside of a control group the system
     /// makes room for a single page by swapping, but runs out of memory (Linux 6.18 kills the
-    /// process) if it is asked for more than the group's limit in one call.
+    /// process) if more than the group's limit is requested in one call.
     #[cfg(unix)]
     #[inline]
     pub fn touch_each(&mut self, bytes: usize) -> usize {

@@ -6,7 +6,7 @@ use std::arch::x86_64::{__cpuid, __get_cpuid_max, _mm_lfence, _rdtsc};
 /// Whether the counter runs at one rate in all power states (CPUID 80000007h EDX[8]).
 #[inline]
 pub fn is_invariant() -> bool {
-    // SAFETY: CPUID exists on every x86-64 CPU; the leaf is asked for only if it is there.
+    // SAFETY: CPUID exists on every x86-64 CPU; the leaf is requested only if it is there.
     #[allow(unused_unsafe)]
     unsafe {
         __get_cpuid_max(0x8000_0000).0 >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
@@ -19,7 +19,7 @@ pub fn is_invariant() -> bool {
 /// clock.
 ///
 /// # Errors
-/// What the kernel says where it is forbidden and stays so.
+/// What the kernel states where it is forbidden and stays so.
 #[cfg(target_os = "linux")]
 pub fn permit() -> std::io::Result<bool> {
     let mut state: libc::c_int = libc::PR_TSC_ENABLE;

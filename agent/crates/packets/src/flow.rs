@@ -1,4 +1,4 @@
-//! One flow as the experimenter asks for it, at its sender and at its receiver.
+//! One flow as the experimenter requests it, at its sender and at its receiver.
 
 use super::model::{Gap, Model};
 use super::packet::{COMPACT, COMPACT_FLOWS, COMPACT_SEQUENCES, HEADER, LONGEST};

@@ -19,7 +19,7 @@ use std::time::Duration;
 const SEGMENTATION: &str = "tx-udp-segmentation";
 const VIRTUAL: [&str; 5] = ["veth", "tun", "bridge", "macvlan", "dummy"];
 
-/// How often, and how long apart, the next hop's link address is asked for.
+/// How often, and how long apart, the next hop's link address is requested.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -125,7 +125,7 @@ fn check_size(name: &str, size: &Model, headers: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// The link address of the next hop; the kernel is made to ask for it.
+/// The link address of the next hop; the kernel is made to request it.
 fn neighbour(peer: SocketAddr, hop: route::Hop) -> io::Result<[u8; 6]> {
     let any: SocketAddr = if peer.is_ipv4() {
         (Ipv4Addr::UNSPECIFIED, 0).into()

@@ -79,7 +79,7 @@ fn one() -> f64 {
 #[serde(deny_unknown_fields)]
 pub struct Gap {
     /// Seconds, or with `rate` packets per second, of which the gap is the inverse. A constant
-    /// rate of 0 asks for as many packets as the system takes.
+    /// rate of 0 requests as many packets as the system takes.
     pub of: Model,
     #[serde(default)]
     pub rate: bool,
@@ -105,7 +105,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// `stream` separates the samplers that share a seed. The error says what is wrong with the
+    /// `stream` separates the samplers that share a seed. The error states what is wrong with the
     /// model's numbers.
     pub fn new(model: &Model, seed: u64, stream: u64) -> Result<Self, String> {
         Ok(Self {

@@ -11,7 +11,7 @@
 //! | 31 | 1 | exclusive or of the 31 bytes before and 0xa5 |
 //!
 //! A datagram that is too short for it carries a compact header instead, big-endian too, so that
-//! an Ethernet frame of 64 bytes with UDP over IPv4 can be one of ours. The length alone says which:
+//! an Ethernet frame of 64 bytes with UDP over IPv4 can be one of ours. The length alone decides which:
 //!
 //! | byte | length | what |
 //! |---|---|---|

@@ -96,7 +96,7 @@ mod generator {
                 dues.extend(due);
             }
             let count = match unpaced {
-                // No end but that of the flow, unless so many packets were asked for.
+                // No end but that of the flow, unless so many packets were requested.
                 true if packets.most() == u64::MAX => 0,
                 true => packets.most(),
                 false => dues.len() as u64,

@@ -312,7 +312,7 @@ impl Receiver {
     }
 }
 
-/// Lets the socket wait as the flow asks for.
+/// Lets the socket wait as the flow requests.
 pub(super) fn set_waiting(flow: &ReceiveFlow, socket: &UdpSocket) -> io::Result<()> {
     if flow.spinning {
         socket.set_nonblocking(true)

@@ -238,7 +238,7 @@ impl Receiver {
                     None => unplaced += 1,
                 }
             }) {}
-            // Packets whose time nobody knows, because the clock was set.
+            // Packets whose time is unknown, because the clock was set.
             self.lose(unplaced);
             if last {
                 let dropped = rx.ring.dropped()?;

@@ -36,7 +36,7 @@ pub enum Rx {
 }
 
 impl Rx {
-    /// An error of the kind `Unsupported` says what the system lacks.
+    /// An error of the kind `Unsupported` states what the system lacks.
     pub fn open(flow: &ReceiveFlow, session: u64) -> io::Result<Self> {
         if flow.protocol != Protocol::Udp && flow.reader != Reader::Recv {
             return Err(unsupported(format!(
@@ -144,7 +144,7 @@ impl Rx {
     }
 }
 
-/// Asks for a buffer beyond the system's limit, which the administrator may have; else what the
+/// Requests a buffer beyond the system's limit, which the administrator may have; else what the
 /// limit allows.
 fn set_buffer(socket: &socket2::Socket, bytes: usize) -> io::Result<()> {
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! The sender of one flow: open-loop. A packet is due when its schedule says so, whatever became
+//! The sender of one flow: open-loop. A packet is due at its time in the schedule, whatever became
 //! of those before it; one that is late is sent at once, and its lateness is written down.
 
 use super::batch::{Batch, Slot};

@@ -17,8 +17,8 @@ const SOCK_DCCP: i32 = 6;
 #[cfg(target_os = "linux")]
 const SCTP_NODELAY: (i32, i32) = (SCTP, 3);
 
-/// A socket of the flow's protocol. An error of the kind `Unsupported` says that the system has no
-/// such protocol, and how it said so.
+/// A socket of the flow's protocol. An error of the kind `Unsupported` states that the system has no
+/// such protocol, and how it reported it.
 pub fn socket(protocol: Protocol, address: SocketAddr) -> io::Result<Socket> {
     let (kind, number) = match protocol {
         Protocol::Udp => (Type::DGRAM, None),

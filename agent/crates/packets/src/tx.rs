@@ -46,7 +46,7 @@ pub enum Tx {
 }
 
 impl Tx {
-    /// Connects to the receiver. An error of the kind `Unsupported` says what the system lacks.
+    /// Connects to the receiver. An error of the kind `Unsupported` states what the system lacks.
     pub fn open(flow: &SendFlow) -> io::Result<Self> {
         if flow.protocol != Protocol::Udp && flow.transmit_backend != TransmitBackend::Send {
             return Err(unsupported(format!(

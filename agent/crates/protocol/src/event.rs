@@ -132,7 +132,7 @@ pub struct Opening {
     pub session: String,
     pub agent: Build,
     pub clock: Calibration,
-    /// The full inventory, if it was asked for.
+    /// The full inventory, if it was requested.
     pub system: Option<Value>,
     /// CPUs, policy and nice value in force.
     pub placement: Value,

@@ -1,4 +1,4 @@
-//! What the experimenter asks for: one JSON document on standard input.
+//! What the experimenter requests: one JSON document on standard input.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

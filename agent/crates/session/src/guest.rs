@@ -27,7 +27,7 @@ pub(super) const MOUNTS: [(&str, &str, &str); 6] = [
 const MODULES: &str = "/modules/order";
 
 /// Lists the modules of protocols for tests between hosts, likewise. One that the kernel refuses
-/// shows where its protocol is asked for.
+/// shows where its protocol is requested.
 const NETWORK_MODULES: &str = "/modules/network";
 
 /// Name of the virtio port for the request and the events, where the guest has one.

@@ -8,6 +8,7 @@ pub mod graphics;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod guest;
+mod home;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(unix)]
@@ -56,7 +57,7 @@ pub fn read_document<T: for<'de> Deserialize<'de>>(mut input: impl BufRead) -> R
     let mut text = Vec::new();
     loop {
         let before = text.len();
-        // One byte more than is taken says that there is more.
+        // One byte beyond the limit shows that there is more.
         let left = LONGEST_REQUEST + 1 - before as u64;
         match input.by_ref().take(left).read_until(b'\n', &mut text) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

@@ -95,7 +95,7 @@ fn change_root(agent: &Path) -> io::Result<PathBuf> {
     for (name, value) in ENVIRONMENT {
         std::env::set_var(name, value);
     }
-    // Servers ask for the name of their host, and take no empty one.
+    // Servers request the name of their host, and take no empty one.
     std::fs::write("/proc/sys/kernel/hostname", "pentathlon").ok();
     Ok(PathBuf::from(AGENT))
 }

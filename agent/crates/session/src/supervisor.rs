@@ -1,5 +1,5 @@
 //! The supervisor: starts one worker per workload and process, passes its lines on, ends it when
-//! it takes too long, and says so when it dies.
+//! it takes too long, and reports when it dies.
 
 use super::{build, graphics, placement, prepare, read_document, Assignment};
 use pentathlon_harness::clock;

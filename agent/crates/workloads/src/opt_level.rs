@@ -5,7 +5,7 @@ use pentathlon_harness::measure::Context;
 use pentathlon_protocol::catalog::{Factor, Parameter, Type};
 use serde_json::json;
 
-/// What is measured where nobody asks for levels: the agent's own.
+/// What is measured where nobody requests levels: the agent's own.
 pub const OWN: [&str; 1] = ["3"];
 
 /// The two that the paper compares.
@@ -34,7 +34,7 @@ pub fn factor() -> Factor {
     Factor::category("opt_level", "optimisation level")
 }
 
-/// The levels that were asked for.
+/// The levels that were requested.
 pub fn chosen(context: &Context<'_>) -> Vec<Level> {
     let requested = context.parameters.texts("opt_levels");
     levels()

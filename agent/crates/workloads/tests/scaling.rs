@@ -1,4 +1,4 @@
-//! Whether the timed loops do the work that they are asked for: four times the work takes about
+//! Whether the timed loops do the work that is requested of them: four times the work takes about
 //! four times the CPU time. This is one test in a program of its own, because the CPU time is that
 //! of the whole process.
 
@@ -46,7 +46,7 @@ fn growth(work: &mut impl FnMut(u64)) -> Result<f64, String> {
 }
 
 /// Whether four times the work takes about four times as long, in one attempt at least: a loop that
-/// does not do its work does not in any. The error says what the last one found.
+/// does not do its work does not in any. The error states what the last one found.
 fn scales(mut work: impl FnMut(u64)) -> Result<(), String> {
     let mut found = Ok(());
     for _ in 0..ATTEMPTS {

@@ -78,7 +78,7 @@ impl Window {
             connection.map_window(window)?;
             let above = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
             connection.configure_window(window, &above)?;
-            // The answer comes when the server has done what was asked for before.
+            // The answer comes when the server has done what was requested before.
             connection.get_input_focus()?.reply()?;
             Ok(window)
         };
@@ -122,7 +122,7 @@ impl Window {
     }
 }
 
-/// Whether pixels come as blue, green, red and a byte that says nothing.
+/// Whether pixels come as blue, green, red and an unused byte.
 fn readable(screen: &Screen, order: ImageOrder) -> bool {
     let visual = screen
         .allowed_depths

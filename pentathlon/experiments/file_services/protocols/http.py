@@ -31,7 +31,7 @@ PROPERTIES: Final = (
     "<D:displayname/><D:getcontentlength/><D:getlastmodified/><D:resourcetype/>"
     "</D:prop></D:propfind>"
 )
-"""What a folder view asks for (RFC 4918, section 9.1)."""
+"""What a folder view requests (RFC 4918, section 9.1)."""
 
 
 class Http(Family):
@@ -60,7 +60,7 @@ class Http(Family):
         """Start nginx over the files; ready when it listens.
 
         Raises:
-            Refused: the send buffer is longer than the server's kernel lets a program ask for.
+            Refused: the send buffer is longer than the server's kernel lets a program request.
             TargetUnavailable: it or its module is not installed.
             TargetError: it does not start.
         """

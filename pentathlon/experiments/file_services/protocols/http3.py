@@ -14,7 +14,7 @@ from pentathlon.experiments.file_services.spec import Setup
 
 PORT: Final = 8443
 NAME: Final = "pentathlon"
-"""The name in the server's certificate, as `fetch_http3.py` asks for it."""
+"""The name in the server's certificate, as `fetch_http3.py` requests it."""
 CONGESTION: Final = ("reno", "cubic")
 """What aioquic has."""
 
@@ -49,7 +49,7 @@ class Http3(Family):
         """Start the server with a certificate of its own; ready when its port is open.
 
         Raises:
-            Refused: its behaviour asks for what QUIC or aioquic does not have.
+            Refused: its behaviour requests what QUIC or aioquic does not have.
             TargetUnavailable: aioquic is not installed.
             TargetError: it does not start.
         """

@@ -35,7 +35,7 @@ pub enum Command {
     Tune(Tuning),
     /// Starts work in the background under a name; answered by `started`.
     Start { job: String, what: Work },
-    /// Cuts or mends an emulated link, or asks for its statistics; answered by `line`.
+    /// Cuts or mends an emulated link, or requests its statistics; answered by `line`.
     Order {
         job: String,
         #[cfg_attr(not(target_os = "linux"), schemars(with = "serde_json::Value"))]
@@ -126,7 +126,7 @@ impl TryFrom<String> for Network {
     }
 }
 
-/// The longest wait and the longest flow that can be asked for, s.
+/// The longest wait and the longest flow that can be requested, s.
 const LONGEST_S: f64 = 86_400.0;
 
 impl Command {

@@ -189,7 +189,7 @@ impl Output {
         self.reply(outcome.map_err(Refusal::from))
     }
 
-    /// As [`Self::answer`], where the system may lack what was asked for.
+    /// As [`Self::answer`], where the system may lack what was requested.
     fn reply(&mut self, outcome: Result<Answer, Refusal>) -> io::Result<()> {
         match outcome {
             Ok(answer) => self.event(&answer),

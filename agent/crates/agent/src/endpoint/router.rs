@@ -29,7 +29,7 @@ pub struct Polling {
     pub threaded: bool,
 }
 
-/// Routes that lead nowhere that is used, so that the table is as long as was asked for.
+/// Unused routes, so that the table is as long as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
@@ -142,7 +142,7 @@ mod linux {
             }
             let path = format!("/sys/class/net/{}/threaded", wanted.interface);
             if !wanted.threaded && !Path::new(&path).exists() {
-                return Ok(()); // A kernel that cannot is as was asked for.
+                return Ok(()); // A kernel without the file already is as requested.
             }
             self.write(&path, if wanted.threaded { "1" } else { "0" })
                 .map_err(|e| {

@@ -29,7 +29,7 @@ const TAIL_NS: u64 = 20_000_000;
 /// Why a command was not obeyed.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The system cannot do what was asked for; else it should have worked.
+    /// The system cannot do what was requested; else it should have worked.
     pub unsupported: bool,
     pub reason: String,
 }
@@ -261,7 +261,7 @@ impl Trials {
         let cpus = txs.iter().find_map(|(_, tx, _)| tx.cpus());
         // A CPU that sends without rest takes the frames on to a receiver of the same machine as well,
         // until another one sends through the same interface, and then has to do it: so the clock is
-        // asked for by that CPU, and all else is left to others.
+        // requested by that CPU, and all else is left to others.
         let own = cpus.map(|(own, _)| own.to_vec());
         let _away = cpus.map(|(_, others)| Away::on(others));
         let peer = SocketAddr::new(send.exchange.address, send.exchange.port);

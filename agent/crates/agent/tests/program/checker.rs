@@ -28,7 +28,7 @@ impl Checker {
         found.unwrap_or_else(|| panic!("there is no type {name}"))
     }
 
-    /// The members of `value` that a rule has looked at, which `unevaluatedProperties` asks for.
+    /// The members of `value` that a rule has looked at, which `unevaluatedProperties` requests.
     fn evaluate(&self, rules: &Value, value: &Value, at: &str) -> Result<BTreeSet<String>, String> {
         let Some(rules) = rules.as_object() else {
             return match rules {

@@ -1,4 +1,4 @@
-//! Commands of the user's own, as an experimenter asks for them.
+//! Commands of the user's own, as an experimenter requests them.
 
 use super::session::events_of;
 use serde_json::{json, Value};

@@ -104,7 +104,7 @@ pub trait Body {
     fn batch(&mut self, operations: u64) -> u64;
 
     /// Turns what the batch returned into a checksum that does not depend on the number of
-    /// operations, or says why the work was not done.
+    /// operations, or states why the work was not done.
     fn verify(&mut self, operations: u64, returned: u64) -> Result<u64, Failure>;
 }
 

@@ -120,7 +120,7 @@ fn component(source: &Source, bus: &str, base: &str) -> Reported<String> {
     }
 }
 
-/// The class codes of the PCI specification, as far as a comparison asks for them.
+/// The class codes of the PCI specification that a comparison needs.
 fn pci_class(code: u32) -> Option<&'static str> {
     Some(match code >> 8 {
         0x0106 => "SATA controller",

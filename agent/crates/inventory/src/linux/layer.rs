@@ -8,7 +8,7 @@ use pentathlon_os::kernel;
 /// The layers as far as the system lets them be seen from inside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layers {
-    /// What the processor says of a hypervisor; `None` where it says that there is none.
+    /// What the processor says of a hypervisor; `None` where it states that there is none.
     pub hypervisor: Reported<Option<Hypervisor>>,
     pub kernel: Kernel,
     /// What the answer rests on.

@@ -1,5 +1,5 @@
 //! The inventory of a Windows system, from its interfaces, the registry and CPUID. Under Wine it
-//! says so wherever Windows would be named.
+//! reports it wherever Windows would be named.
 
 mod hardware;
 mod os;

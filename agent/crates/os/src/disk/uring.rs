@@ -139,7 +139,7 @@ mod tests {
         let mut queue = match Queue::new(file, 4, 512, 512) {
             Ok(queue) => queue,
             Err(error) => {
-                // Sandboxes and containers refuse the call; the workload says so too.
+                // Sandboxes and containers refuse the call; the workload reports it too.
                 eprintln!("skipped: io_uring: {error}");
                 std::fs::remove_file(&path).unwrap();
                 return;

@@ -9,7 +9,7 @@ use netlink_packet_route::RouteNetlinkMessage as Message;
 use std::io;
 use std::net::IpAddr;
 
-/// Has a new interface of two hosts, before it is up, send next to nothing unasked: IPv6 asks for routers
+/// Lets a new interface of two hosts, before it is up, send next to nothing by itself: IPv6 solicits routers
 /// (RFC 4861 6.3.7), tests its addresses for duplicates (RFC 4862 5.4), so that a new one cannot be
 /// used for a second, and reports its groups (RFC 3810) for up to a quarter of a minute, in the
 /// middle of a trial. Where the kernel has no IPv6, or no such setting, there is nothing to do.

@@ -108,7 +108,7 @@ impl Inbox {
         let start = std::ptr::from_ref(name);
         match i32::from(name.ss_family) {
             libc::AF_INET => {
-                // SAFETY: the family says which structure lies here; the storage is aligned for
+                // SAFETY: the family states which structure lies here; the storage is aligned for
                 // each and long enough.
                 let found = unsafe { &*start.cast::<libc::sockaddr_in>() };
                 let address = Ipv4Addr::from(u32::from_be(found.sin_addr.s_addr));

@@ -35,7 +35,7 @@ impl FrameSocket {
 /// `struct sockaddr_ll` of an interface; `protocol` is an EtherType.
 pub fn link_address(interface: u32, protocol: u16) -> io::Result<SockAddr> {
     let index = i32::try_from(interface).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: the storage is longer than sockaddr_ll and aligned for it, and the length says how
+    // SAFETY: the storage is longer than sockaddr_ll and aligned for it, and the length states how
     // much of it was filled.
     let ((), address) = unsafe {
         SockAddr::try_init(|storage, length| {
@@ -70,7 +70,7 @@ fn link_layer(own: &SockAddr) -> Option<&libc::sockaddr_ll> {
     {
         return None;
     }
-    // SAFETY: the family says which structure lies here; the kernel ends it where the address
+    // SAFETY: the family states which structure lies here; the kernel ends it where the address
     // does, and the storage behind that is zero up to the structure's end.
     Some(unsafe { &*own.as_ptr().cast::<libc::sockaddr_ll>() })
 }

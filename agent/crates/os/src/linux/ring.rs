@@ -113,7 +113,7 @@ impl Ring {
             return None;
         }
         let slot = self.next * self.slot;
-        // SAFETY: TP_STATUS_USER says that the slot is ours until its status is put back below.
+        // SAFETY: TP_STATUS_USER states that the slot is ours until its status is put back below.
         // The header lies at its start; the frame lies where the header says, which is checked to
         // be inside the slot.
         let frame = unsafe {

@@ -4,7 +4,7 @@ use crate::socket::set;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Asks for the times.
+/// Requests the times.
 pub fn ask(socket: BorrowedFd<'_>) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1_i32)
 }

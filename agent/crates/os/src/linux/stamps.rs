@@ -19,12 +19,12 @@ const ORIGIN_TIMESTAMPING: u8 = 4;
 /// Words of 8 bytes for control messages: three times and an extended error, with room.
 const CONTROL_WORDS: usize = 64;
 
-/// Asks for the time at which datagrams came to the stack.
+/// Requests the time at which datagrams came to the stack.
 pub fn of_arrivals(socket: BorrowedFd<'_>) -> io::Result<()> {
     enable(socket, RX_SOFTWARE | SOFTWARE)
 }
 
-/// Asks for the time at which datagrams were handed to the device.
+/// Requests the time at which datagrams were handed to the device.
 pub fn of_departures(socket: BorrowedFd<'_>) -> io::Result<()> {
     enable(socket, TX_SOFTWARE | SOFTWARE | OPT_ID | OPT_TSONLY)
 }
@@ -196,7 +196,7 @@ mod tests {
                 let after = now_ns();
                 assert_eq!((came.length, packet[39], packet[40]), (40, 7, 0));
                 assert_eq!(came.from, Some(from.local_addr().unwrap()));
-                // The kernel switches stamping on a little later than it is asked for.
+                // The kernel switches stamping on a little later than it is requested.
                 if let Some(arrived) = came.stamp_ns {
                     assert!(before <= arrived && arrived <= after);
                     let (of, left) = departure(from.as_fd()).unwrap().unwrap();

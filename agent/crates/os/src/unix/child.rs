@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_spawned_program_gets_its_argument() {
-        // A shell that is given the name of a script that is not there says so by its status.
+        // A shell that is given the name of a script that is not there reports it by its status.
         let child = spawn_with(c"/bin/sh", c"/nowhere/script").unwrap();
         assert!(matches!(child.wait().unwrap(), Exit::Code(2 | 127)));
         let error = spawn_with(c"/nowhere/nothing", c"x").map(drop).unwrap_err();

@@ -58,7 +58,7 @@ pub extern "C" fn getpid() -> i64 {
     i64::from(unsafe { libc::syscall(GETPID) })
 }
 
-/// Asks for the process id so many times, by a loop that is compiled at a level; how often the answer
+/// Requests the process id so many times, by a loop that is compiled at a level; how often the answer
 /// was the expected one.
 #[inline]
 pub fn getpids(level: Level, operations: u64, expected: i64) -> u64 {

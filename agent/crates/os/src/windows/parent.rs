@@ -1,6 +1,6 @@
 //! What ties a process to the one that started it: a job object.
 
-/// The supervisor's job object ends its workers with it: nothing is to be asked for.
+/// The supervisor's job object ends its workers with it: nothing is to be requested.
 pub fn die_with_parent() {}
 
 /// Nothing: the session's own end closes the input here.

@@ -10,7 +10,7 @@ use windows_sys::Win32::System::JobObjects::{
     JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
 };
 
-/// Nothing has to be asked for before the start: the process is put into its job afterwards.
+/// Nothing has to be requested before the start: the process is put into its job afterwards.
 pub fn own_group(_command: &mut Command) {}
 
 /// Whether a child has ended.

@@ -20,7 +20,7 @@ struct Basic {
 /// answer. `GetCurrentProcessId` reads the process's own memory.
 pub extern "C" fn getpid() -> i64 {
     let mut basic = Basic::default();
-    // SAFETY: the structure is as long as is said; nobody asks for the length written.
+    // SAFETY: the structure is as long as is said; the length written is not used.
     let status = unsafe {
         NtQueryInformationProcess(
             GetCurrentProcess(),
@@ -37,7 +37,7 @@ pub extern "C" fn getpid() -> i64 {
     }
 }
 
-/// Asks for the process id so many times, by a loop that is compiled at a level; how often the answer
+/// Requests the process id so many times, by a loop that is compiled at a level; how often the answer
 /// was the expected one.
 #[inline]
 pub fn getpids(level: Level, operations: u64, expected: i64) -> u64 {

@@ -29,11 +29,11 @@ pub struct Topology {
 
 pub fn topology() -> io::Result<Topology> {
     let mut length = 0;
-    // SAFETY: asks for the length alone.
+    // SAFETY: requests the length alone.
     unsafe { GetLogicalProcessorInformationEx(RelationAll, std::ptr::null_mut(), &mut length) };
     // 64-bit words, which is how the entries are aligned.
     let mut buffer = vec![0_u64; length as usize / 8 + 1];
-    // SAFETY: the buffer has room for the length that the system asked for.
+    // SAFETY: the buffer has room for the length that the system requested.
     let done = unsafe {
         GetLogicalProcessorInformationEx(RelationAll, buffer.as_mut_ptr().cast(), &mut length)
     };

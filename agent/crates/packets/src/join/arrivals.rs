@@ -34,7 +34,7 @@ pub struct Arrivals {
     jitter: f64,
 }
 
-/// Finds the record of a sequence; those asked for one after the other mostly share a block.
+/// Finds the record of a sequence; those requested one after the other mostly share a block.
 struct Finder<'a> {
     blocks: &'a [Block<'a>],
     at: usize,

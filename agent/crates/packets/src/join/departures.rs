@@ -17,7 +17,7 @@ pub struct Departures {
     intended_ns: Option<(u64, u64)>,
     /// When these two left.
     sent_ns: Option<(u64, u64)>,
-    /// The latenesses at the shares asked for; none where there are too few packets.
+    /// The latenesses at the shares requested; none where there are too few packets.
     late_ns: Vec<Option<u32>>,
     latest_ns: u32,
 }

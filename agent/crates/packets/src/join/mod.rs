@@ -19,7 +19,7 @@ use spread::{Delays, Spread};
 use std::fs::File;
 use std::path::PathBuf;
 
-/// What is asked for.
+/// What is requested.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "JoinRequest")]
@@ -30,7 +30,7 @@ pub struct Request {
     /// How the receiver's timer differs from the sender's; without it delays hold that difference.
     #[serde(default)]
     clocks: Option<Clocks>,
-    /// Shares of the delays, and of the latenesses, whose quantiles are asked for.
+    /// Shares of the delays, and of the latenesses, whose quantiles are requested.
     #[serde(default)]
     delay_shares: Vec<f64>,
     #[serde(default)]

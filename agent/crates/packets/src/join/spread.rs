@@ -22,7 +22,7 @@ pub struct Delays {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Spread {
-    /// The delays at the shares asked for; none where there are too few.
+    /// The delays at the shares requested; none where there are too few.
     quantiles: Vec<Option<f64>>,
     /// Sum of the absolute differences of the delays of adjacent sequences (RFC 3393).
     adjacent: f64,

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_micros(200);
 const PATIENCE_TIMES: u32 = 2500;
 
 /// Takes the records of one flow. It never waits for the writer: records without a free block are
-/// counted as lost, and the next block says how many.
+/// counted as lost, and the next block states how many.
 pub struct Recorder {
     block: Option<Block>,
     full: SyncSender<Block>,

@@ -9,6 +9,8 @@ mod idle;
 mod quiet;
 mod reading;
 mod software;
+#[cfg(windows)]
+mod software_windows;
 
 use pentathlon_protocol::{Event, Step};
 use serde_json::{json, Value};
@@ -16,7 +18,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often a wait says that it goes on, so that its silence is not taken for an end.
+/// How often a wait reports that it goes on, so that its silence is not taken for an end.
 const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// How a step ended.

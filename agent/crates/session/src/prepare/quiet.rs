@@ -37,7 +37,7 @@ fn disturbances(first: &Reading, before: &Reading, now: &Reading, limits: &Limit
     let seconds = (now.at_s - before.at_s).max(1e-6);
     let mut found = Vec::new();
     let mut check = |what: &str, value: f64, limit: f64, unit: &str| {
-        // Rounded as it is said, so that a sentence never says that 5 is more than 5.
+        // Rounded as it is printed, so that a sentence never reads "5 is more than 5".
         if value > limit {
             found.push(format!("{what} {value:.1} {unit} (at most {limit} {unit})"));
         }

@@ -105,7 +105,7 @@ fn choices() -> [Parameter; 2] {
     ]
 }
 
-/// What the parameters ask for.
+/// What the parameters request.
 fn requested(context: &Context<'_>) -> (Vec<Operation>, Vec<Kind>) {
     let texts = |name| context.parameters.texts(name);
     (

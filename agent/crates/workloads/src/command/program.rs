@@ -10,7 +10,7 @@ use std::process::Command;
 /// Bytes of a program that are looked at: its header, and where its interpreter is named.
 const HEAD: u64 = 64 << 10;
 
-/// Ends the line by which a script says that it lacks a program.
+/// Ends the line by which a script states that it lacks a program.
 const MISSING: &str = " is missing on this system";
 
 /// Processors by their numbers in ELF headers (elf(5)).
@@ -142,7 +142,7 @@ fn script_interpreter(head: &[u8]) -> Option<String> {
     )
 }
 
-/// What of a program's header says where it can run (elf(5)).
+/// What of a program's header states where it can run (elf(5)).
 struct Elf {
     machine: String,
     interpreter: Option<String>,
@@ -197,7 +197,7 @@ impl Elf {
 }
 
 /// What a program misses, by what its loader wrote (it ended before the program began), or a script
-/// that ends with 127 for want of a program and says which.
+/// that ends with 127 for want of a program and states which.
 pub fn lacks(status: i32, error: &str) -> Option<String> {
     // STATUS_DLL_NOT_FOUND
     if cfg!(windows) && status as u32 == 0xc000_0135 {

@@ -138,7 +138,7 @@ pub fn stamps(position: u64, length: usize) -> impl Iterator<Item = u64> {
         .take_while(move |at| at + STAMP_BYTES as u64 <= end)
 }
 
-/// Bytes that begin on a page's boundary, as direct input and output asks for.
+/// Bytes that begin on a page's boundary, as direct input and output requests.
 #[derive(Debug, Clone)]
 pub struct Aligned {
     data: Vec<u8>,

@@ -96,7 +96,7 @@ pub fn rate(id: &'static str, title: &'static str) -> Metric {
     }
 }
 
-/// The size of the file that the parameter `file_bytes` asks for, in whole chunks of the longest.
+/// The size of the file that the parameter `file_bytes` requests, in whole chunks of the longest.
 pub fn size(context: &Context<'_>, workdir: &Workdir) -> Result<u64, Failure> {
     let requested = context.parameters.integer("file_bytes");
     let bytes = if requested > 0 {
@@ -139,7 +139,7 @@ pub fn chosen(context: &Context<'_>, name: &str) -> Vec<String> {
     texts.into_iter().map(str::to_owned).collect()
 }
 
-/// The chunk sizes asked for, each of which must fit into the file.
+/// The chunk sizes requested, each of which must fit into the file.
 fn chunk_sizes(context: &Context<'_>, file_bytes: u64) -> Result<Vec<usize>, Failure> {
     let chunks = context.parameters.integers("chunk_bytes");
     if let Some(chunk) = chunks.iter().find(|&&chunk| chunk > file_bytes) {

@@ -68,7 +68,7 @@ impl Interface {
     }
 }
 
-/// Opens the file past the cache, or says why this file system cannot.
+/// Opens the file past the cache, or states why this file system cannot.
 pub fn open_direct(file: &TestFile, write: bool) -> Result<File, Failure> {
     direct(file, Interface::Direct.how(write))
 }

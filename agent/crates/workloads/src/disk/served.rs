@@ -29,7 +29,7 @@ pub enum Served {
 #[derive(Debug, Clone, Serialize)]
 pub struct Observation {
     pub served: Served,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub asked_bytes: u64,
     /// Bytes that the block layer read meanwhile, with what it read ahead.
     pub device_bytes: Option<u64>,
@@ -70,7 +70,7 @@ impl Before {
         }
     }
 
-    /// The verdict, after a pass that asked for `asked_bytes`.
+    /// The verdict, after a pass that requested `asked_bytes`.
     pub fn judge(&self, asked_bytes: u64) -> Observation {
         let device_bytes = place::device_read_bytes()
             .zip(self.device_bytes)
@@ -113,7 +113,7 @@ mod tests {
         for (in_memory, device, cached, expected) in [
             (true, Some(0), Some(1.0), Served::Cache),
             (true, None, None, Served::Cache),
-            // Read ahead reads more than was asked for.
+            // Read ahead reads more than was requested.
             (false, Some(1200), Some(0.0), Served::Device),
             (false, Some(500), Some(0.0), Served::Mixed),
             (false, Some(0), Some(1.0), Served::Cache),

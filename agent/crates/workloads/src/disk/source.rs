@@ -26,7 +26,7 @@ pub enum Source {
     },
 }
 
-/// The source that the parameters ask for.
+/// The source that the parameters request.
 pub fn of(context: &Context<'_>, workdir: &Workdir, block: usize) -> Result<Source, Failure> {
     let direct = context.parameters.text("method") == "direct";
     let device = context.parameters.text("device");

@@ -24,7 +24,7 @@ pub struct Workdir {
 }
 
 impl Workdir {
-    /// The directory that the parameter `directory` asks for, with its file system and read-ahead
+    /// The directory that the parameter `directory` requests, with its file system and read-ahead
     /// for the record.
     pub fn of(context: &mut Context<'_>) -> Result<Self, Failure> {
         let directory = context.parameters.text("directory").to_owned();

@@ -76,7 +76,7 @@ fn groups(root: &Path) -> Vec<(PathBuf, &'static str)> {
         .collect()
 }
 
-/// Bytes of files that a group counts as used and that the system drops when memory is asked for.
+/// Bytes of files that a group counts as used and that the system drops when memory is needed.
 fn cached(directory: &Path) -> u64 {
     let text = read_to_string(directory.join("memory.stat")).unwrap_or_default();
     let total = |name: &str| {

@@ -25,7 +25,7 @@ pub fn parameter() -> Parameter {
     }
 }
 
-/// The sizes that were asked for and, unless that was refused, those around the cache; ascending
+/// The sizes that were requested and, unless that was refused, those around the cache; ascending
 /// where there are any of these.
 pub fn followed(context: &mut Context<'_>, requested: &[u64]) -> Vec<u64> {
     if !context.parameters.boolean("follow_cache") {
@@ -61,7 +61,7 @@ fn around(cache: u64) -> Vec<u64> {
     sizes
 }
 
-/// All sizes, each once. What was asked for keeps its order if nothing is added.
+/// All sizes, each once. What was requested keeps its order if nothing is added.
 fn joined(requested: &[u64], added: Vec<u64>) -> Vec<u64> {
     if added.is_empty() {
         return requested.to_vec();

@@ -34,7 +34,7 @@ pub fn factor() -> Factor {
     }
 }
 
-/// The sizes asked for, rounded up to whole lines; each once, in the order given.
+/// The sizes requested, rounded up to whole lines; each once, in the order given.
 pub fn rounded(requested: &[u64]) -> Vec<usize> {
     let mut sizes = Vec::with_capacity(requested.len());
     for &bytes in requested {

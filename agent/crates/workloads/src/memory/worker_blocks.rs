@@ -92,7 +92,7 @@ impl WorkerBlocks {
     /// Refuses all threads where they are the one thread that is measured anyway.
     ///
     /// # Errors
-    /// `unsupported`: both are asked for, and the agent may use a single CPU.
+    /// `unsupported`: both are requested, and the agent may use a single CPU.
     pub fn apart(threads: &str, requested: &[&str]) -> Result<(), Failure> {
         match threads == "all" && requested.contains(&"one") && Self::size(threads)? == 1 {
             true => Err(Failure::Unsupported(ALIKE.into())),

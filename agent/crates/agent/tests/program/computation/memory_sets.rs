@@ -126,7 +126,7 @@ fn swap_is_measured_in_a_group_or_refused_and_nothing_is_left() {
         assert_eq!(kind, "unsupported");
         assert!(reason.contains("no swap space"), "{reason}");
     }
-    // Three times the limit: the workload asks for twice, and other programs' pages may come too.
+    // Three times the limit: the workload takes twice that, and other programs' pages may come too.
     let space = match swap::Space::take(3 * LIMIT) {
         Ok(space) => space,
         Err(reason) => return eprintln!("skipped: {reason}"),

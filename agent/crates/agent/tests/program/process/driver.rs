@@ -177,7 +177,7 @@ pub fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|e| e["event"] == kind).collect()
 }
 
-/// Whether a test that needs root can run; says so if it cannot.
+/// Whether a test that needs root can run; prints a line if it cannot.
 pub fn may_act_as_root(test: &str) -> bool {
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| {
         use std::os::unix::fs::MetadataExt;

@@ -68,7 +68,7 @@ fn more_memory_than_there_is_fails_and_the_next_size_is_measured() {
     let found = errors(&events);
     assert_eq!(found.len(), 2, "{found:?}");
     for (kind, reason) in found {
-        // A machine that has not got so much is not asked for it.
+        // A machine with less memory skips this.
         assert!(["failed", "unsupported"].contains(&kind), "{kind}");
         assert!(reason.contains("1073741824"), "{reason}");
     }

@@ -109,7 +109,7 @@ fn the_cpu_time_of_children_is_counted() {
             let before = counters.before();
             play("child");
             let delta = counters.after().delta(&before);
-            // The child ended no sooner than its own clock said so, and it was waited for.
+            // The child ended no sooner than its own clock states, and it was waited for.
             assert!(delta.cpu_user_ns >= Some(CHILD_USER_NS), "{delta:?}");
         }
         _ => {

@@ -5,7 +5,7 @@
 use super::fixed::{quotient, root, Fixed};
 use super::integer::{scale, Multiplier, LIMB_DIGITS};
 
-/// Limbs beyond the digits asked for: the sum's terms are multiplied by up to 2^steps, and every
+/// Limbs beyond the digits requested: the sum's terms are multiplied by up to 2^steps, and every
 /// step rounds.
 const GUARD: usize = 4;
 

@@ -2,7 +2,7 @@
 //! and for those with AVX2. Both do the same arithmetic in the same order, without fused
 //! operations, so both give the same bits.
 //!
-//! `unsafe` only calls the second set, after the processor was asked for it.
+//! `unsafe` only calls the second set, after CPUID reported it.
 
 /// A change of the first pair by the second, real and imaginary parts apart: one pass of radix 4
 /// over consecutive blocks with one constant for each block, or a product point by point.

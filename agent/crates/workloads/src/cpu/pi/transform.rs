@@ -53,7 +53,7 @@ impl Level {
     }
 }
 
-/// Transforms of every size up to the largest asked for so far.
+/// Transforms of every size up to the largest requested so far.
 pub struct Transforms {
     kernels: Kernels,
     levels: Vec<Level>,

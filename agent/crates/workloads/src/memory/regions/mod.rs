@@ -1,5 +1,5 @@
 //! `memory.regions`: write, read, write over a block of a growing size: cache, memory and, only if
-//! asked for and inside a control group, swap.
+//! requested and inside a control group, swap.
 
 mod group;
 mod passes;

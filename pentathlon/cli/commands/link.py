@@ -1,0 +1,69 @@
+"""`pentathlon link`: emulated links."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from pentathlon.cli.commands import link_run
+
+Engine: TypeAlias = Literal["agent", "netem", "netem-uml"]
+"""As `testbed/link/testbed.py` has it."""
+
+HELP = "Emulated links: their profiles, and whether this machine can keep to them."
+
+PROFILES_HELP = """List the link profiles.
+
+Examples:
+
+    pentathlon link profiles
+
+    pentathlon link profiles --json
+"""
+
+CALIBRATE_HELP = """Emulate links between two namespaces of this machine and measure them.
+
+Rate and loss must be within 1 percent of the profile, the median delay within 0.2 ms.
+
+Examples:
+
+    pentathlon link calibrate wan-10m-50ms
+
+    pentathlon link calibrate mine.toml --json
+
+    pentathlon link calibrate all
+
+    pentathlon link calibrate wan-10m-50ms --engine netem
+"""
+
+app = typer.Typer(name="link", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+app.command("run", help=link_run.HELP)(link_run.run)
+
+
+@app.command("profiles", help=PROFILES_HELP)
+def profiles(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> None:
+    from pentathlon.cli import link as work
+
+    work.profiles(as_json=as_json)
+
+
+@app.command("calibrate", help=CALIBRATE_HELP)
+def calibrate(
+    profile: Annotated[
+        str, typer.Argument(metavar="PROFILE", help="Name or file of a profile, or all.")
+    ],
+    *,
+    seed: Annotated[int, typer.Option(help="Decides what is lost, delayed and so on.")] = 1,
+    engine: Annotated[
+        Engine, typer.Option(help="What emulates it: the agent, or the kernel's netem.")
+    ] = "agent",
+    attempts: Annotated[int, typer.Option(min=1, help="Attempts before it is refused.")] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    from pentathlon.cli import link as work
+
+    work.calibrate(profile, seed=seed, engine=engine, attempts=attempts, as_json=as_json)

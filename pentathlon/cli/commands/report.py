@@ -1,0 +1,128 @@
+"""`pentathlon report` and `pentathlon compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli.commands import existing, judging
+
+REPORT_HELP = """Write the report of a result: HTML with pictures, and exports.
+
+Examples:
+
+    pentathlon report results/two-kernels-20260101T120000Z
+
+    pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
+
+    pentathlon report --open no
+
+    pentathlon report --delta 2 --weights process=2,memory=1
+"""
+
+COMPARE_HELP = """Print the judgement of a result: every system against the reference.
+
+Name two systems to compare the second with the first, regardless of the study's reference is.
+Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
+
+What the study planned is judged; --delta, --confidence, --declared, --weights and --only choose
+otherwise, and every output is then marked "post hoc".
+
+Examples:
+
+    pentathlon compare results/two-kernels-20260101T120000Z
+
+    pentathlon compare --only "process.*" --delta 2
+
+    pentathlon compare results/before results/after
+
+    pentathlon compare results/before results/after uml-6.1 uml-7.2
+
+    pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
+"""
+
+
+def report(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    *,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            help="Formats with commas: html, csv, markdown, latex, json, hyperfine, bmf, "
+            "benchstat.",
+        ),
+    ] = "html",
+    directory: Annotated[
+        Path | None, typer.Option("--out", help="Directory.", show_default="the result's own")
+    ] = None,
+    open_it: Annotated[
+        str, typer.Option("--open", metavar="yes|no", help="Open the HTML in a browser.")
+    ] = "no",
+    delta: judging.DeltaOption = None,
+    confidence: judging.ConfidenceOption = None,
+    declared: judging.DeclaredOption = None,
+    weights: judging.WeightsOption = None,
+    only: judging.OnlyOption = None,
+) -> None:
+    existing.result(result)
+    from pentathlon.cli import report as work
+
+    work.report(
+        result,
+        formats=formats,
+        directory=directory,
+        open_it=open_it,
+        delta=delta,
+        confidence=confidence,
+        declared=declared,
+        weights=weights,
+        only=only,
+    )
+
+
+def compare(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    a: Annotated[
+        str | None,
+        typer.Argument(help="System to compare with, or a result.", show_default="the reference"),
+    ] = None,
+    b: Annotated[
+        str | None, typer.Argument(help="System to judge.", show_default="all others")
+    ] = None,
+    c: Annotated[
+        str | None,
+        typer.Argument(help="With two results: system of the second.", show_default="the same"),
+    ] = None,
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every row, not only the telling ones.")
+    ] = False,
+    delta: judging.DeltaOption = None,
+    confidence: judging.ConfidenceOption = None,
+    declared: judging.DeclaredOption = None,
+    weights: judging.WeightsOption = None,
+    only: judging.OnlyOption = None,
+) -> None:
+    existing.result(result)
+    from pentathlon.cli import report as work
+
+    work.compare(
+        result,
+        a,
+        b,
+        c,
+        full=full,
+        delta=delta,
+        confidence=confidence,
+        declared=declared,
+        weights=weights,
+        only=only,
+    )

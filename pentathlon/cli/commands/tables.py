@@ -1,0 +1,51 @@
+"""`pentathlon tables`: the tables of the studies with one's own systems in the columns."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pentathlon.cli.commands import existing
+
+HELP = """Print the tables of the published studies with your own systems in the columns.
+
+A table appears if at least one of its rows was measured.
+
+Examples:
+
+    pentathlon tables results/venkata2003-20260101T120000Z
+
+    pentathlon tables --study martinovic2012 --table table-3 --format latex
+
+    pentathlon tables --format markdown > tables.md
+"""
+
+
+class Format(StrEnum):
+    """How the tables are written."""
+
+    TERMINAL = "terminal"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    JSON = "json"
+
+
+def tables(
+    result: Annotated[
+        Path | None, typer.Argument(help="Result directory.", show_default="the newest one")
+    ] = None,
+    *,
+    study: Annotated[str | None, typer.Option(help="One study only.")] = None,
+    table: Annotated[str | None, typer.Option(help="One table only, as table-3.")] = None,
+    how: Annotated[Format, typer.Option("--format", "-f", help="How to write them.")] = (
+        Format.TERMINAL
+    ),
+) -> None:
+    existing.result(result)
+    from pentathlon.cli import tables as work
+
+    work.tables(result, study=study, table=table, how=how)
