@@ -187,7 +187,7 @@ def run(request: dict[str, object]) -> int:
 
 
 def gate(request: dict[str, object], **what: object) -> bool:
-    """Wait for the release of something, where the request has a gate; False: there is none left."""
+    """Wait for the release of something, where the request has a gate; False: none comes."""
     if request.get("gate") is None:
         return True
     emit("ready", **{"iteration": None, **what})
