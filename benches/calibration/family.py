@@ -2,9 +2,10 @@
 
 Every trial is a whole study: at each look the rows are tested together, by Holm's procedure where
 they are declared and by that of Benjamini and Hochberg where they are exploratory, at the overall
-levels that spending gives; the study stops at the first look at which every row is decided. Here
-all rows weigh the same. `tests/evaluate/test_twin.py` checks the claims against the evaluation's
-own judge.
+levels that spending gives; the study stops at the first look at which every row is decided. Where
+rows are *dropped* (`stopping.drop_decided`), one that is decided at a look is not measured again
+and keeps the p values of that look. Here all rows weigh the same, and each is a workload.
+`tests/evaluate/test_twin.py` checks the claims against the evaluation's own judge.
 """
 
 from __future__ import annotations
@@ -77,6 +78,13 @@ class FamilyCell:
     power: float | None
     """Share of the real differences that were claimed."""
     blocks: float
+    dropped_false: float
+    """`false` where rows are dropped that are decided; the same random numbers."""
+    dropped_low: float | None
+    dropped_high: float | None
+    dropped_power: float | None
+    dropped_row_blocks: float
+    """Blocks of a row, on average, where rows are dropped; without that they are `blocks`."""
 
 
 @dataclass(frozen=True)
@@ -86,31 +94,62 @@ class Claims:
     different: Flags
     equivalent: Flags
     blocks: npt.NDArray[np.int64]
+    row_blocks: Values
+    """Blocks of every row."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of one kind of study: false claims with their bounds, real ones found, blocks."""
+
+    false: float
+    low: float | None
+    high: float | None
+    power: float | None
+    blocks: float
+    row_blocks: float
 
 
 def cells(trials: int = TRIALS) -> Iterator[FamilyCell]:
     """Every kind of study, always with the same random numbers."""
     for place, case in enumerate(CASES):
         generator = np.random.default_rng([SEED, 7, place])
-        found = judge(draw(case, generator, trials), case.declared)
-        null = np.arange(case.rows) >= case.real
-        wrong = found.different & null
-        false = wrong.any(axis=1)
-        share, bounds = float(false.mean()), clopper_pearson(int(false.sum()), trials)
-        low, high = bounds
-        reported: tuple[float | None, float | None] = (low, high)
-        if case.real and not case.declared:
-            claimed = np.maximum(found.different.sum(axis=1), 1)
-            share, reported = float(np.mean(wrong.sum(axis=1) / claimed)), (None, None)
+        ratios = draw(case, generator, trials)
+        whole = _rates(case, judge(ratios, case.declared))
+        dropped = _rates(case, judge(ratios, case.declared, drop=True))
         yield FamilyCell(
             case=case,
             trials=trials,
-            false=share,
-            low=reported[0],
-            high=reported[1],
-            power=float(found.different[:, ~null].mean()) if case.real else None,
-            blocks=float(found.blocks.mean()),
+            false=whole.false,
+            low=whole.low,
+            high=whole.high,
+            power=whole.power,
+            blocks=whole.blocks,
+            dropped_false=dropped.false,
+            dropped_low=dropped.low,
+            dropped_high=dropped.high,
+            dropped_power=dropped.power,
+            dropped_row_blocks=dropped.row_blocks,
         )
+
+
+def _rates(case: Case, found: Claims) -> Rates:
+    null = np.arange(case.rows) >= case.real
+    wrong = found.different & null
+    false = wrong.any(axis=1)
+    share, bounds = float(false.mean()), clopper_pearson(int(false.sum()), len(false))
+    reported: tuple[float | None, float | None] = bounds
+    if case.real and not case.declared:
+        claimed = np.maximum(found.different.sum(axis=1), 1)
+        share, reported = float(np.mean(wrong.sum(axis=1) / claimed)), (None, None)
+    return Rates(
+        false=share,
+        low=reported[0],
+        high=reported[1],
+        power=float(found.different[:, ~null].mean()) if case.real else None,
+        blocks=float(found.blocks.mean()),
+        row_blocks=float(found.row_blocks.mean()),
+    )
 
 
 def draw(case: Case, generator: np.random.Generator, trials: int) -> Values:
@@ -124,34 +163,58 @@ def draw(case: Case, generator: np.random.Generator, trials: int) -> Values:
     return np.asarray(truth[None, :, None] + ROW_SD * noise, dtype=np.float64)
 
 
-def judge(ratios: Values, declared: bool, looks: tuple[int, ...] = DEFAULT_LOOKS) -> Claims:
-    """Judge every study at its looks; it stops where every row is decided."""
+def judge(
+    ratios: Values,
+    declared: bool,
+    looks: tuple[int, ...] = DEFAULT_LOOKS,
+    *,
+    drop: bool = False,
+) -> Claims:
+    """Judge every study at its looks; it stops where every row is decided.
+
+    Args:
+        drop: rows that are decided at a look are not measured in later blocks.
+    """
     trials, rows, _ = ratios.shape
     different = np.zeros((trials, rows), dtype=np.bool_)
     equivalent = np.zeros((trials, rows), dtype=np.bool_)
     blocks = np.zeros(trials, dtype=np.int64)
+    row_blocks = np.zeros((trials, rows))
+    p_values = np.ones((2, trials, rows))
+    open_rows = np.ones((trials, rows), dtype=np.bool_)
     going = np.ones(trials, dtype=np.bool_)
+    select = step_down if declared else step_up
     for look in looks:
         at = np.flatnonzero(going)
-        shown, equal = claims(ratios[at, :, :look], declared, levels_at(looks, look))
+        now = p_of_claims(ratios[at, :, :look], levels_at(looks, look))
+        p_values[:, at] = np.where(open_rows[at], now, p_values[:, at])
+        row_blocks[at] = np.where(open_rows[at], look, row_blocks[at])
+        shown, equal = select(p_values[0, at]), select(p_values[1, at])
+        if drop:
+            open_rows[at] &= ~(shown | equal)
         stops = np.all(shown | equal, axis=1) | (look == looks[-1])
         done = at[stops]
         different[done], equivalent[done] = shown[stops], equal[stops]
         blocks[done] = look
         going[done] = False
-    return Claims(different, equivalent, blocks)
+    return Claims(different, equivalent, blocks, row_blocks)
 
 
 def claims(seen: Values, declared: bool, levels: Levels) -> tuple[Flags, Flags]:
     """Which rows of each study are different, and which within ±δ, by the blocks that are seen."""
+    select = step_down if declared else step_up
+    shown, equal = p_of_claims(seen, levels)
+    return select(shown), select(equal)
+
+
+def p_of_claims(seen: Values, levels: Levels) -> tuple[Values, Values]:
+    """Overall p values of "different" and of "within ±δ", by the blocks that are seen."""
     look = seen.shape[2]
     mean = seen.mean(axis=2)
     error = seen.std(axis=2, ddof=1) / np.sqrt(look)
     tails = special.stdtr(look - 1, -np.abs(mean) / error)
     inside = special.stdtr(look - 1, (np.abs(mean) - DELTA) / error)
-    select = step_down if declared else step_up
-    shown = select(overall(levels, 2.0 * tails))
-    return shown, select(overall(levels, np.minimum(2.0 * inside, 1.0)))
+    return overall(levels, 2.0 * tails), overall(levels, np.minimum(2.0 * inside, 1.0))
 
 
 def overall(levels: Levels, p_values: Values) -> Values:
@@ -190,18 +253,25 @@ def _back(flags: Flags, order: npt.NDArray[np.int64]) -> Flags:
 def table(found: list[FamilyCell]) -> str:
     """The cells as a Markdown table."""
     lines = [
-        "| rows are | study | rows depend | false claims, % | real ones found, % | mean blocks |",
-        "|---|---|---|---|---|---|",
+        "| rows are | study | rows depend | false claims, % | real ones found, % | mean blocks "
+        "| decided rows dropped: false claims, % | real ones found, % | mean blocks of a row |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for one in found:
-        bounds = (
-            ""
-            if one.low is None or one.high is None
-            else f" ({one.low * 100:.1f}–{one.high * 100:.1f})"
-        )
         lines.append(
             f"| {'declared (Holm)' if one.case.declared else 'exploratory (BH)'} | {one.case.name} "
-            f"| {'yes' if one.case.dependent else 'no'} | {one.false * 100:.1f}{bounds} "
-            f"| {'–' if one.power is None else f'{one.power * 100:.1f}'} | {one.blocks:.1f} |"
+            f"| {'yes' if one.case.dependent else 'no'} "
+            f"| {_share(one.false, one.low, one.high)} | {_power(one.power)} | {one.blocks:.1f} "
+            f"| {_share(one.dropped_false, one.dropped_low, one.dropped_high)} "
+            f"| {_power(one.dropped_power)} | {one.dropped_row_blocks:.1f} |"
         )
     return "\n".join(lines)
+
+
+def _share(share: float, low: float | None, high: float | None) -> str:
+    bounds = "" if low is None or high is None else f" ({low * 100:.1f}–{high * 100:.1f})"
+    return f"{share * 100:.1f}{bounds}"
+
+
+def _power(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.1f}"

@@ -19,6 +19,7 @@ from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
     BootStart,
+    Decided,
     Preparation,
     Record,
     RunEnd,
@@ -83,6 +84,8 @@ class PlainLines:
             self._say(record.block, f"{record.system}: {steps}{again}{time}")
         elif isinstance(record, StoppedEarly):
             self._say(record.blocks - 1, stopped_early_text(record, self._blocks))
+        elif isinstance(record, Decided):
+            self._say(record.blocks - 1, decided_text(record))
         elif (text := self._problems.text(record)) is not None:
             if isinstance(record, BootEnd | AgentEvent):
                 self._say(record.block, text)
@@ -186,6 +189,8 @@ class Bars:
         elif isinstance(record, StoppedEarly):
             reason = stopped_early_text(record, len(self._blocks))
             self._progress.console.print(reason, markup=False, soft_wrap=True)
+        elif isinstance(record, Decided):
+            self._progress.console.print(decided_text(record), markup=False, soft_wrap=True)
         elif isinstance(record, RunEnd):
             self._progress.update(self._boot, visible=False)
         if (text := self._problems.text(record)) is not None:
@@ -289,3 +294,9 @@ def stopped_early_text(record: StoppedEarly, blocks: int) -> str:
     """What a met stopping rule means for the blocks that are left."""
     spared = count_text(blocks - record.blocks, "block")
     return f"enough: {record.reason}; {spared} not needed"
+
+
+def decided_text(record: Decided) -> str:
+    """Which workloads are no longer measured."""
+    after = count_text(record.blocks, "block")
+    return f"decided after {after}, no longer measured: {', '.join(record.workloads)}"

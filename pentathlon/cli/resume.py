@@ -56,6 +56,10 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
         # A file without the key means another rule to this version than to the one that planned it.
         rules = loaded.study.evaluation.model_copy(update={"moderated": False})
         loaded = replace(loaded, study=loaded.study.model_copy(update={"evaluation": rules}))
+    if not old.study.procedure.stopping.drop_decided:
+        stopping = loaded.study.procedure.stopping.model_copy(update={"drop_decided": False})
+        procedure = loaded.study.procedure.model_copy(update={"stopping": stopping})
+        loaded = replace(loaded, study=loaded.study.model_copy(update={"procedure": procedure}))
     catalog = extended(catalog, loaded.study.workloads)
     targets = targets_of(loaded.study, agent_path, loaded.supplies)
     starts = named(loaded.study, loaded.supplies)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from pentathlon import __version__
 from pentathlon.cli.exits import Interrupted, StopSignals
@@ -22,7 +22,10 @@ from pentathlon.store.directory import fill_directory, make_directory
 from pentathlon.store.journal import JournalWriter, Lock, read_journal
 from pentathlon.store.packets import PacketKeeper
 from pentathlon.store.query import Result, load_result
-from pentathlon.study.plan import Plan
+from pentathlon.study.stopping import Stopping
+
+if TYPE_CHECKING:
+    from pentathlon.evaluate import Evaluation
 
 
 class Listener(Protocol):
@@ -104,6 +107,7 @@ def _run(directory: Path, ready: Ready, listen: Listen, also: Judge | None = Non
         state.apply(record)
     journal = JournalWriter(directory)
     heard = listen(state)
+    look = _Look(directory, ready.plan.study.procedure.stopping)
     try:
         measuring = {cpu for target in ready.targets.values() for cpu in target.cpus or ()}
         with StopSignals() as signals, kept_off(measuring), heard:
@@ -115,7 +119,8 @@ def _run(directory: Path, ready: Ready, listen: Listen, also: Judge | None = Non
                 state=state,
                 observer=heard,
                 shield=signals.shield,
-                stopping_rule=_either(also, _stopping_rule(directory, ready.plan)),
+                stopping_rule=_either(also, look.enough),
+                decided=look.decided if look.stopping.drop_decided else None,
             )
             runner.run()
     except Interrupted as error:
@@ -132,21 +137,37 @@ def _either(first: Judge | None, second: Judge | None) -> Judge | None:
     return lambda blocks: first(blocks) or second(blocks)
 
 
-def _stopping_rule(directory: Path, plan: Plan) -> Judge | None:
-    """The plan's stopping rule, asked by the runner: the result so far, judged as it will be."""
-    stopping = plan.study.procedure.stopping
-    if stopping.rule == "fixed":
-        return None
+class _Look:
+    """What the runner asks at each look: the result so far, judged as it will be."""
 
-    def rule(blocks: int) -> str | None:
-        if not stopping.may_stop(blocks):
-            return None
+    def __init__(self, directory: Path, stopping: Stopping) -> None:
+        self.stopping = stopping
+        self._directory = directory
+        self._last: tuple[int, Evaluation] | None = None
+
+    def _evaluation(self, blocks: int) -> Evaluation:
         # Commands that stop at no look need not load SciPy.
-        from pentathlon.evaluate import evaluate, stopping_rule  # noqa: PLC0415
+        from pentathlon.evaluate import evaluate  # noqa: PLC0415
 
-        return stopping_rule(evaluate(load_result(directory)), stopping, blocks)
+        if self._last is None or self._last[0] != blocks:
+            self._last = blocks, evaluate(load_result(self._directory))
+        return self._last[1]
 
-    return rule
+    def enough(self, blocks: int) -> str | None:
+        """Why so many blocks are enough, or None."""
+        from pentathlon.evaluate import stopping_rule  # noqa: PLC0415
+
+        if not self.stopping.may_stop(blocks):
+            return None
+        return stopping_rule(self._evaluation(blocks), self.stopping, blocks)
+
+    def decided(self, blocks: int) -> Sequence[str]:
+        """Workloads of which no more is needed."""
+        from pentathlon.evaluate import decided_workloads  # noqa: PLC0415
+
+        if not self.stopping.may_stop(blocks):
+            return ()
+        return decided_workloads(self._evaluation(blocks))
 
 
 def finished_result(directory: Path) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,6 +90,8 @@ class Judge:
     rule: Rule
     in_blocks: bool = True
     """The boots of a block belong together; else every boot stands for itself."""
+    decided: Mapping[str, int] = field(default_factory=dict)
+    """Workload -> blocks after which it was decided at a look, and no longer measured."""
 
     @cached_property
     def _known(self) -> FirstFailures:
@@ -131,7 +133,7 @@ class Judge:
             selected=len(selected & declared),
             exploratory_tested=len(tested.keys() - declared),
             exploratory_selected=len(selected - declared),
-            nominal_rate=self._levels(pairs).nominal(self.rule.rate),
+            nominal_rate=self._shared_levels(pairs).nominal(self.rule.rate),
             declared=frozenset(declared),
             cautions=found,
         )
@@ -159,49 +161,63 @@ class Judge:
         borrowed: Borrowed,
     ) -> dict[str, Tested]:
         """Declared rows by Holm's procedure, exploratory ones by that of Benjamini and Hochberg."""
-        levels = self._levels(pairs)
+        most = self._most(pairs)
         enough = [pair for pair in pairs if paired[pair.key].count >= FEWEST_BLOCKS]
         found: dict[str, Tested] = {}
         for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
             own = [pair for pair in enough if pair.declared is declared]
-            rows = [(paired[pair.key], borrowed.estimates.get(pair.key)) for pair in own]
+            rows = [
+                (
+                    paired[pair.key],
+                    borrowed.estimates.get(pair.key),
+                    self.rule.levels(min(most, self.decided.get(pair.workload, most))),
+                )
+                for pair in own
+            ]
             weights = holm.workload_weights([pair.workload for pair in own])
             found |= dict(
                 zip(
                     (pair.key for pair in own),
-                    self._families(rows, weights, levels, procedure),
+                    self._families(rows, weights, procedure),
                     strict=True,
                 )
             )
         return found
 
-    def _levels(self, pairs: Sequence[Pair]) -> Levels:
-        """What looks and few blocks cost, by the row that has most of them."""
+    def _most(self, pairs: Sequence[Pair]) -> int:
+        """Blocks of the row that has most of them."""
         done = (self._row(pair).count for pair in pairs if _complete(pair) and _has_ratios(pair))
-        return self.rule.levels(max(done, default=0))
+        return max(done, default=0)
+
+    def _shared_levels(self, pairs: Sequence[Pair]) -> Levels:
+        """What looks and few blocks cost in the blocks that all workloads have."""
+        return self.rule.levels(min((self._most(pairs), *self.decided.values())))
 
     def _families(
         self,
-        rows: Sequence[tuple[Paired | Independent, Estimate | None]],
+        rows: Sequence[tuple[Paired | Independent, Estimate | None, Levels]],
         weights: Values,
-        levels: Levels,
         procedure: Procedure,
     ) -> Iterator[Tested]:
-        """Three families over the same rows: different, beyond ±δ, within ±δ."""
+        """Three families over the same rows: different, beyond ±δ, within ±δ.
+
+        Each row is tested at the level of its look. Its overall p value is that of its repeated
+        interval, which holds whenever the row was stopped, so rows of different looks are one
+        family (Glimm, Maurer and Bretz 2010, section 3).
+        """
         delta, rate = self.rule.delta, self.rule.rate
-        alone = levels.nominal(rate)
 
         def select(p_value: Callable[[Estimate], float]) -> holm.Selection:
             overall = [
-                levels.overall(_p_value(p_value, row.estimate, moderated, alone))
-                for row, moderated in rows
+                levels.overall(_p_value(p_value, row.estimate, moderated, levels.nominal(rate)))
+                for row, moderated, levels in rows
             ]
             return procedure(np.array(overall), weights, rate)
 
         different = select(lambda one: one.p_different())
         beyond = select(lambda one: one.p_beyond(delta))
         equivalent = select(lambda one: one.p_equivalent(delta))
-        for place, (row, moderated) in enumerate(rows):
+        for place, (row, moderated, levels) in enumerate(rows):
             yield Tested(
                 row,
                 float(different.levels[place]),

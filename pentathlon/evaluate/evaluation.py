@@ -83,7 +83,12 @@ def evaluate(result: ResultLike) -> Evaluation:
     inventories_of = inventories(result.inventory(), samples)
     facts = study_facts(
         plan, getattr(result, "enough", None), getattr(result, "unfinished", "")
-    ).model_copy(update={"post_hoc": find_post_hoc(result)})
+    ).model_copy(
+        update={
+            "post_hoc": find_post_hoc(result),
+            "decided": dict(getattr(result, "decided", {})),
+        }
+    )
     systems = system_facts(plan, used, inventories_of)
     titles = Titles(getattr(result, "catalog", None))
     failures = _failures(result.failures())
@@ -92,9 +97,9 @@ def evaluate(result: ResultLike) -> Evaluation:
     study = plan.study
     rule = Rule.declared(study)
     judgements = {
-        system.name: Judge(system, systems[0], failures, rule, facts.in_blocks).judge(
-            _timed(_pairs(keys, everything, system.name, study, titles), inventories_of)
-        )
+        system.name: Judge(
+            system, systems[0], failures, rule, facts.in_blocks, facts.decided
+        ).judge(_timed(_pairs(keys, everything, system.name, study, titles), inventories_of))
         for system in systems[1:]
     }
     known = calibrations(getattr(result, "calibrations", None))
@@ -140,6 +145,7 @@ def evaluate(result: ResultLike) -> Evaluation:
             suites,
             rate=judgements[system.name].nominal_rate,
             delta=rule.delta,
+            blocks=min(facts.decided.values(), default=None),
             floors=None
             if (known_floor := held[system.name]) is None
             else known_floor.block_ratios(),

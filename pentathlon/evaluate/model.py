@@ -60,6 +60,8 @@ class StudyFacts(Frozen):
     """The stopping rule in words."""
     stopped: str | None = None
     """Why the rule ended the study before its last block; None if it did not."""
+    decided: dict[str, int] = Field(default_factory=dict)
+    """Workload -> blocks after which it was decided at a look, and no longer measured."""
     unfinished: str = ""
     """How far a run is that has not ended, in words; "" if it has."""
     declared: tuple[str, ...] | None = None

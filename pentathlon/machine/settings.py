@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -51,15 +52,19 @@ class MachineSettings:
 
     Args:
         own_network: whether the system has a network namespace of its own.
+        besides: settings that somebody else makes.
 
     Raises:
         TargetError: a setting that this kind of target does not have, or a scheduler that is none.
     """
 
-    def __init__(self, system: SystemSpec, *, own_network: bool = False) -> None:
+    def __init__(
+        self, system: SystemSpec, *, own_network: bool = False, besides: Collection[str] = ()
+    ) -> None:
         self._name = system.name
         self.own_network = own_network
-        self._values = dict(system.settings.changed())
+        named = system.settings.changed()
+        self._values = {key: value for key, value in named.items() if key not in besides}
         self._cpus = cpus.resolve(system.cpus)
         for key in self._values:
             if key not in KNOWN:

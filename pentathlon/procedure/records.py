@@ -176,6 +176,17 @@ class StoppedEarly(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decided(Record):
+    """All rows of these workloads were decided at a look: their steps are left out of the blocks
+    from number `blocks` (counted from 0) on.
+    """
+
+    kind: ClassVar[str] = "decided"
+    blocks: int
+    workloads: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd(Record):
     """The run has ended. outcome: "finished" or "interrupted"."""
 
@@ -201,6 +212,7 @@ KINDS: Mapping[str, type[Record]] = {
         BootEnd,
         Imported,
         StoppedEarly,
+        Decided,
         RunEnd,
     )
 }

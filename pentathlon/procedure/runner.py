@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from pentathlon.procedure.attempt import Attempt, Run, Shield
 from pentathlon.procedure.preparation import Preparer
-from pentathlon.procedure.records import Record, RunEnd, Sink, StoppedEarly
+from pentathlon.procedure.records import Decided, Record, RunEnd, Sink, StoppedEarly
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.plan import Plan, StepKey, step_numbers
@@ -25,6 +25,9 @@ from pentathlon.targets.contract import Target
 
 Judge: TypeAlias = Callable[[int], str | None]
 """Number of blocks that are done -> why they are enough, or None if more are needed."""
+
+DecidedWorkloads: TypeAlias = Callable[[int], Sequence[str]]
+"""Number of blocks that are done -> workloads of which no more is needed."""
 
 
 class Runner:
@@ -39,6 +42,7 @@ class Runner:
         observer: hears of every record once it is safe and in the state.
         shield: makes a context that no interruption cuts short: a system boots or stops in it.
         stopping_rule: it is evaluated before each block that has not begun, but the first.
+        decided: likewise, where that rule is not met: their steps are left out from then on.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Runner:
         observer: Sink | None = None,
         shield: Shield = nullcontext,
         stopping_rule: Judge | None = None,
+        decided: DecidedWorkloads | None = None,
     ) -> None:
         self.plan = plan
         self.targets = targets
@@ -61,6 +66,7 @@ class Runner:
         self._observer = observer
         self._shield = shield
         self._stopping_rule = stopping_rule
+        self._decided = decided
 
     def run(self) -> list[Failure]:
         """Run every boot that has steps left; returns the failures that nothing made good.
@@ -96,14 +102,22 @@ class Runner:
         preparer.prepare(system, target, self.plan.install_of(block))
 
     def _stops(self, block: int) -> bool:
-        """Whether the study ends before this block; a block that has begun is measured whole."""
-        boots = (boot for (number, _), boot in self.state.boots.items() if number == block)
-        if self._stopping_rule is None or any(boot.attempts for boot in boots):
+        """Whether the study ends before this block; a block that has begun is measured whole.
+
+        Where it goes on, what is decided is left out of this block and of those after it.
+        """
+        boots = [boot for (number, _), boot in self.state.boots.items() if number == block]
+        if any(boot.attempts for boot in boots):
             return False
-        reason = self._stopping_rule(block)
+        reason = None if self._stopping_rule is None else self._stopping_rule(block)
         if reason is not None:
             self._emit(StoppedEarly(blocks=block, reason=reason))
-        return reason is not None
+            return True
+        if self._decided is not None:
+            done = [one for one in self._decided(block) if one not in self.state.decided]
+            if done:
+                self._emit(Decided(blocks=block, workloads=done))
+        return False
 
     def _emit_end(self, outcome: str) -> None:
         self._emit(RunEnd(outcome=outcome, failures=len(self.state.unresolved())))

@@ -16,7 +16,8 @@ what the run before it knew. The rules (docs/procedure.md):
 * A boot that was cut off or interrupted by the experimenter is nobody's failure.
 * A piece of the preparation is finished when its end is recorded, unless it was interrupted or will
   be tried again.
-* Blocks beyond the one after which the stopping rule was met are not needed.
+* Blocks beyond the one after which the stopping rule was met are not needed. Steps of a workload
+  whose rows were all decided at a look are not needed in later blocks.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pentathlon.procedure.records import (
     AgentEvent,
     BootEnd,
     BootStart,
+    Decided,
     Imported,
     Preparation,
     Record,
@@ -114,6 +116,7 @@ class BootState:
         steps: the plan's steps, in the order of this boot.
         finished: step -> attempt whose samples are counted.
         failed: steps that failed for good.
+        spared: steps that are not needed, as what they measure was decided before.
     """
 
     block: int
@@ -125,12 +128,14 @@ class BootState:
     boot_failures: int = 0
     finished: dict[int, int] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
+    spared: set[int] = field(default_factory=set)
     tries: dict[int, int] = field(default_factory=dict)
     attempt: _Attempt | None = None
 
     def pending(self) -> list[int]:
         """Steps that are still to be run, in order."""
-        return [s for s in self.steps if s not in self.finished and s not in self.failed]
+        done = self.finished.keys() | self.failed | self.spared
+        return [step for step in self.steps if step not in done]
 
     def tried_in_attempt(self) -> set[int]:
         """Steps that have ended in the boot that is going on, well or not."""
@@ -161,6 +166,7 @@ class RunState:
         identities: system -> which kernel it is, from the first boot that finished a step.
         ended: the run's last record states that it finished.
         enough: the record that states that the stopping rule was met, or None.
+        decided: workload -> blocks after which all of its rows were decided at a look.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -179,6 +185,7 @@ class RunState:
         self._boot_ids: dict[str, tuple[int, str]] = {}
         self.ended = False
         self.enough: StoppedEarly | None = None
+        self.decided: dict[str, int] = {}
 
     def pending(self) -> list[BootState]:
         """Boots with steps left, in the order of the plan."""
@@ -189,9 +196,10 @@ class RunState:
         return self.enough is None or block < self.enough.blocks
 
     def steps_not_needed(self) -> int:
-        """Steps of the blocks that the stopping rule spared."""
+        """Steps that the stopping rule spared."""
         return sum(
-            len(boot.pending()) for boot in self.boots.values() if not self.needed(boot.block)
+            len(boot.spared) + (0 if self.needed(boot.block) else len(boot.pending()))
+            for boot in self.boots.values()
         )
 
     def finished_steps(self) -> int:
@@ -268,6 +276,8 @@ class RunState:
             self._preparation(record)
         elif isinstance(record, StoppedEarly):
             self.enough = record
+        elif isinstance(record, Decided):
+            self._decided(record)
         elif isinstance(record, RunEnd):
             self.ended = record.outcome == "finished"
 
@@ -288,6 +298,17 @@ class RunState:
                 if isinstance(reported, dict) and isinstance(reported.get("value"), bool):
                     return bool(reported["value"])
         return None
+
+    def _decided(self, record: Decided) -> None:
+        """Later blocks need no more of what is decided."""
+        for workload in record.workloads:
+            self.decided.setdefault(workload, record.blocks)
+        for boot in self.boots.values():
+            if boot.block >= record.blocks:
+                steps = self.plan.steps[boot.system]
+                boot.spared |= {
+                    step for step in boot.pending() if steps[step].workload in self.decided
+                }
 
     def _imported(self, record: Imported) -> None:
         """What another tool measured is done."""

@@ -204,6 +204,13 @@ def _sureness(evaluation: Evaluation, pair: PairSummary, tally: Counter[Verdict]
         parts.append(f"{pair.calibrated[:1].upper()}{pair.calibrated[1:]}.")
     if study.stopped is not None:
         parts.append(f"The study stopped by its rule: {study.stopped}.")
+    if study.decided:
+        first = count_text(min(study.decided.values()), "block")
+        parts.append(
+            f"{count_text(len(study.decided), 'workload')} of it were decided at a look and not "
+            f"measured in later blocks; the means over several workloads are those of the first "
+            f"{first}."
+        )
     if sweeps := [one for one in evaluation.sweeps if one.system == pair.system]:
         parts.append(_of_sweeps(sweeps))
     limits = [

@@ -6,7 +6,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,8 @@ class _Standing:
     not_needed: int
     enough: str | None
     """Why the stopping rule ended the study before its last block."""
+    decided: dict[str, int] = field(default_factory=dict)
+    """Workload -> blocks after which all of its rows were decided at a look."""
 
 
 class _PartOfPlan(Plan):
@@ -235,6 +237,11 @@ class Result:
         """Why the stopping rule ended the study before its last block; None if it did not."""
         return self._standing.enough
 
+    @property
+    def decided(self) -> Mapping[str, int]:
+        """Workload -> blocks after which it was decided at a look, and no longer measured."""
+        return self._standing.decided
+
     @cached_property
     def calibrations(self) -> list[dict[str, Any]]:
         """Calibrations of the machine that were kept when the run began."""
@@ -353,6 +360,7 @@ class Result:
             unsupported=sum(one.kind == "unsupported" for one in state.failures),
             not_needed=state.steps_not_needed(),
             enough=None if state.enough is None else state.enough.reason,
+            decided=dict(state.decided),
         )
         return tables, standing
 

@@ -319,7 +319,8 @@ class TableBuilder:
             return "finished"
         if number in boot.failed:
             return "failed"
-        return "open" if self.state.needed(boot.block) else "not needed"
+        needed = self.state.needed(boot.block) and number not in boot.spared
+        return "open" if needed else "not needed"
 
     def _failure_rows(self) -> list[dict[str, Any]]:
         rows = []

@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from pentathlon.safeio.suggestion import listing
+from pentathlon.study.boot import Boot, Power
 from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
@@ -124,6 +125,16 @@ class Settings(Table):
     """Scheduling policy, `other`, `batch`, `idle`, `fifo:PRIORITY` or `rr:PRIORITY` (1 to 99)."""
     nice: int | None = Field(default=None, ge=-20, le=19)
     """Nice value, setpriority(2)."""
+    power_plan: str | None = Field(
+        default=None,
+        pattern=r"^(balanced|high_performance|power_saver|ultimate_performance"
+        r"|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$",
+    )
+    """Windows: the power plan, one that Windows comes with or the GUID of another one."""
+    core_parking: int | None = Field(default=None, ge=0, le=100)
+    """Windows: least share of cores that are not parked, in percent (100: none is parked)."""
+    defender: Literal["on", "off", "excluded"] | None = None
+    """Windows: real-time protection of Defender, or without the session's own directory."""
 
     @field_validator("irq_affinity", mode="before")
     @classmethod
@@ -200,6 +211,10 @@ class System(Table):
     """`qemu`: `tcg` translates the guest's instructions, with `kvm` the processor runs them."""
     ssh: Ssh | None = None
     """`ssh`: how to reach the machine."""
+    boot: Boot | None = None
+    """`ssh`: which of the machine's kernels each boot starts (docs/real-machines.md)."""
+    power: Power | None = None
+    """`ssh`: what switches the machine off and on if it does not come back."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     userland: str | None = None
@@ -257,7 +272,7 @@ class System(Table):
     def _without_new_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A system without these keys is written as before there were any."""
         written: dict[str, Any] = handler(self)
-        for name in ("userland", "commands"):
+        for name in ("userland", "commands", "boot", "power"):
             if name in written and not written[name]:
                 del written[name]
         return written
@@ -271,8 +286,12 @@ class System(Table):
 
     @field_validator("scratch", "agent")
     @classmethod
-    def _absolute(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith("/"):
+    def _absolute(cls, value: str | None, info: ValidationInfo) -> str | None:
+        # A Windows machine has its directories on drives.
+        on_drive = (
+            info.field_name == "scratch" and value is not None and value[1:3] in (":/", ":\\")
+        )
+        if value is not None and not value.startswith("/") and not on_drive:
             raise ValueError('must be an absolute path, such as "/tmp"')
         return value
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from pentathlon.study.table import Table
 
@@ -31,6 +37,17 @@ class Stopping(Table):
     """`precision`: fewest blocks."""
     maximum: int | None = Field(default=None, ge=FEWEST_AT_LOOK, le=10_000)
     """`precision`: most blocks."""
+    drop_decided: bool = False
+    """`looks`: workloads whose rows are all decided are left out of later blocks. A study file
+    without the key has it; a plan without it is of a version that could not."""
+
+    @model_serializer(mode="wrap")
+    def _without_new(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Rules without it are written as before there was any: plans keep their hash."""
+        written: dict[str, Any] = handler(self)
+        if written.get("drop_decided") is False:
+            del written["drop_decided"]
+        return written
 
     @field_validator("looks", mode="before")
     @classmethod
@@ -50,6 +67,8 @@ class Stopping(Table):
     def _fits(self) -> Stopping:
         if self.looks is not None and self.rule != "looks":
             raise ValueError(f'"looks" is for rule = "looks", this rule is "{self.rule}"')
+        if self.drop_decided and self.rule != "looks":
+            raise ValueError(f'"drop_decided" is for rule = "looks", this rule is "{self.rule}"')
         if self.rule != "precision":
             for key in ("half_width_percent", "minimum", "maximum"):
                 if getattr(self, key) is not None:
@@ -87,7 +106,7 @@ class Stopping(Table):
         """
         if self.rule == "looks":
             looks = (*(look for look in self.schedule if look < blocks), blocks)
-            return Stopping(rule="looks", looks=looks)
+            return Stopping(rule="looks", looks=looks, drop_decided=self.drop_decided)
         if self.rule == "precision":
             return Stopping(**{**self.model_dump(), "maximum": blocks})
         return self
@@ -101,9 +120,10 @@ class Stopping(Table):
     def words(self, blocks: int) -> str:
         """The rule for people; `blocks` is the plan's number of blocks."""
         if self.rule == "looks":
+            dropped = ", what is decided is left out from then on" if self.drop_decided else ""
             return (
                 f"looks after {', '.join(map(str, self.schedule))} blocks, "
-                "O'Brien-Fleming-type spending"
+                f"O'Brien-Fleming-type spending{dropped}"
             )
         if self.rule == "precision":
             return (

@@ -33,6 +33,7 @@ def words(
     below: str | None = None,
     files: bool = False,
     placed: bool = False,
+    home: str | None = None,
 ) -> list[str]:
     """The agent's arguments that start a guard.
 
@@ -40,8 +41,10 @@ def words(
         below: where it makes its private directory; None: in the system's temporary directory.
         files: whether files are sent first (`GuardedSession.open`).
         placed: whether it removes the agent's own file at the end.
+        home: the session's directory there, whose file `undo` lists what puts changes back.
     """
     options = [*(["--below", below] if below else []), *(["--files"] if files else [])]
+    options += ["--home", home] if home else []
     return ["guard", *options, *(["--placed"] if placed else []), verb]
 
 
@@ -92,12 +95,16 @@ class GuardedSession(ProcessSession):
         return text.replace("the agent", "it", 1).replace(' before "done"', "", 1)
 
     def stop(self) -> None:
+        self._end_guard()
+        super().stop()
+
+    def _end_guard(self) -> None:
+        """Let the guard clean up, and wait for it; may be called again."""
         with self._stopping:
             if self._request >= 0 and self._process.poll() is None:
                 request, self._request = self._request, -1
                 os.close(request)
                 self._let_it_end(time.monotonic() + END_S)
-        super().stop()
 
     def _let_it_end(self, deadline: float) -> None:
         """Wait for the guard's own end; what it still prints must not block it."""

@@ -103,3 +103,25 @@ def test_a_clear_difference_stops_at_the_first_look(shop: Shop) -> None:
     refused = shop.call("run", "--resume", "r")
     assert refused.code == 2
     assert "is finished" in refused.err
+
+
+def test_what_is_decided_at_a_look_is_measured_no_longer(shop: Shop) -> None:
+    """One workload differs by far, the other by nothing, with a δ that no look can show."""
+    study = LOOKS.replace('"fake.alpha"]', '"fake.alpha", "fake.beta"]')
+    study = study.replace("[procedure]\n", '[procedure]\npairing = "none"\n')
+    study += "\n[evaluation]\ndelta_percent = 0.0001\n"
+    done = shop.call("run", shop.write(study), "--no-pilot", "--out", "r")
+    assert done.code == 0, done.err
+    assert "decided after 4 blocks, no longer measured: fake.alpha" in done.err
+    shown = shop.call("results", "show", "r").out
+    assert "what is decided is left out from then on" in shown
+    assert shop.call("report", "r", "--format", "json").code == 0
+    document = json.loads((shop.directory / "r" / "evaluation.json").read_text())
+    assert document["study"]["decided"] == {"fake.alpha": 4}
+    blocks = {
+        row["workload"]: row["comparisons"][0]["effect"]["blocks"] for row in document["rows"]
+    }
+    assert blocks == {"fake.alpha": 4, "fake.beta": 9}
+    assert {mean["blocks"] for mean in document["aggregates"][0]["means"]} == {4}
+    listed = json.loads(shop.call("results", "list", ".", "--json").out)
+    assert listed[0]["state"] == "finished" and listed[0]["not_needed"] == 2 * 5

@@ -101,3 +101,42 @@ def test_several_rows_at_a_look(declared, look):
             compared += 1
     assert compared > 40
     assert 0 < shown.sum() < shown.size
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_rows_that_were_decided_at_a_look_keep_its_level(declared):
+    case = family.Case("rows", rows=6, real=2, dependent=False, declared=declared)
+    ratios = family.draw(case, np.random.default_rng(12), 12)
+    found = family.judge(ratios, declared, LOOKS, drop=True)
+    early = 0
+    for trial, rows in enumerate(ratios):
+        last = int(found.blocks[trial])
+        done = [int(blocks) for blocks in found.row_blocks[trial]]
+        decided = {f"w{place}": blocks for place, blocks in enumerate(done) if blocks < last}
+        early += len(decided)
+        pairs = [
+            Pair(
+                f"w{place}.time",
+                f"w{place}",
+                series("b", f"w{place}.time", f"w{place}", 100 * np.exp(-logs[:blocks])),
+                series("a", f"w{place}.time", f"w{place}", np.full(blocks, 100.0)),
+                declared,
+            )
+            for place, (logs, blocks) in enumerate(zip(rows, done, strict=True))
+        ]
+        rule = Rule(1.0, 0.95, LOOKS)
+        judgement = Judge(facts("b"), facts("a"), (), rule, decided=decided).judge(pairs)
+        for place, one in enumerate(judgement.comparisons.values()):
+            if one.verdict is Verdict.UNSTABLE:
+                continue
+            different = one.verdict.is_shown or one.verdict is Verdict.NEGLIGIBLE
+            assert different == found.different[trial, place]
+            equal = found.equivalent[trial, place] and not different
+            assert (one.verdict is Verdict.EQUIVALENT) == equal
+            assert one.effect is not None and one.effect.blocks == done[place]
+            level = levels_at(LOOKS, done[place]).nominal(0.05)
+            assert one.effect.nominal_confidence == pytest.approx(1.0 - level)
+        # A mean over all of them is that of the blocks that they share, at the level of their look.
+        first = min((last, *decided.values()))
+        assert judgement.nominal_rate == pytest.approx(levels_at(LOOKS, first).nominal(0.05))
+    assert early > 12

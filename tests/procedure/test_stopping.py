@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from pentathlon.procedure.records import BootStart, Record, RunEnd, StoppedEarly, from_json, to_json
-from pentathlon.procedure.runner import Judge, Runner
+from pentathlon.procedure.records import (
+    BootStart,
+    Decided,
+    Record,
+    RunEnd,
+    StoppedEarly,
+    from_json,
+    to_json,
+)
+from pentathlon.procedure.runner import DecidedWorkloads, Judge, Runner
 from pentathlon.procedure.state import RunState
 from pentathlon.study.load import parse_study
 from pentathlon.study.plan import make_plan
@@ -16,7 +24,12 @@ from tests.fakes import scripted
 from tests.fakes.scripted import ScriptedTarget, well
 
 
-def run(records: list[Record], rule: Judge | None, blocks: int = 6) -> RunState:
+def run(
+    records: list[Record],
+    rule: Judge | None,
+    blocks: int = 6,
+    decided: DecidedWorkloads | None = None,
+) -> RunState:
     """Go on where the records end, as a resumed run does."""
     plan = scripted.plan(blocks=blocks)
     state = RunState(plan)
@@ -24,7 +37,13 @@ def run(records: list[Record], rule: Judge | None, blocks: int = 6) -> RunState:
         state.apply(record)
     targets = {name: ScriptedTarget(name, well) for name in "ab"}
     Runner(
-        plan, targets, records.append, catalog=scripted.catalog(), state=state, stopping_rule=rule
+        plan,
+        targets,
+        records.append,
+        catalog=scripted.catalog(),
+        state=state,
+        stopping_rule=rule,
+        decided=decided,
     ).run()
     return state
 
@@ -86,6 +105,51 @@ def test_a_block_that_has_begun_is_measured_whole():
     assert max(block for block, _ in boots(cut)) == 2
 
 
+def steps(records: list[Record], block: int) -> set[int]:
+    """The plan's steps that the boots of a block were asked for."""
+    return {
+        step for r in records if isinstance(r, BootStart) and r.block == block for step in r.steps
+    }
+
+
+def test_what_is_decided_is_left_out_of_later_blocks():
+    records: list[Record] = []
+    found = {2: ["w.two"], 4: ["w.two", "w.one"]}
+    state = run(records, None, decided=lambda blocks: found.get(blocks, []))
+    names = {number: step.workload for number, step in enumerate(state.plan.steps["a"])}
+    left = [{names[step] for step in steps(records, block)} for block in range(6)]
+    assert left[:2] == [{"w.one", "w.two", "w.three"}] * 2
+    assert left[2:4] == [{"w.one", "w.three"}] * 2
+    assert left[4:] == [{"w.three"}] * 2
+    assert state.decided == {"w.two": 2, "w.one": 4}
+    assert not state.pending() and state.ended
+    assert state.steps_not_needed() == 2 * 4 + 2 * 2
+    kept = [record for record in records if isinstance(record, Decided)]
+    assert [record.workloads for record in kept] == [["w.two"], ["w.one"]]
+    assert [from_json(to_json(record)) for record in kept] == kept
+    # A run that goes on after a cut knows what was decided, and does not take it up again.
+    again = RunState(state.plan)
+    for record in records:
+        again.apply(record)
+    assert again.decided == state.decided and not again.pending()
+
+
+def test_a_cut_before_a_block_does_not_bring_back_what_was_decided():
+    records: list[Record] = []
+    run(records, None, decided=lambda blocks: ["w.two"] if blocks == 2 else [])
+    at = next(i for i, r in enumerate(records) if isinstance(r, Decided))
+    cut = records[: at + 1]
+    run(cut, None, decided=lambda blocks: [])
+    assert len(steps(cut, 1)) == 3
+    assert all(len(steps(cut, block)) == 2 for block in range(2, 6))
+
+
+def test_where_the_rule_is_met_nothing_is_left_to_leave_out():
+    records: list[Record] = []
+    run(records, lambda blocks: "enough", decided=lambda blocks: pytest.fail("was asked"))
+    assert not any(isinstance(record, Decided) for record in records)
+
+
 def study(procedure: str, evaluation: str = ""):
     text = scripted.STUDY.format(blocks=5, iterations=2, retries=1)
     text = text.replace("blocks = 5\n", procedure + "\n") + evaluation
@@ -101,8 +165,12 @@ def test_the_plan_holds_the_most_blocks_and_its_hash_the_rule():
     assert fixed.blocks == plan.blocks
     assert fixed.hash() != plan.hash()
     assert type(plan).from_json(plan.canonical()) == plan
+    kept = study('stopping = { rule = "looks", drop_decided = false }')
+    written = make_plan(kept, scripted.catalog(), targets).canonical()
+    assert "drop_decided" not in written and '"drop_decided":true' in plan.canonical()
     fewer = make_plan(looks, scripted.catalog(), targets, blocks=12)
     assert fewer.study.procedure.stopping.looks == (10, 12)
+    assert fewer.study.procedure.stopping.drop_decided
     assert len(fewer.blocks) == 12
 
 
@@ -113,6 +181,7 @@ def test_the_plan_holds_the_most_blocks_and_its_hash_the_rule():
         ('stopping = { rule = "looks", looks = [10, 5] }', "rising order"),
         ('stopping = { rule = "looks", looks = [2, 5] }', "at least 3 blocks"),
         ('blocks = 7\nstopping = { rule = "looks" }', "leave out blocks"),
+        ('stopping = { rule = "fixed", drop_decided = true }', 'is for rule = "looks"'),
         ('stopping = { rule = "precision" }', "needs half_width_percent and maximum"),
         ('stopping = { rule = "fixed", maximum = 9 }', 'is for rule = "precision"'),
         (

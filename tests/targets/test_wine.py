@@ -10,6 +10,7 @@ import pytest
 from pentathlon.experiments.systems import make_target
 from pentathlon.machine import processes
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets import windows_build
 from pentathlon.targets.session import ProcessSession
 from pentathlon.targets.wine import prefix, program
 from pentathlon.targets.wine.target import WineTarget
@@ -158,25 +159,27 @@ def test_versions(version: str, major: int) -> None:
 
 
 def test_a_newer_wine_needs_no_library_beside_the_agent(tmp_path: Path) -> None:
-    assert program.shim(program.Wine(Path("/w"), "9.0"), tmp_path / program.AGENT) is None
+    assert program.shim(program.Wine(Path("/w"), "9.0"), tmp_path / windows_build.AGENT) is None
     with pytest.raises(TargetUnavailable, match=r"bcryptprimitives\.dll") as caught:
-        program.shim(program.Wine(Path("/w"), "8.0"), tmp_path / program.AGENT)
+        program.shim(program.Wine(Path("/w"), "8.0"), tmp_path / windows_build.AGENT)
     assert caught.value.remedy == "sh scripts/cross windows"
 
 
 def test_the_agents_windows_build_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(program.VARIABLE, raising=False)
-    exe = tmp_path / program.AGENT
+    monkeypatch.delenv(windows_build.VARIABLE, raising=False)
+    exe = tmp_path / windows_build.AGENT
     exe.write_bytes(b"MZ and more")
-    assert program.agent(None, tmp_path / "pentathlon-agent") == exe
+    assert windows_build.agent(None, tmp_path / "pentathlon-agent") == exe
     other = tmp_path / "other.exe"
     other.write_bytes(b"MZ")
-    assert program.agent(str(other), tmp_path / "pentathlon-agent") == other
-    monkeypatch.setenv(program.VARIABLE, str(tmp_path / "none.exe"))
-    with pytest.raises(TargetUnavailable, match=f"{program.VARIABLE} names .* no Windows program"):
-        program.agent(None, tmp_path / "pentathlon-agent")
+    assert windows_build.agent(str(other), tmp_path / "pentathlon-agent") == other
+    monkeypatch.setenv(windows_build.VARIABLE, str(tmp_path / "none.exe"))
+    with pytest.raises(
+        TargetUnavailable, match=f"{windows_build.VARIABLE} names .* no Windows program"
+    ):
+        windows_build.agent(None, tmp_path / "pentathlon-agent")
 
 
 def test_without_wine_the_command_is_named(

@@ -203,6 +203,7 @@ def find_whole(
     *,
     rate: float,
     delta: float,
+    blocks: int | None = None,
     floors: Mapping[str, Sequence[float]] | None = None,
 ) -> SystemAggregate:
     """One system against the reference as a whole.
@@ -214,6 +215,8 @@ def find_whole(
         suites: workload id -> suite.
         rate: 1 − confidence.
         delta: half width of the region of equivalence, as a log-ratio.
+        blocks: the number of first blocks that all workloads were measured in, where some were
+            decided early; else rows that nothing shows anything about would be all that is left.
         floors: key -> log-ratios of the blocks of a calibration that holds for both systems.
     """
     rows = [row for row in rows if row.score and row.comparison(system) is not None]
@@ -229,18 +232,22 @@ def find_whole(
                 left_out.append(LeftOut(key=row.key, weight=weight, reason=reason))
             continue
         stable = found.verdict is not Verdict.UNSTABLE
-        ratios = block_ratios(row, system, reference)
+        ratios = {
+            block: value
+            for block, value in block_ratios(row, system, reference).items()
+            if blocks is None or block < blocks
+        }
         installs = block_installs(row, system, reference)
         weighed.append(Weighed(row, weight, ratios, stable, installs))
     means = Means(system, tuple(weighed), rate, delta, floors or {})
-    kept, blocks = complete([one for one in weighed if one.weight > 0])
+    kept, taken = complete([one for one in weighed if one.weight > 0])
     inside = {one.row.key for one in kept}
     left_out += [
         LeftOut(
             key=one.row.key,
             weight=one.weight,
             reason=f"measured in {count_text(len(one.ratios), 'block')}, "
-            f"not in all of the {len(blocks)}",
+            f"not in all of the {len(taken)}",
         )
         for one in weighed
         if one.weight > 0 and one.row.key not in inside
@@ -264,7 +271,7 @@ def find_whole(
         without=()
         if everything is None
         else (*means.without("area", everything), *means.without("workload", everything)),
-        sensitivity=sensitivity(kept, blocks, rate),
+        sensitivity=sensitivity(kept, taken, rate),
         dominance=means.dominance(),
     )
 

@@ -6,7 +6,7 @@ The rule reads the same evaluation that the report prints, so what it saw can be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pentathlon.evaluate.display import percent_text
 from pentathlon.evaluate.estimators import ratio
@@ -39,6 +39,27 @@ def is_met(evaluation: Evaluation, stopping: Stopping, blocks: int) -> str | Non
     if all(_half_width(one.effect) <= math.log1p(wanted / 100) for one in found):
         return f"after {count_text(blocks, 'block')} {what} is known to ±{percent_text(wanted)}"
     return None
+
+
+def decided_workloads(evaluation: Evaluation) -> tuple[str, ...]:
+    """Workloads of which every row that can be judged has a verdict, and some row can.
+
+    A row that is unstable or inconclusive keeps its workload; one that is invalid or not measured
+    does not, as more blocks do not help it. Exploratory rows count like declared ones.
+    """
+    found: dict[str, list[Comparison]] = {}
+    for row in evaluation.rows:
+        if row.score or row.declared:
+            found.setdefault(row.workload, []).extend(row.comparisons)
+    judged: Mapping[str, list[Comparison]] = {
+        workload: [one for one in own if one.verdict not in {Verdict.INVALID, Verdict.NOT_MEASURED}]
+        for workload, own in found.items()
+    }
+    return tuple(
+        workload
+        for workload, own in judged.items()
+        if own and all(one.verdict.is_shown or one.verdict in DECIDED for one in own)
+    )
 
 
 def decided(one: Comparison, delta_percent: float) -> bool:

@@ -122,7 +122,8 @@ def of_evaluation(evaluation: Evaluation, rule: Rule, delta: float) -> list[Entr
             if not evaluation.study.in_blocks:
                 p_value = _independent(row, one, evaluation.study.reference, rule, delta)
             elif effect is not None and len(effect.sample) > 1:
-                levels = rule.levels(done[one.system])
+                looked = evaluation.study.decided.get(row.workload, done[one.system])
+                levels = rule.levels(min(looked, done[one.system]))
                 p_value = paired(np.array(effect.sample), levels).p_not_worse(delta)
             found.append(
                 Entry(

@@ -75,12 +75,13 @@ def to_csv(evaluation: Evaluation) -> str:
     writer.writerow(COLUMNS)
     for row in evaluation.rows:
         for system in evaluation.systems:
-            values = _values(evaluation, row, system.name)
+            values = row_values(evaluation, row, system.name)
             writer.writerow([csv_field(values.get(name)) for name in COLUMNS])
     return text.getvalue()
 
 
-def _values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
+def row_values(evaluation: Evaluation, row: Row, system: str) -> dict[str, object]:
+    """What is known of a metric on a system, by the names of `COLUMNS`; nothing where it is not."""
     reference = evaluation.study.reference
     summary, base = row.summary(system), row.summary(reference)
     values: dict[str, object] = {

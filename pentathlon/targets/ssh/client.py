@@ -76,11 +76,22 @@ class Address:
 
     def once(self, script: str) -> list[str]:
         """A command for one connection of its own that runs a POSIX shell script there."""
+        return self.alone(remote(script))
+
+    def alone(self, line: str) -> list[str]:
+        """A command for one connection of its own that hands a line to the login shell there."""
         alone = ["-o", "ControlMaster=no", "-o", "ControlPath=none"]
-        return [*self.words(), *alone, "--", self.host, remote(script)]
+        return [*self.words(), *alone, "--", self.host, line]
 
     def shared(self, directory: Path, script: str, *words: str, master: bool = False) -> list[str]:
-        """A command over the session's one connection, whose socket lies in `directory`.
+        """A command over the session's one connection, whose socket lies in `directory`."""
+        return self.over(directory, remote(script, *words), master=master)
+
+    def over(
+        self, directory: Path, line: str, *, master: bool = False, subsystem: bool = False
+    ) -> list[str]:
+        """A line for the login shell there over the session's one connection, or with `subsystem`
+        the name of a part of the server there, such as "sftp".
 
         The socket's path is relative: unix(7) allows 108 bytes, and temporary directories are long.
         """
@@ -88,9 +99,10 @@ class Address:
         # Where the first connection is gone there is no second one in silence.
         mode += [] if master else ["-o", "ProxyCommand=false", "-o", "ProxyJump=none"]
         own = [word for word in self.words() if master or word not in ("-J", self.jump)]
+        mode += ["-s"] if subsystem else []
         return [
             *["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(directory)],
-            *[*own, *mode, "--", self.host, remote(script, *words)],
+            *[*own, *mode, "--", self.host, line],
         ]
 
     def ask(self, script: str, timeout_s: float = PROBE_S) -> str:
@@ -100,9 +112,13 @@ class Address:
             TargetUnavailable: the machine cannot be reached, or refuses the login.
             TargetError: the script failed.
         """
+        return self.ask_line(remote(script), timeout_s)
+
+    def ask_line(self, line: str, timeout_s: float = PROBE_S) -> str:
+        """As `ask`, for a line that the login shell there understands, whatever shell that is."""
         try:
             done = subprocess.run(
-                self.once(script),
+                self.alone(line),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=timeout_s,

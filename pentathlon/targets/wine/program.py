@@ -1,22 +1,16 @@
-"""The programs of Wine and the agent's Windows build: find them."""
+"""The programs of Wine, and the library that the agent's Windows build needs there: find them."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pentathlon.machine.cache import sha256
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.tools import on_path, version_text
+from pentathlon.targets.windows_build import BUILD, is_windows
 
 INSTALL = "sudo apt-get install wine64"
-BUILD = "sh scripts/cross windows"
-
-AGENT = "pentathlon-agent.exe"
-VARIABLE = "PENTATHLON_AGENT_WINDOWS"
-"""Path of the agent's Windows build, where it lies in none of the usual places."""
 
 SHIM = "bcryptprimitives.dll"
 FIRST_WITH_RANDOM_NUMBERS = 9
@@ -62,43 +56,6 @@ def _version(path: Path) -> str | None:
     return text.removeprefix("wine-") if text.startswith("wine-") else None
 
 
-def agent(own: str | None, agent_file: Path) -> Path:
-    """The agent's Windows build: the study's `agent`, $PENTATHLON_AGENT_WINDOWS, the file beside
-    the agent of this machine, or what `scripts/cross windows` builds in the checkout.
-
-    Args:
-        own: the path that the study names, if any.
-        beside: the agent of this machine.
-
-    Raises:
-        TargetUnavailable: there is no such file, or it is no Windows program.
-    """
-    for source, named in ((f'"{own}"', own), (VARIABLE, os.environ.get(VARIABLE))):
-        if named:
-            if not _is_windows(Path(named)):
-                raise TargetUnavailable(f"{source} names {named}, which is no Windows program")
-            return Path(named).resolve()
-    for path in _places(agent_file):
-        if _is_windows(path):
-            return path.resolve()
-    raise TargetUnavailable("the agent has not been built for Windows", BUILD)
-
-
-def _places(agent_file: Path) -> Iterator[Path]:
-    yield agent_file.parent / AGENT
-    checkout = Path(__file__).resolve().parents[3]
-    yield checkout / "target" / "cross" / "x86_64-pc-windows-gnu" / "release" / AGENT
-
-
-def _is_windows(path: Path) -> bool:
-    """Whether it is a file that starts as every Windows program does."""
-    try:
-        with path.open("rb") as file:
-            return file.read(2) == b"MZ"
-    except OSError:
-        return False
-
-
 def shim(wine: Wine, agent_file: Path) -> Path | None:
     """The library that the agent needs beside it under this Wine, or None if it needs none.
 
@@ -110,7 +67,7 @@ def shim(wine: Wine, agent_file: Path) -> Path | None:
     # Beside the agent, or in `target/cross` above `TRIPLE/release`. In a directory of its own, so
     # that nobody runs the agent with it on Windows.
     for folder in (agent_file.parent, agent_file.parents[min(2, len(agent_file.parents) - 1)]):
-        if _is_windows(folder / "wine" / SHIM):
+        if is_windows(folder / "wine" / SHIM):
             return folder / "wine" / SHIM
     raise TargetUnavailable(
         f"Wine {wine.version} has no {SHIM}, and its replacement has not been built",

@@ -10,7 +10,7 @@ from pentathlon.machine import cpus, launch, restore
 from pentathlon.machine.errors import TargetUnavailable
 from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import UndoJournal
-from pentathlon.targets import options
+from pentathlon.targets import options, windows_build
 from pentathlon.targets.capabilities import LoopbackTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch, ProcessSession
@@ -50,7 +50,7 @@ class WineTarget(LoopbackTarget):
         except TargetUnavailable:
             wine = None
         try:
-            agent = program.record(program.agent(self.named, self.agent_path))
+            agent = program.record(windows_build.agent(self.named, self.agent_path))
         except TargetUnavailable:
             agent = None
         return {
@@ -72,7 +72,7 @@ class WineTarget(LoopbackTarget):
 
     def prepare(self) -> None:
         wine = program.find()
-        program.shim(wine, program.agent(self.named, self.agent_path))
+        program.shim(wine, windows_build.agent(self.named, self.agent_path))
         if lack := cpus.missing(self.cpus or ()):
             raise TargetUnavailable(lack)
 
@@ -114,10 +114,10 @@ class WineTarget(LoopbackTarget):
 
     def _install(self, wine: program.Wine, own: Path) -> Path:
         """A copy of the agent with what this Wine lacks beside it."""
-        file = program.agent(self.named, self.agent_path)
+        file = windows_build.agent(self.named, self.agent_path)
         place = own / "agent"
         place.mkdir()
-        shutil.copy(file, place / program.AGENT)
+        shutil.copy(file, place / windows_build.AGENT)
         if (shim := program.shim(wine, file)) is not None:
             shutil.copy(shim, place / program.SHIM)
-        return place / program.AGENT
+        return place / windows_build.AGENT

@@ -26,7 +26,8 @@ Verbs:
   join        read one request, join the records of both ends of a flow, print the metrics of them
   guard VERB  run a verb (run, endpoint) in a private directory; end all that it started and remove
               the directory when it ends, or when the standard input does; --below DIR: make it
-              there, --files: files come first, --placed: remove the agent's own file too
+              there, --files: files come first, --placed: remove the agent's own file too,
+              --home DIR: the session's directory, whose file `undo` lists what puts changes back
   init        serve one request as process 1 of a guest, then power the guest off
 
 Options:
@@ -93,6 +94,10 @@ fn verb() -> Result<u8, String> {
             Long("below") if verb.as_deref() == Some("guard") => {
                 let place = arguments.value().map_err(|e| e.to_string())?;
                 orders.below = Some(place.into());
+            }
+            Long("home") if verb.as_deref() == Some("guard") => {
+                let place = arguments.value().map_err(|e| e.to_string())?;
+                orders.home = Some(place.into());
             }
             Long("files") if verb.as_deref() == Some("guard") => orders.files = true,
             Long("placed") if verb.as_deref() == Some("guard") => orders.placed = true,

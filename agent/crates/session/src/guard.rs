@@ -5,6 +5,7 @@
 //! theirs) can end only that something, and may die without ending anything. The end of the input
 //! reaches the guard in each of these cases.
 
+use super::home::Home;
 use super::supervisor::own_program;
 use pentathlon_harness::{Emitter, Scratch};
 use pentathlon_os::descendants;
@@ -28,6 +29,8 @@ pub struct Orders {
     pub files: bool,
     /// This program's own file goes too; a system that removes no running program keeps it.
     pub placed: bool,
+    /// The session's own directory, in which this program was placed (`home.rs`); it goes too.
+    pub home: Option<PathBuf>,
     /// The verb that is run.
     pub verb: String,
 }
@@ -63,6 +66,14 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
     descendants::adopt();
     let program = own_program()?;
     let placed = Placed(orders.placed.then(|| program.clone()));
+    // Dropped last: what was changed is put back when nothing is measured any more.
+    let home = match &orders.home {
+        Some(path) => Some(Home::enter(path).map_err(|error| {
+            let place = path.display();
+            io::Error::new(error.kind(), format!("{place} cannot be locked: {error}"))
+        })?),
+        None => None,
+    };
     let scratch = Scratch::new(orders.below.as_deref()).map_err(|error| {
         let place = orders.below.clone().unwrap_or_else(std::env::temp_dir);
         let place = place.display();
@@ -108,6 +119,7 @@ fn try_guard(orders: &Orders) -> io::Result<u8> {
     drop(held);
     drop(scratch);
     drop(placed);
+    drop(home);
     Ok(exit_status(status, closed.load(Ordering::Acquire)))
 }
 

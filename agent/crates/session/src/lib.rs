@@ -8,6 +8,7 @@ pub mod graphics;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod guest;
+mod home;
 #[cfg(target_os = "linux")]
 mod machine;
 #[cfg(unix)]

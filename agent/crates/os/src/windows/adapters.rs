@@ -15,6 +15,10 @@ pub struct Adapter {
     /// Kind of interface as IANA numbers them: 6 Ethernet, 24 loopback, 71 wireless.
     pub kind: u32,
     pub is_up: bool,
+    /// Packets in both directions since the interface was made.
+    pub packets: u64,
+    /// Whether it is a device, and not a filter or driver above one that counts the same packets.
+    pub is_hardware: bool,
 }
 
 pub fn list() -> io::Result<Vec<Adapter>> {
@@ -41,6 +45,13 @@ pub fn list() -> io::Result<Vec<Adapter>> {
                 send_bits_per_second: row.TransmitLinkSpeed,
                 kind: row.Type,
                 is_up: row.OperStatus == 1,
+                packets: row
+                    .InUcastPkts
+                    .wrapping_add(row.InNUcastPkts)
+                    .wrapping_add(row.OutUcastPkts)
+                    .wrapping_add(row.OutNUcastPkts),
+                // The first bit of the flags, HardwareInterface of netioapi.h.
+                is_hardware: row.InterfaceAndOperStatusFlags._bitfield & 1 != 0,
             })
             .collect();
         FreeMibTable(table.cast());

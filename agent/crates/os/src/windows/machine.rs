@@ -6,6 +6,7 @@ use std::io;
 use std::mem::size_of;
 use windows_sys::Wdk::System::SystemInformation::{
     NtQuerySystemInformation, SystemPerformanceInformation, SystemProcessorPerformanceInformation,
+    SystemTimeOfDayInformation,
 };
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::ProcessStatus::{GetPerformanceInfo, PERFORMANCE_INFORMATION};
@@ -206,6 +207,31 @@ pub fn performance() -> io::Result<Performance> {
         threads: information.ThreadCount,
         handles: information.HandleCount,
     })
+}
+
+/// When the machine was started, in units of 100 ns since 1601, UTC. What the clock has been set by
+/// since then is taken out, so it is one number throughout a boot.
+pub fn started() -> io::Result<u64> {
+    // SYSTEM_TIMEOFDAY_INFORMATION, of which winternl.h names the length alone: time of the start,
+    // present time, time zone (8 bytes and 8), what the clock was set by since the start, sleep.
+    let mut times = [0_i64; 6];
+    let mut written = 0;
+    // SAFETY: the buffer is as long as is said; the call writes plain data.
+    let status = unsafe {
+        NtQuerySystemInformation(
+            SystemTimeOfDayInformation,
+            times.as_mut_ptr().cast(),
+            size_of_val(&times) as u32,
+            &mut written,
+        )
+    };
+    if status != 0 {
+        return Err(io::Error::other(format!(
+            "NtQuerySystemInformation answered {status:#x}"
+        )));
+    }
+    let [boot, _, _, _, set_by, _] = times;
+    Ok(boot.saturating_sub(set_by).max(0) as u64)
 }
 
 /// Time since the start of the machine, in ms.

@@ -8,6 +8,7 @@ pub mod condition;
 pub mod descendants;
 #[cfg(feature = "code")]
 pub mod descriptor;
+pub mod disk_performance;
 pub mod event;
 pub mod filesystem;
 pub mod futex;
@@ -19,6 +20,7 @@ pub mod placement;
 pub mod process;
 pub mod queue;
 pub mod registry;
+pub mod sessions;
 #[cfg(feature = "code")]
 pub mod syscall;
 pub mod system;

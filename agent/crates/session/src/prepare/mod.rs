@@ -9,6 +9,8 @@ mod idle;
 mod quiet;
 mod reading;
 mod software;
+#[cfg(windows)]
+mod software_windows;
 
 use pentathlon_protocol::{Event, Step};
 use serde_json::{json, Value};

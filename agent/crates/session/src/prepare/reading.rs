@@ -2,7 +2,12 @@
 
 use super::quiet::Reading;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+pub fn read() -> Reading {
+    windows::read()
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn read() -> Reading {
     let lacking = || format!("not read on {} yet", std::env::consts::OS);
     Reading {
@@ -20,6 +25,83 @@ pub fn read() -> Reading {
 #[cfg(target_os = "linux")]
 pub fn read() -> Reading {
     linux::read(&pentathlon_inventory::source::Source::system())
+}
+
+#[cfg(windows)]
+mod windows {
+    use super::Reading;
+    use pentathlon_os::{adapters, disk_performance, machine, sessions, system};
+    use std::io;
+
+    pub fn read() -> Reading {
+        let wine = system::wine().is_some();
+        Reading {
+            at_s: pentathlon_harness::clock::monotonic_ns() as f64 / 1e9,
+            uptime_s: Ok(machine::uptime_ms() as f64 / 1000.0),
+            cpu: cpu(wine),
+            disk_kb: asked("IOCTL_DISK_PERFORMANCE", disk_performance::bytes())
+                .map(|bytes| bytes as f64 / 1000.0),
+            packets: packets(),
+            temperature_c: Err("Windows has no sensor that every machine answers to".into()),
+            frequency_khz: Err("Windows reports the nominal frequency, not the present one".into()),
+            users: asked("WTSEnumerateSessions", sessions::active()),
+        }
+    }
+
+    fn asked<T>(call: &str, answer: io::Result<T>) -> Result<T, String> {
+        answer.map_err(|error| format!("{call}: {error}"))
+    }
+
+    /// Busy and whole time of all CPUs, in units of 100 ns.
+    fn cpu(wine: bool) -> Result<(u64, u64), String> {
+        if wine {
+            return Err("idle time does not move under Wine".into());
+        }
+        let [idle, kernel, user] = asked("GetSystemTimes", machine::times())?;
+        // Kernel time includes idle time.
+        let all = kernel + user;
+        Ok((all.saturating_sub(idle) / 100, all / 100))
+    }
+
+    fn packets() -> Result<u64, String> {
+        let adapters = asked("GetIfTable2", adapters::list())?;
+        let (mut hardware, mut others) = (Vec::new(), Vec::new());
+        // 24 is the loopback device.
+        for adapter in adapters.into_iter().filter(|one| one.kind != 24) {
+            let list = if adapter.is_hardware {
+                &mut hardware
+            } else {
+                &mut others
+            };
+            list.push(adapter.packets);
+        }
+        let counted = if hardware.is_empty() {
+            others
+        } else {
+            hardware
+        };
+        if counted.is_empty() {
+            return Err("there is no network interface but loopback".into());
+        }
+        Ok(counted.into_iter().fold(0, u64::wrapping_add))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn what_is_counted_never_runs_backwards() {
+            let (before, after) = (read(), read());
+            assert!(after.uptime_s.unwrap() >= before.uptime_s.unwrap());
+            if let (Ok(before), Ok(after)) = (before.packets, after.packets) {
+                assert!(after >= before);
+            }
+            if let (Ok((busy, all)), Ok(later)) = (before.cpu, after.cpu) {
+                assert!(busy <= all && later.1 >= all);
+            }
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

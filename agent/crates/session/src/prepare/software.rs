@@ -1,12 +1,17 @@
 //! What is installed, and whether the system learns from use.
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", windows)))]
 use super::unsupported;
 use super::Answer;
 #[cfg(target_os = "linux")]
 use serde_json::{json, Value};
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+pub fn record() -> Answer {
+    super::software_windows::record()
+}
+
+#[cfg(not(any(target_os = "linux", windows)))]
 pub fn record() -> Answer {
     unsupported(format!(
         "installed software is not listed on {} yet",

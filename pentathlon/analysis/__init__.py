@@ -1,0 +1,1 @@
+"""Results for analysts: what `import pentathlon` gives (docs/python.md)."""

@@ -1,0 +1,282 @@
+"""A Windows machine over ssh(1): the real client and the real agent, sessions of Wine's cmd.exe."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pentathlon.experiments.systems import make_target
+from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.procedure import identity
+from pentathlon.protocol import agent as agents
+from pentathlon.protocol.requests.session import Idle, Record, Settle
+from pentathlon.study.reach import Ssh
+from pentathlon.targets.ssh.target import SshTarget
+from pentathlon.targets.ssh.windows.session import WindowsSession
+from tests.fakes.messages import documents
+from tests.targets.conftest import FakeSettings, FakeSystem, burst, spin
+from tests.targets.wine_sshd import WineSshd
+
+BOOT_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def pc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WineSshd]:
+    try:
+        agent = agents.locate()
+    except agents.AgentError as error:
+        pytest.skip(str(error))
+    made = WineSshd(tmp_path_factory.mktemp("pc") / "sshd", agent)
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_there(pc: WineSshd) -> Iterator[None]:
+    yield
+    assert waited(lambda: not pc.there() and not pc.running("pentathlon-agent"))
+    pc.commands.clear()
+
+
+def waited(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def target(pc: WineSshd, agent: Path, state: Path, **options: Any) -> SshTarget:
+    ssh = Ssh(host="pc", config=str(pc.config), **options.pop("ssh", {}))
+    made = make_target(FakeSystem(target="ssh", ssh=ssh, **options), agent, state)
+    assert isinstance(made, SshTarget)
+    return made
+
+
+def windows(made: SshTarget) -> Any:
+    made.prepare()
+    assert made._windows is not None
+    return made._windows
+
+
+def test_the_agent_over_there_computes_the_same(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    files = pc.drive / "files of the study"
+    files.mkdir(exist_ok=True)
+    made = target(
+        pc, real_agent, state, scratch="C:/files of the study", cpus=(-1,),
+        settings=FakeSettings({"nice": 3}),
+    )  # fmt: skip
+    made.prepare()
+    assert str(made.describe()["kernel"]).startswith("Windows ")
+    wanted = spin().model_copy(update={"inventory": True})
+    with made.boot(BOOT_S) as session:
+        assert isinstance(session, WindowsSession)
+        [own] = pc.there()
+        assert len(list(files.iterdir())) == 1, "a private directory"
+        copied = own / "pentathlon-agent.exe"
+        assert copied.read_bytes() == pc.agent.read_bytes()
+        there = documents(session.run(wanted, 60, 120))
+        session.stop()
+        assert session.boot_log == [] or not any("left" in line for line in session.boot_log)
+        assert not list(files.iterdir()) and not pc.there()
+    with make_target(FakeSystem(), real_agent, state).boot(BOOT_S) as session:
+        here = documents(session.run(wanted, 60, 120))
+    sums = [{e["checksum"] for e in events if e["event"] == "sample"} for events in (there, here)]
+    assert sums[0] == sums[1] and len(sums[0]) == 1
+    placed = there[0]["placement"]
+    assert placed["cpus"] == [(os.cpu_count() or 1) - 1]
+    assert placed["priority_class"] == "below_normal"
+    found = identity.of_values({f"kernel.{k}": v for k, v in there[0]["system"]["kernel"].items()})
+    assert found.boot_id is not None and found.boot_id.endswith("Z")
+    files.rmdir()
+
+
+def test_the_steps_of_the_published_process_say_what_is_lacking(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    settle = Settle(
+        after_boot_s=0.0, quiet_s=0.2, limit_s=5.0, cpu_percent=100.0, disk_kb_per_s=1e9,
+        network_packets_per_s=1e9, temperature_c=100.0, frequency_percent=100.0, users=9,
+    )  # fmt: skip
+    steps = [Record(), Idle(tasks=["process_idle_tasks", "fstrim"]), settle]
+    with target(pc, real_agent, state).boot(BOOT_S) as session:
+        wanted = spin().model_copy(update={"prepare": steps})
+        events = documents(session.run(wanted, 60, 120))
+    record, idle, settled = (e for e in events if e["event"] == "step" and e["state"] == "end")
+    assert record["outcome"] == "done"
+    assert set(record["detail"]) == {"updates", "drivers", "software", "learns_from_use"}
+    assert "Component Based Servicing" in record["detail"]["updates"]["unsupported"]
+    assert record["detail"]["learns_from_use"] == {
+        "value": False, "evidence": ["Wine loads nothing in advance"],
+    }  # fmt: skip
+    assert idle["detail"] == {
+        "process_idle_tasks": "done", "fstrim": {"unsupported": "only Linux has this task"},
+    }  # fmt: skip
+    assert settled["outcome"] == "settled"
+    lacking = json.dumps(settled["detail"])
+    assert "idle time does not move under Wine" in lacking
+
+
+def test_settings_that_wine_lacks_are_unavailable_with_the_reason(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    for values, reason in (
+        ({"power_plan": "high_performance"}, "power_plan cannot be set: .*powercfg"),
+        ({"core_parking": 100}, "core_parking cannot be set: .*powercfg"),
+        ({"defender": "off"}, "does not report the state of Defender"),
+    ):
+        made = target(pc, real_agent, state, settings=FakeSettings(values))
+        with pytest.raises(TargetUnavailable, match=reason):
+            made.prepare()
+
+
+def test_what_was_changed_is_put_back_by_the_guard(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    """Also what a guard left that had no time for it, such as in a power cut."""
+    old = pc.temp / "pentathlon-there-0123456789abcdef"
+    old.mkdir()
+    (old / "lock").touch()
+    line = ["cmd.exe", "/c", "mkdir", r"C:\back of an old one"]
+    (old / "undo").write_text(json.dumps(line) + "\n")
+    made = target(pc, real_agent, state)
+    with made.boot(BOOT_S) as session:
+        assert isinstance(session, WindowsSession)
+        assert not old.exists()
+        assert (pc.drive / "back of an old one").is_dir()
+        undo = rf"{session.place}\undo"
+        session._files.append(undo, json.dumps(["cmd.exe", "/c", "mkdir", r"C:\back"]) + "\n")
+        assert not (pc.drive / "back").exists()
+    assert (pc.drive / "back").is_dir()
+    for name in ("back", "back of an old one"):
+        (pc.drive / name).rmdir()
+
+
+def test_an_agent_that_hangs_is_ended_with_its_job(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    session = target(pc, real_agent, state).boot(BOOT_S)
+    with pytest.raises(TargetError, match="no event came for 1 s"):
+        documents(session.run(spin(sample_ms=60_000.0, warmup=0), 1.0, 120))
+    assert not pc.running("pentathlon-agent") and not pc.there()
+
+
+def test_a_connection_that_is_cut_says_so_and_leaves_nothing(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    with target(pc, real_agent, state).boot(BOOT_S) as session:
+        seen = 0
+        with pytest.raises(TargetError, match='before "done"'):
+            for _, event in session.run(burst(), 60, 120):
+                seen += event["event"] == "sample"
+                if seen == 5:
+                    pc.cut()
+    assert waited(lambda: not pc.there() and not pc.running("pentathlon-agent"))
+
+
+def test_a_killed_experimenter_leaves_nothing_there(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    code = """
+import sys, os, signal
+from pathlib import Path
+from pentathlon.protocol.requests.session import Request, WorkloadRequest
+from pentathlon.study.model import System
+from pentathlon.experiments.systems import make_target
+config, agent, state = sys.argv[1:]
+system = System(name="a", target="ssh", ssh={"host": "pc", "config": config})
+session = make_target(system, Path(agent), Path(state)).boot(60)
+spin = WorkloadRequest(id="test.spin", iterations=100000, sample_ms=5.0)
+for _, event in session.run(Request(session="x", workloads=[spin]), 60, 120):
+    if event["event"] == "progress" and event["state"] == "case":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", code, str(pc.config), str(real_agent), str(state)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, check=False, timeout=120)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert waited(lambda: not pc.there() and not pc.running("pentathlon-agent"))
+    # The journal on this side holds the rest; what comes next puts it back.
+    make_target(FakeSystem(), real_agent, state).boot(BOOT_S).stop()
+
+
+def test_words_and_exit_statuses_arrive(pc: WineSshd, real_agent: Path, state: Path) -> None:
+    machine = windows(target(pc, real_agent, state))
+    assert machine.shell.name == "cmd" and machine.shell.cpus == os.cpu_count()
+    place = pc.drive / "a directory (with blanks)"
+    place.mkdir()
+    copied = place / "agent 1.exe"
+    copied.write_bytes(pc.agent.read_bytes())
+    path = r"C:\a directory (with blanks)\agent 1.exe"
+    assert machine.run([path, "--version"]).startswith("pentathlon-agent ")
+    with pytest.raises(TargetError, match=r"ended with 2: .*no verb 'two words'"):
+        machine.run([path, "two words"])
+    with pytest.raises(TargetError, match="pc: a command ended with"):
+        machine.run(["no-such-program.exe"])
+    line = machine.shell.line_and_remove([path, "no-verb"], r"C:\a directory (with blanks)")
+    command = machine.address.alone(line)
+    gone = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert gone.returncode == 1
+    assert not place.exists()
+
+
+def test_a_restart_is_verified_by_the_boot(
+    pc: WineSshd, real_agent: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = target(pc, real_agent, state, ssh={"reboot": True})
+    assert any("restart" in need for need in made.privileges())
+    machine = windows(made)
+    seen = []
+    identified = type(machine).identity
+
+    def identity_of(self: Any, agent: str) -> Any:
+        seen.append(identified(self, agent))
+        return seen[-1]
+
+    monkeypatch.setattr(type(machine), "identity", identity_of)
+    with made.boot(BOOT_S) as session:
+        assert seen[0].boot != seen[-1].boot and seen[0].build == seen[-1].build
+        assert any(one.startswith("shutdown.exe /r") for one in pc.commands)
+        assert len(pc.there()) == 1, "the directory of the restart is gone"
+        assert documents(session.run(spin(), 60, 120))[-1]["errors"] == 0
+
+
+def test_a_machine_that_does_not_restart_is_reported(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    made = target(pc, real_agent, state, ssh={"reboot": True, "reboot_command": "exit 7"})
+    with pytest.raises(TargetError, match="does not restart"):
+        made.boot(30.0)
+    made = target(pc, real_agent, state, ssh={"reboot": True, "reboot_command": "ver"})
+    with pytest.raises(TargetError, match=r"did not come back .* its boot is still that of"):
+        made.boot(8.0)
+    # What those left there is removed by the next guard.
+    target(pc, real_agent, state).boot(BOOT_S).stop()
+    assert not pc.there()
+
+
+def test_a_damaged_copy_is_found(
+    pc: WineSshd, real_agent: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pentathlon.targets.ssh.windows.session.sha256", lambda path: "0" * 64)
+    with pytest.raises(TargetError, match="did not arrive whole"):
+        target(pc, real_agent, state).boot(BOOT_S)
+
+
+def test_a_host_of_several_has_to_be_a_posix_system(
+    pc: WineSshd, real_agent: Path, state: Path
+) -> None:
+    with pytest.raises(TargetUnavailable, match="is Windows, and a host of a test between hosts"):
+        target(pc, real_agent, state).start_endpoint(BOOT_S)
