@@ -166,10 +166,11 @@ def run(request: dict[str, object]) -> int:
     tasks = request["workloads"]
     for index, task in enumerate(tasks):
         name = task["id"]
-        if not gate(request, workload=name, index=index, process=0, case=None):
-            break
         if struck("skip", name, cpus):
             continue
+        gate = request.get("gate")
+        if gate is not None and not released(workload=name, index=index, process=0, case=None):
+            break
         for process in range(task["processes"]):
             where = {"workload": name, "index": index, "process": process}
             emit("progress", **where, count=len(tasks), state="start", case=None)
@@ -180,38 +181,33 @@ def run(request: dict[str, object]) -> int:
                     break
             else:
                 if not struck("silent", name, cpus):
-                    samples += measure(request, task, where, cpus)
+                    samples += measure(task, where, request["seed"], cpus, gate)
         emit("progress", **where, count=len(tasks), state="end", case=None)
     emit("done", samples=samples, errors=errors)
     return 0
 
 
-def gate(request: dict[str, object], **what: object) -> bool:
-    """Wait for the release of something, where the request has a gate; False: none comes."""
-    if request.get("gate") is None:
-        return True
-    emit("ready", **{"iteration": None, **what})
-    line = sys.stdin.readline()
-    return bool(line) and json.loads(line)["release"] == what["index"]
-
-
-def in_turns(request: dict[str, object], size: int) -> bool:
-    most = (request.get("gate") or {}).get("batches_up_to_bytes")
-    return most is not None and size <= most
+def released(**place: object) -> bool:
+    """Wait for the release of a workload, case or batch; False where the experimenter has ended."""
+    emit("ready", **{"iteration": None, **place})
+    return bool(sys.stdin.readline())
 
 
 def measure(
-    request: dict[str, object], task: dict[str, object], where: dict[str, object], cpus: list[int]
+    task: dict[str, object],
+    where: dict[str, object],
+    seed: int,
+    cpus: list[int],
+    gate: dict[str, int] | None,
 ) -> int:
-    seed = request["seed"]
     parameters = task["parameters"]
     values = random.Random(os.urandom(8))
     count = 0
     share = 0.1 if struck("starved", task["id"], cpus) else 1.0
     for size in parameters["size_bytes"]:
         case = {"size_bytes": size, "variant": parameters["variant"]}
-        if not gate(request, **where, case=case):
-            os._exit(1)
+        if gate is not None and not released(**where, case=case):
+            sys.exit(1)
         emit("progress", **where, count=0, state="case", case=case)
         for number in range(task["warmup"] + task["iterations"]):
             time.sleep(OPTIONS.get("delay_s", 0.0))
@@ -219,8 +215,8 @@ def measure(
                 fatal(task["id"], cpus)
             warm = number < task["warmup"]
             iteration = number if warm else number - task["warmup"]
-            if not warm and in_turns(request, size):
-                gate(request, **where, case=case, iteration=iteration)
+            if not warm and size <= (gate or {}).get("batches_up_to_bytes", -1):
+                released(**where, case=case, iteration=iteration)
             value = (100 + size / 1024) * (1 + parameters["slowdown_percent"] / 100)
             emit(
                 "sample",
