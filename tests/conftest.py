@@ -24,6 +24,7 @@ TESTS = Path(__file__).parent
 
 SHARING = {
     "cli/test_reboots.py": "ssh",
+    "cli/test_boots.py": "ssh",
     "experiments/forwarding/test_ssh.py": "ssh",
     "targets/test_ssh.py": "ssh",
     "targets/test_remote_directory.py": "ssh",

@@ -31,6 +31,11 @@ OTHER = {
     ("extraction/tools/hyperfine.py", "command"): WORD,
     ("procedure/preparation.py", "command"): WORD,
     ("report/export/hyperfine.py", "command"): WORD,
+    (
+        "cli/commands/boots.py",
+        "ssh",
+    ): "a table of a study file, which is printed to be pasted into one",
+    ("study/boot.py", "command"): "a way of choosing a boot, and of switching a machine off and on",
     ("study/commands/model.py", "command"): WORD,
     ("study/commands/words.py", "command"): "the name of a workload whose words have none",
     ("study/messages.py", "command"): WORD,
@@ -54,6 +59,7 @@ OTHER = {
 """Where a text is one of these names and means something else, and what."""
 
 TOOLS = {
+    ("cli/commands/boots.py", "ssh"): "the loaders of a machine, which is no system yet",
     ("testbed/link/netem_engine.py", "uml"): "a guest that emulates links, and is no system",
 }
 """Which modules load the code of one kind, and for what else than its systems."""

@@ -52,6 +52,10 @@ class InputError(Exception):
     """Something that the user gave is wrong; the text is one sentence."""
 
 
+class SameSystems(Exception):
+    """Systems that are to differ turned out to be one before anything was measured."""
+
+
 class Interrupted(BaseException):
     """The user or the system asked the run to stop. Like KeyboardInterrupt, no Exception."""
 
@@ -64,6 +68,8 @@ def domain_errors() -> Iterator[None]:
         yield
     except (StudyError, StoreError, InputError) as error:
         raise stop(str(error), Exit.BAD_INPUT) from error
+    except SameSystems as error:
+        raise stop(str(error), Exit.IDENTICAL) from error
     except TargetUnavailable as error:
         hint = f"\nTo make it work: {error.remedy}" if error.remedy else ""
         raise stop(f"{error.reason}{hint}", Exit.UNAVAILABLE) from error

@@ -25,6 +25,7 @@ from pentathlon.protocol import agent
 from pentathlon.safeio.suggestion import did_you_mean
 from pentathlon.study.catalog import Workload, parse_catalog
 from pentathlon.study.check import CATALOG
+from pentathlon.targets import registry
 
 
 def catalog(workload: str | None, *, as_json: bool, packs: bool) -> None:
@@ -182,6 +183,8 @@ def doctor(
         if restore:
             with _alone("put back"):
                 notes = restore_leftovers(default_state_dir(), kept=True)
+            for kind in registry.kinds():
+                notes += kind.look().put_back(default_state_dir())
             for sentence in notes or ["nothing was left changed"]:
                 out.print(sentence, markup=False, soft_wrap=True)
             return

@@ -106,6 +106,11 @@ COMMANDS = {
         "doctor",
         "DOCTOR_HELP",
     ),
+    "boots": Entry(
+        "List what a machine can boot, as TOML to paste into a study.",
+        "pentathlon.cli.commands.boots",
+        "boots",
+    ),
     "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
     "published": Entry(
         "The published studies as data: their tables, their audit, a result beside them.",

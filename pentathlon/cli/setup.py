@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from rich.text import Text
 
-from pentathlon.cli.exits import InputError, StopSignals
+from pentathlon.cli.exits import InputError, SameSystems, StopSignals
 from pentathlon.cli.heartbeat import Heartbeat
 from pentathlon.cli.screen import err
 from pentathlon.doctor.quiet import disturbances
@@ -126,6 +126,8 @@ def get_ready(
                 if before_pilot is not None:
                     before_pilot(ready.targets)
                 ready.estimates = _pilot(ready)
+                if not aa_study:
+                    _refuse_identical(ready)
         except UnavailableSystem as error:
             if loaded.fallback is None or loaded.fallback in seen:
                 raise TargetUnavailable(error.text, error.cause.remedy) from error
@@ -216,6 +218,24 @@ def _pilot(ready: Ready) -> dict[str, SystemEstimate]:
             except TargetUnavailable as error:
                 raise UnavailableSystem(name, target.kind, error) from error
     return estimates
+
+
+def _refuse_identical(ready: Ready) -> None:
+    """Look whether the systems that the pilot booted differ where the study says that they do.
+
+    Raises:
+        SameSystems: two do not, in anything.
+    """
+    assert ready.estimates is not None
+    found = {name: one.inventory for name, one in ready.estimates.items() if one.inventory}
+    if len(found) < 2:
+        return
+    from pentathlon.evaluate import facts, sameness  # noqa: PLC0415  loads SciPy
+
+    inventories = {name: facts.of_system(tree) for name, tree in found.items()}
+    same = [one.words for one in sameness.identical(ready.plan.study, inventories) if one.whole]
+    if same:
+        raise SameSystems(f"{'; '.join(same)}. Nothing was measured")
 
 
 def _still(now: str) -> None:

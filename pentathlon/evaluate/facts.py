@@ -77,6 +77,23 @@ class Inventory:
         return None
 
 
+def of_system(tree: Mapping[str, Any]) -> Inventory:
+    """The inventory of one boot, from what the agent sent of the system."""
+    values: dict[str, Any] = {}
+    unsupported: dict[str, str] = {}
+    pending = list(tree.items())
+    while pending:
+        path, value = pending.pop()
+        reason = value.get("unsupported") if isinstance(value, dict) and len(value) == 1 else None
+        if isinstance(reason, str):
+            unsupported[path] = reason
+        elif isinstance(value, dict) and value:
+            pending += [(f"{path}.{key}", part) for key, part in value.items()]
+        else:
+            values[path] = value
+    return Inventory(values, unsupported)
+
+
 KERNEL_PATHS = ("kernel.release", "os.kernel_release", "os.kernel.release", "os.release")
 CPU_PATHS = ("cpu.model_name", "cpu.model", "cpu.brand", "cpu.name")
 MEMORY_PATHS = ("memory.total_bytes", "memory.size_bytes", "memory.physical_bytes")

@@ -49,7 +49,8 @@ STEADY = ("memory.settings.", "memory.transparent_huge_pages.", "memory.total_by
 """What in these sections does not."""
 
 RESTART = "ssh.reboot_command"
-BOOTED = ("kernel", "uml_args", RESTART)
+CHOICE = ("boot.method", "boot.entry", "boot.kernel", "boot.initrd", "boot.cmdline", "boot.command")
+BOOTED = ("kernel", "uml_args", RESTART, *CHOICE)
 """What states in a study which kernel is booted, and how."""
 
 REACHED = tuple(f"ssh.{key}" for key in ("host", "user", "port", "key", "jump", "config"))

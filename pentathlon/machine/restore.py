@@ -74,9 +74,26 @@ def card(name: str, pid: int, state: dict[str, int]) -> Entry:
     return {"change": "card", "path": name, "pid": pid, "state": state}
 
 
+def booted(machine: dict[str, Any], home: str) -> Entry:
+    """Another machine that may be asked to boot something else than its default entry.
+
+    Args:
+        machine: how it is reached and restarted; nothing that is secret.
+        home: id of the boot in which it was before (random(4)).
+    """
+    return {"change": "booted", **machine, "home": home}
+
+
+def is_elsewhere(entry: Entry) -> bool:
+    """Whether an entry is of another machine, whose kind of target alone knows the way back."""
+    return bool(entry["change"] == "booted")
+
+
 def text(entry: Entry) -> str:
     """The change in words."""
     match entry.get("change"):
+        case "booted":
+            return f"the entry that {entry['address'].get('host')} boots"
         case "setting":
             return f"{entry['path']} from {entry['from']} to {entry['to']}"
         case "processes":
@@ -106,6 +123,7 @@ def check(entry: Entry) -> None:
         "card": {"path": str, "pid": int, "state": dict},
         "interface": {},
         "directory": {"path": str},
+        "booted": {"address": dict, "reboot": str, "back": str, "power": dict, "home": str},
     }
     keys = kinds.get(entry.get("change"))
     if keys is None:

@@ -187,6 +187,20 @@ def leftovers(state_dir: Path) -> list[Entry]:
     return [change for one in _leftovers(state_dir) if not one.stays for change in one.changes]
 
 
+def away(state_dir: Path) -> Iterator[Leftover]:
+    """Journals of crashed sessions on machines that may not be in their default entry.
+
+    Each is locked while it is used. Whoever has taken the way back removes its file; such journals
+    are put back by nobody else, because a machine that does not answer must not keep others
+    waiting.
+    """
+    return (one for one in _leftovers(state_dir) if _elsewhere(one))
+
+
+def _elsewhere(one: Leftover) -> bool:
+    return any(map(restore.is_elsewhere, one.changes))
+
+
 def damaged(state_dir: Path) -> list[str]:
     """A sentence for each journal that is damaged, also for those that were renamed for it."""
     sentences = [one.sentence() for one in _leftovers(state_dir) if one.damage]
@@ -220,7 +234,7 @@ def _restore(state_dir: Path, kept: bool, right: ExitStack) -> list[str]:
     sentences: list[str] = []
     held = False
     for one in _leftovers(state_dir):
-        if one.stays and not kept:
+        if (one.stays and not kept) or _elsewhere(one):
             continue
         if not held and one.same_boot and any(map(restore.is_setting, one.changes)):
             right.enter_context(right_to_put_back())

@@ -53,6 +53,7 @@ class SystemEstimate:
         steps_s: step -> time of the step.
         journal_bytes: what one boot adds to the journal.
         problem: why the system could not be tried, or None.
+        inventory: what the system reported of itself; empty if it did not come so far.
         cut: workloads that took longer than the pilot has for one; they are counted with the limit
             that the study gives them.
     """
@@ -62,6 +63,7 @@ class SystemEstimate:
     journal_bytes: float = 0.0
     problem: str | None = None
     cut: tuple[str, ...] = ()
+    inventory: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def total_s(self) -> float:
@@ -119,6 +121,9 @@ def pilot(
         raise
     except TargetError as error:
         estimate.problem = str(error)
+    estimate.inventory = next(
+        (e.system for e, _ in answers if isinstance(e, events.Inventory) and e.system), {}
+    )
     whole = time.monotonic() - began
     measured = 0.0
     for index, step in enumerate(steps):

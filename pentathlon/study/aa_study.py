@@ -34,6 +34,10 @@ workloads = [
 """
 """What is calibrated where no study is named."""
 
+UNMEASURED = ("ssh.reboot", "boot.expect", "boot.back")
+"""What makes no system another one: whether it is restarted, what is expected of it, the way
+back."""
+
 
 def two_names(text: str, system: str | None, blocks: int) -> dict[str, Any]:
     """The document of a study that measures one of its systems under two names.
@@ -80,5 +84,7 @@ def _flat(system: System) -> dict[str, Any]:
             found |= {f"{name}.{key}": part for key, part in value.items()}
         else:
             found[name] = value
-    found.pop("ssh.reboot", None)
+    for key in list(found):
+        if key in UNMEASURED or key.startswith("power."):
+            found.pop(key)
     return found

@@ -99,6 +99,8 @@ def _of(study: Study, system: System) -> Iterator[Named]:
     for host in hosts:
         if host.ssh is not None:
             yield from _ssh(system.name, host.ssh)
+            if isinstance(host, System):
+                yield from _boots(host, host.ssh.host)
         if "/" in (host.kernel or ""):
             yield Named(system.name, f"the kernel {visible(host.kernel or '')}", "booted")
     for word in system.uml_args:
@@ -138,6 +140,25 @@ def _ssh(system: str, ssh: Ssh) -> Iterator[Named]:
         yield Named(system, what, "booted")
     elif ssh.reboot:
         yield Named(system, f"a restart of {visible(ssh.host)}", "booted")
+
+
+def _boots(system: System, host: str) -> Iterator[Named]:
+    """What chooses the kernel of a machine and switches it off and on."""
+    boot, power = system.boot, system.power
+    if boot is not None:
+        entry = boot.entry or boot.kernel or ""
+        what = f"a restart of {visible(host)} into {visible(entry)} ({boot.method})"
+        yield Named(system.name, what, "booted")
+        for own in (boot.command, boot.back):
+            if own is not None:
+                what = f"the command `{visible(own)}` on this machine"
+                yield Named(system.name, what, "booted")
+    if power is not None and power.command is not None:
+        what = f"the command `{visible(power.command)}` on this machine, to switch {visible(host)}"
+        yield Named(system.name, f"{what} off and on", "booted")
+    elif power is not None:
+        what = f"the power controller {visible(power.address or '')} of {visible(host)}"
+        yield Named(system.name, what, "looked at")
 
 
 def visible(text: str) -> str:

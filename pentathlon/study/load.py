@@ -270,12 +270,35 @@ def _check_study(study: Study, directory: Path | None) -> list[Problem]:
     problems += _duplicates("suite", [suite.name for suite in study.suites])
     for index, system in enumerate(study.systems):
         problems += _check_target(system, ("system", index))
+    problems += _check_boots(study)
     fallback = None if directory is None or study.fallback is None else directory / study.fallback
     # `Path.is_file` raises where a name is too long to be one.
     if fallback is not None and not os.path.isfile(fallback):  # noqa: PTH113
         text = f'"{study.fallback}" is no file beside this study; name one, or leave the key out'
         problems.append(Problem(("fallback",), text))
     return problems
+
+
+def _check_boots(study: Study) -> list[Problem]:
+    """kexec leaves devices as the kernel before left them, so such boots are compared among
+    them."""
+    restarted = [
+        (index, system)
+        for index, system in enumerate(study.systems)
+        if system.boot is not None or (system.ssh is not None and system.ssh.reboot)
+    ]
+    firmware = next((s.name for _, s in restarted if s.boot is None or s.boot.by_firmware), None)
+    if firmware is None:
+        return []
+    text = (
+        f'kexec leaves devices as the kernel before left them, and the boots of "{firmware}" begin '
+        "with the firmware: the two cannot be compared; use one way for all systems of a study"
+    )
+    return [
+        Problem(("system", index, "boot", "method"), text)
+        for index, system in restarted
+        if system.boot is not None and not system.boot.by_firmware
+    ]
 
 
 def _duplicates(table: str, names: list[str]) -> list[Problem]:

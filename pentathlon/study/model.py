@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from pentathlon.safeio.suggestion import listing
+from pentathlon.study.boot import Boot, Power
 from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
 from pentathlon.study.preparation import PreparationStep, from_file
@@ -210,6 +211,10 @@ class System(Table):
     """`qemu`: `tcg` translates the guest's instructions, with `kvm` the processor runs them."""
     ssh: Ssh | None = None
     """`ssh`: how to reach the machine."""
+    boot: Boot | None = None
+    """`ssh`: which of the machine's kernels each boot starts (docs/real-machines.md)."""
+    power: Power | None = None
+    """`ssh`: what switches the machine off and on if it does not come back."""
     uml_args: tuple[str, ...] = ()
     """`uml`: more words for the kernel's command line, such as "seccomp=on"."""
     userland: str | None = None
@@ -267,7 +272,7 @@ class System(Table):
     def _without_new_keys(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """A system without these keys is written as before there were any."""
         written: dict[str, Any] = handler(self)
-        for name in ("userland", "commands"):
+        for name in ("userland", "commands", "boot", "power"):
             if name in written and not written[name]:
                 del written[name]
         return written

@@ -103,6 +103,17 @@ class Doctor:
         """What can be got for it."""
         return iter(())
 
+    def put_back(self, state_dir: Path) -> list[str]:
+        """Put back what crashed sessions left changed on other machines.
+
+        Returns:
+            A sentence for each change.
+
+        Raises:
+            TargetError: something could not be put back; the undo journal still has it.
+        """
+        return []
+
 
 @dataclass(frozen=True)
 class Kind:

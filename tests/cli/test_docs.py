@@ -12,7 +12,7 @@ from pentathlon.cli.exits import Exit
 from pentathlon.cli.main import app
 from pentathlon.procedure.records import FIELDS
 from pentathlon.store.schema import TABLES
-from pentathlon.study import model, preparation, reach
+from pentathlon.study import boot, model, preparation, reach
 from pentathlon.study.commands.model import OwnMetric, OwnWorkload
 from pentathlon.study.load import parse_study
 
@@ -37,6 +37,9 @@ def code_words(text: str) -> set[str]:
         model.System,
         model.Settings,
         reach.Ssh,
+        boot.Boot,
+        boot.Expect,
+        boot.Power,
         preparation.PreparationStep,
         model.Suite,
         model.WorkloadChoice,

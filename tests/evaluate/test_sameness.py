@@ -137,3 +137,23 @@ def test_boots_of_several_kernels_are_no_system() -> None:
         text = pair_objection(*pair)
         assert text is not None and "the boots of b ran 2 different kernels" in text
     assert Identity().kernel() == "(not given)"
+
+
+def entry(name: str, **more: Any) -> dict[str, Any]:
+    boot = {"method": "grub", "entry": name, **more}
+    return {"target": "ssh", "ssh": {"host": "bench"}, "boot": boot}
+
+
+def test_two_entries_that_boot_the_same() -> None:
+    [(keys, whole, words)] = found(entry("k612"), entry("k61"), kernel__boot_id="y")
+    assert keys == ("boot.entry",) and whole
+    assert "b and a booted the identical kernel" in words
+    assert "different values of boot.entry" in words
+    # What is expected of a boot makes no other system of it.
+    wanted = {"expect": {"release": "6.1*"}}
+    [(keys, whole, _)] = found(entry("k612"), entry("k61", **wanted), kernel__boot_id="y")
+    assert keys == ("boot.entry",) and whole
+
+
+def test_two_entries_that_boot_two_kernels() -> None:
+    assert not found(entry("k612"), entry("k61"), kernel__release="6.12.0-1")

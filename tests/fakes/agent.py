@@ -167,6 +167,9 @@ def run(request: dict[str, object]) -> int:
         name = task["id"]
         if struck("skip", name, cpus):
             continue
+        gate = request.get("gate") is not None
+        if gate and not released(workload=name, index=index, process=0, case=None):
+            break
         for process in range(task["processes"]):
             where = {"workload": name, "index": index, "process": process}
             emit("progress", **where, count=len(tasks), state="start", case=None)
@@ -177,19 +180,29 @@ def run(request: dict[str, object]) -> int:
                     break
             else:
                 if not struck("silent", name, cpus):
-                    samples += measure(task, where, request["seed"], cpus)
+                    samples += measure(task, where, request["seed"], cpus, gate)
         emit("progress", **where, count=len(tasks), state="end", case=None)
     emit("done", samples=samples, errors=errors)
     return 0
 
 
-def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: list[int]) -> int:
+def released(**place: object) -> bool:
+    """Wait for the release of a workload or of a case; False where the experimenter has ended."""
+    emit("ready", **place, iteration=None)
+    return bool(sys.stdin.readline())
+
+
+def measure(
+    task: dict[str, object], where: dict[str, object], seed: int, cpus: list[int], gate: bool
+) -> int:
     parameters = task["parameters"]
     values = random.Random(os.urandom(8))
     count = 0
     share = 0.1 if struck("starved", task["id"], cpus) else 1.0
     for size in parameters["size_bytes"]:
         case = {"size_bytes": size, "variant": parameters["variant"]}
+        if gate and not released(**where, case=case):
+            sys.exit(1)
         emit("progress", **where, count=0, state="case", case=case)
         for number in range(task["warmup"] + task["iterations"]):
             time.sleep(OPTIONS.get("delay_s", 0.0))

@@ -30,7 +30,7 @@ def found(*, first: Any = (), **system: Any) -> list[Named]:
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name)
 def test_no_shipped_example_needs_yes_but_for_programs_of_ones_own(file: Path) -> None:
     study = load_study(file).study
-    own = study.workloads or any(system.model_extra for system in study.systems)
+    own = study.workloads or any(system.model_extra or system.boot for system in study.systems)
     assert (named(study) == ()) == (not own)
 
 

@@ -77,11 +77,16 @@ class Sshd:
         self.config.write_text(CLIENT.format(**fields))
 
     def start(self, boot_id: str | None = None) -> None:
-        own = [self.program, "-D", "-e", "-f", str(self.directory / "sshd.conf")]
-        if boot_id is not None:
-            self.boot_id.write_text(boot_id + "\n")
-            script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
-            own = ["unshare", "--mount", "sh", "-c", script, str(self.boot_id), *own]
+        if boot_id is None:
+            self.start_in()
+            return
+        self.boot_id.write_text(boot_id + "\n")
+        script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+        self.start_in("unshare", "--mount", "sh", "-c", script, str(self.boot_id))
+
+    def start_in(self, *before: str) -> None:
+        """Start it by the words of a command in front of its own."""
+        own = [*before, self.program, "-D", "-e", "-f", str(self.directory / "sshd.conf")]
         self._process = subprocess.Popen(own, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 10
         while True:

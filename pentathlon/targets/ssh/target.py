@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import time
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from pentathlon.machine import launch
 from pentathlon.machine.cache import sha256
@@ -23,9 +23,12 @@ from pentathlon.targets import guest, options, windows_build
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
+from pentathlon.targets.ssh.boots import stay
+from pentathlon.targets.ssh.boots.into import Boots
 from pentathlon.targets.ssh.client import BROKEN, Address
 from pentathlon.targets.ssh.descriptor import KIND
 from pentathlon.targets.ssh.guard import Guard
+from pentathlon.targets.ssh.power.controller import controller
 from pentathlon.targets.ssh.windows import machine as windows_machine
 from pentathlon.targets.ssh.windows import session as windows_session
 from pentathlon.targets.ssh.windows.settings import KEYS as WINDOWS_SETTINGS
@@ -40,12 +43,13 @@ uname -s; uname -m; uname -r
 getconf _NPROCESSORS_ONLN || echo 0
 """
 
-REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
-
 UNPACK = 'umask 077 && mkdir "$1" && tar -xf - -C "$1"'
 COMPARE = 'cd "$1" && sha256sum -c --quiet -'
 
 POLL_S = 0.5
+
+AGENT_S = 60.0
+"""Time for the agent to be placed on a machine that has just come up, in seconds."""
 
 
 class SshSession(RemoteSession):
@@ -106,15 +110,25 @@ class SshTarget(RemoteTarget):
                 )
         self.settings = MachineSettings(system, besides=WINDOWS_SETTINGS)
         self.address = Address(ssh.host, ssh.user, ssh.port, ssh.key, ssh.jump, ssh.config)
-        self.reboots = bool(ssh.reboot)
         self.named_reboot: str | None = ssh.reboot_command
-        self.reboot_command = ssh.reboot_command or REBOOT
+        self.reboot_command = ssh.reboot_command or stay.REBOOT
+        self.boots = self._boots()
+        self.reboots = bool(ssh.reboot) or self.boots is not None
         self.named: str | None = getattr(system, "agent", None)
         self._windows: windows_machine.WindowsMachine | None = None
         # The CPUs of the study are those of the other machine; none of this one's is measured.
         self.cpus = None
         self._release: str | None = None
         self._cpu_count = 0
+
+    def _boots(self) -> Boots | None:
+        """How its kernel is chosen, if the study says it."""
+        boot, power = (getattr(self.system, key, None) for key in ("boot", "power"))
+        self._power = power
+        if boot is None:
+            return None
+        machine = stay.Machine(self.address, self.reboot_command, boot.back or "", power)
+        return Boots(machine, boot, self.state_dir)
 
     @property
     def host(self) -> str:
@@ -137,6 +151,7 @@ class SshTarget(RemoteTarget):
                 **self.address.record(),
                 "cpus": list(self.system.cpus) if self.system.cpus is not None else None,
                 "reboot": self.reboots,
+                **self._choice(),
                 "settings": self.system.settings.changed(),
             },
             "notes": [
@@ -148,7 +163,21 @@ class SshTarget(RemoteTarget):
             ],
         }
 
+    def _choice(self) -> dict[str, Any]:
+        """What it boots, for the plan; a machine that is only restarted has none."""
+        if self.boots is None:
+            return {}
+        boot = self.boots.boot
+        keys = ("method", "entry", "kernel", "initrd", "cmdline")
+        found = {key: value for key in keys if (value := getattr(boot, key)) is not None}
+        power = {} if self._power is None else {"power": self._power.controller}
+        return {"boot": found, **power}
+
     def _described(self) -> str:
+        if self.boots is not None:
+            boot = self.boots.boot
+            expected = f", expected to be {boot.expect.release}" if boot.expect.release else ""
+            return f"({boot.method}: {boot.entry or boot.kernel or boot.command}{expected})"
         if self.reboots:
             # The machine may run another kernel now; a restart shows which one is measured.
             return "(the one that a restart brings)"
@@ -156,11 +185,18 @@ class SshTarget(RemoteTarget):
 
     def privileges(self) -> list[str]:
         own = [f"a login on {self.address.host} without a question"]
+        if self.boots is not None:
+            own.append(f"root on {self.address.host}, or sudo -n, for what it boots next")
         return own + ([f"the right to restart {self.address.host}"] if self.reboots else [])
 
     def settings_to_change(self) -> list[Change]:
         if not self.reboots:
             return []
+        if self.boots is not None:
+            what = f"what {self.address.host} boots, until the end of the study"
+            boot = self.boots.boot
+            entry = boot.entry or boot.kernel or boot.command or ""
+            return [{"what": what, "from": "its default entry", "to": entry}]
         return [{"what": f"state of {self.address.host}", "from": "running", "to": "restarted"}]
 
     def prepare(self) -> None:
@@ -182,8 +218,18 @@ class SshTarget(RemoteTarget):
                 f"{self.address.host} is {system} on {machine}, and this agent is for Linux on "
                 f"{platform.machine()}"
             )
-        self._release, self._cpu_count = release, int(count)
+        self._cpu_count = int(count)
         self._check_cpus()
+        if self.boots is not None:
+            self.boots.check()
+        if self._power is not None:
+            try:
+                controller(self._power, self.host).check()
+            except TargetUnavailable:
+                raise
+            except TargetError as error:
+                raise TargetUnavailable(f"the power of {self.host}: {error}") from error
+        self._release = release
 
     def _check_cpus(self) -> None:
         for cpu in self.system.cpus or ():
@@ -205,6 +251,11 @@ class SshTarget(RemoteTarget):
     def _prepare_windows(self) -> None:
         """The machine is no POSIX system; is it Windows?"""
         found = windows_machine.find(self.address)
+        if found is not None and self.boots is not None:
+            raise TargetUnavailable(
+                f"{self.address.host} runs Windows now, and what a machine boots is chosen from "
+                "Linux alone; start it into its Linux, or leave out boot"
+            )
         if found is None:
             raise TargetUnavailable(
                 f"{self.address.host} has neither a POSIX shell with uname(1) nor cmd.exe or "
@@ -229,9 +280,18 @@ class SshTarget(RemoteTarget):
         began = time.monotonic()
         if self._windows is not None:
             return self._boot_windows(self._windows, began, timeout_s)
-        if self.reboots:
+        if self.boots is not None:
+            self.boots.into(timeout_s)
+            timeout_s = time.monotonic() - began + AGENT_S
+        elif self.reboots:
             self.restart(began + timeout_s)
         return self._start(began, timeout_s, "run")
+
+    def discard(self) -> None:
+        """Leave the machine in its default entry."""
+        super().discard()
+        if self.boots is not None:
+            stay.end_stay(self.boots.machine, self.state_dir, stay.BACK_S)
 
     def _boot_windows(
         self, machine: windows_machine.WindowsMachine, began: float, timeout_s: float

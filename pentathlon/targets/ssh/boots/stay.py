@@ -1,0 +1,320 @@
+"""A machine's stay away from its default entry, and the way back.
+
+Before a machine is first asked to boot something else, the undo journal of this side has its
+address and the id of the boot that it was in. The entry goes when the machine has been restarted
+without a choice and has come back. A crash of the experimenter leaves the entry, and the next use
+of the machine, or `pentathlon doctor --restore`, takes the way back first.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pentathlon.machine import restore, undo_journal
+from pentathlon.machine.errors import TargetError
+from pentathlon.machine.undo_journal import UndoJournal
+from pentathlon.targets.ssh.boots import own, running
+from pentathlon.targets.ssh.boots.loader import disarm_all
+from pentathlon.targets.ssh.boots.methods import LOADERS
+from pentathlon.targets.ssh.boots.running import Running
+from pentathlon.targets.ssh.client import Address
+from pentathlon.targets.ssh.power.controller import PowerSpec, Supply, controller
+
+REBOOT = 'if [ "$(id -u)" = 0 ]; then reboot; else sudo -n reboot; fi'
+
+POLL_S = 0.5
+COMMAND_S = 30.0
+"""Longest time for a command that restarts a machine to take the connection with it, in seconds."""
+BACK_S = 600.0
+"""Longest time for the way back after a crash, which has no study to state one, in seconds."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine that can be restarted.
+
+    Attributes:
+        reboot: shell command there that restarts it.
+        back: shell command here that makes its next start the default, or "".
+        power: what switches it off and on, or None.
+    """
+
+    address: Address
+    reboot: str = REBOOT
+    back: str = ""
+    power: PowerSpec | None = None
+
+    @property
+    def host(self) -> str:
+        return self.address.host
+
+    def running(self) -> Running:
+        """What it runs now.
+
+        Raises:
+            TargetError: it cannot be reached, or does not say.
+        """
+        return self.look(self.address.ask(running.SCRIPT))
+
+    def look(self, output: str) -> Running:
+        """What it runs, out of what `running.SCRIPT` printed there."""
+        try:
+            return running.read(output)
+        except TargetError as error:
+            raise TargetError(f"{self.host}: {error}") from error
+
+    def restart(self, script: str) -> None:
+        """Run a script that takes the connection with it.
+
+        Raises:
+            TargetError: it failed.
+        """
+        try:
+            done = subprocess.run(
+                self.address.once(script),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=COMMAND_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return
+        # The connection may break before the command has an exit status.
+        if done.returncode not in (0, 255):
+            lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason"]
+            raise TargetError(f"{self.host} does not restart: {lines[-1]}")
+
+    def wait(self, before: str | None, deadline: float) -> Running:
+        """Wait until it answers in another boot than `before`.
+
+        Raises:
+            TargetError: it does not; why it was not the last time.
+        """
+        why = "the time limit is over"
+        while time.monotonic() < deadline:
+            try:
+                now = self.running()
+            except TargetError as error:
+                why = str(error)
+            else:
+                if now.boot_id != before:
+                    return now
+                why = f"its boot id is still {before}"
+            time.sleep(POLL_S)
+        raise TargetError(why)
+
+    def cycle(self) -> None:
+        """Switch it off and on.
+
+        Raises:
+            TargetError: there is no controller, or it refuses.
+        """
+        if self.power is None:
+            raise TargetError(
+                f"no power controller of {self.host} is named (power = {{ ... }}), so it is left "
+                "as it is"
+            )
+        supply: Supply = controller(self.power, self.host)
+        supply.cycle()
+
+    def record(self) -> dict[str, Any]:
+        """For the undo journal: nothing that is secret."""
+        power = {} if self.power is None else {
+            name: value
+            for name in ("controller", "address", "port", "system", "user", "password_file",
+                         "verify", "command")
+            if (value := getattr(self.power, name)) is not None
+        }  # fmt: skip
+        return {
+            "address": {**self.address.record(), "key": self.address.key,
+                        "config": self.address.config},
+            "reboot": self.reboot,
+            "back": self.back,
+            "power": power,
+        }  # fmt: skip
+
+    @staticmethod
+    def of_record(entry: dict[str, Any]) -> Machine:
+        """The machine of an entry of the undo journal."""
+        return Machine(
+            Address(**entry["address"]),
+            entry["reboot"],
+            entry["back"],
+            JournalledPower(**entry["power"]) if entry["power"] else None,
+        )
+
+
+@dataclass(frozen=True)
+class JournalledPower:
+    """A power controller as the undo journal has it (`PowerSpec`)."""
+
+    controller: str
+    address: str | None = None
+    port: int | None = None
+    system: str | None = None
+    user: str | None = None
+    password_file: str | None = None
+    verify: bool | str = True
+    command: str | None = None
+
+
+class Stay:
+    """One stay, from the first choice of another entry to the way back.
+
+    Attributes:
+        home: what the machine ran before.
+    """
+
+    def __init__(self, machine: Machine, home: Running, state_dir: Path) -> None:
+        self.machine = machine
+        self.home = home
+        self._journal = UndoJournal(state_dir)
+        self._journal.note(restore.booted(machine.record(), home.boot_id))
+
+    def back(self, timeout_s: float) -> str | None:
+        """Leave the machine in its default entry.
+
+        Returns:
+            A sentence, if that is another kernel than it ran before.
+
+        Raises:
+            TargetError: it is not there; the undo journal still has it.
+        """
+        now = way_back(self.machine, self.home.boot_id, timeout_s)
+        self._journal.undo()
+        if now.boot_id != self.home.boot_id and now.release != self.home.release:
+            return (
+                f"{self.machine.host} is back in its default entry, with {now.words()}; before the "
+                f"study it ran {self.home.words()}"
+            )
+        return None
+
+    def abandon(self) -> None:
+        """Let go of the journal, which stays for the next use of the machine."""
+        self._journal.keep()
+
+
+_stays: dict[tuple[Path, Address], Stay] = {}
+"""Those of this process."""
+
+
+def stay_of(machine: Machine, state_dir: Path, timeout_s: float) -> Stay:
+    """The machine's stay; it begins now if it has not begun.
+
+    Raises:
+        TargetError: the machine cannot be reached, or an earlier run left it elsewhere and it does
+        not
+            come back.
+    """
+    key = (state_dir, machine.address)
+    if key not in _stays:
+        if not _stays:
+            atexit.register(_end_all)
+        restore_machines(state_dir, machine.address, timeout_s)
+        home = machine.wait(None, time.monotonic() + timeout_s)
+        _stays[key] = Stay(machine, home, state_dir)
+    return _stays[key]
+
+
+def end_stay(machine: Machine, state_dir: Path, timeout_s: float) -> str | None:
+    """Take the way back if the machine is away; as `Stay.back`."""
+    stay = _stays.get((state_dir, machine.address))
+    if stay is None:
+        return None
+    sentence = stay.back(timeout_s)
+    del _stays[state_dir, machine.address]
+    return sentence
+
+
+def _end_all() -> None:
+    """Take the way back of every machine that is still away when this process ends.
+
+    A run does it before, where what it finds can be reported; this is for what ends before a run.
+    """
+    for key, one in list(_stays.items()):
+        with contextlib.suppress(TargetError):
+            one.back(BACK_S)
+        del _stays[key]
+
+
+def way_back(machine: Machine, home: str, timeout_s: float) -> Running:
+    """Undo every choice of the next start, and restart the machine if it is in another boot.
+
+    Args:
+        home: id of the boot in which the machine was before.
+
+    Raises:
+        TargetError: it does not come back.
+    """
+    deadline = time.monotonic() + timeout_s
+    if machine.back:
+        own.run(machine.back, machine.host)
+    cycled = False
+    try:
+        now = machine.wait(None, deadline if machine.power is None else _half(deadline))
+    except TargetError as error:
+        now = _by_power(machine, None, timeout_s, f"{machine.host} does not answer: {error}")
+        cycled = True
+    machine.address.ask(disarm_all(LOADERS))
+    if now.boot_id == home or cycled:
+        return now
+    machine.restart(machine.reboot)
+    try:
+        return machine.wait(now.boot_id, deadline)
+    except TargetError as error:
+        why = f"{machine.host} did not come back from the restart into its default entry: {error}"
+        return _by_power(machine, now.boot_id, timeout_s, why)
+
+
+def _half(deadline: float) -> float:
+    now = time.monotonic()
+    return now + max(deadline - now, 0) / 2
+
+
+def _by_power(machine: Machine, before: str | None, timeout_s: float, why: str) -> Running:
+    try:
+        machine.cycle()
+        return machine.wait(before, time.monotonic() + timeout_s)
+    except TargetError as error:
+        raise TargetError(f"{why}; {error}") from error
+
+
+def restore_machines(
+    state_dir: Path, only: Address | None = None, timeout_s: float = BACK_S
+) -> list[str]:
+    """Take the way back of machines that a crashed run left in another entry.
+
+    Args:
+        only: this machine alone.
+
+    Returns:
+        A sentence for each.
+
+    Raises:
+        TargetError: one does not come back; the undo journal still has it.
+    """
+    sentences, failed = [], []
+    for left in undo_journal.away(state_dir):
+        for entry in [change for change in left.changes if restore.is_elsewhere(change)]:
+            machine = Machine.of_record(entry)
+            if only is not None and machine.address != only:
+                break
+            try:
+                now = way_back(machine, entry["home"], timeout_s)
+            except TargetError as error:
+                failed.append(str(error))
+                break
+            sentences.append(
+                f"put back after a crash: {machine.host} is in its default entry ({now.release})"
+            )
+        else:
+            left.path.unlink(missing_ok=True)
+    if failed:
+        raise TargetError(f"could not put back: {'; '.join(failed)}")
+    return sentences
