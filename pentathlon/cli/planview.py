@@ -13,10 +13,12 @@ from pentathlon.cli.screen import seconds, size
 from pentathlon.cli.setup import Ready
 from pentathlon.procedure.expected import expected
 from pentathlon.procedure.pilot import SystemEstimate
+from pentathlon.study.catalog import Catalog
 from pentathlon.study.code import rights
 from pentathlon.study.counting import count_text
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
+from pentathlon.study.turns import step_by_step
 from pentathlon.targets.contract import Target
 
 Estimates = Mapping[str, SystemEstimate]
@@ -37,7 +39,7 @@ def show(console: Console, ready: Ready) -> None:
     console.print(_workloads(plan, estimates))
     if plan.preparation:
         console.print(_preparation(plan))
-    console.print(_order(plan, ready.apart))
+    console.print(_order(plan, ready.catalog, ready.apart))
     console.print(_facts(ready, estimates))
 
 
@@ -137,7 +139,7 @@ def _preparation(plan: Plan) -> RenderableType:
     return Padding(table, (1, 0, 0, 0))
 
 
-def _order(plan: Plan, apart: str | None) -> RenderableType:
+def _order(plan: Plan, catalog: Catalog, apart: str | None) -> RenderableType:
     table = Table(
         title=f"Order (seed {plan.study.seed})",
         title_justify="left",
@@ -155,13 +157,23 @@ def _order(plan: Plan, apart: str | None) -> RenderableType:
         table.add_row(f"block {number + 1}{install}", order)
     if len(plan.blocks) > SHOWN_BLOCKS:
         table.add_row("", f"and {len(plan.blocks) - SHOWN_BLOCKS} more blocks")
-    if plan.pairing == "steps":
-        table.add_row(
-            "pairs", "the systems of a block are alive at once and take each case in turn"
-        )
+    if plan.pairing != "none":
+        table.add_row("pairs", _pairs(plan, catalog))
     elif apart is not None:
         table.add_row("no pairs", apart)
     return Padding(table, (1, 0, 0, 0))
+
+
+def _pairs(plan: Plan, catalog: Catalog) -> str:
+    if plan.pairing == "steps":
+        return "the systems of a block are alive at once and take each case in turn"
+    most = (plan.turns_up_to_bytes or 0) >> 10
+    text = (
+        f"the systems of a block are alive at once and take each batch in turn, of working sets up "
+        f"to {most:,} KiB; larger ones take each case in turn"
+    )
+    others = step_by_step(plan, catalog)
+    return f"{text}, and so do {', '.join(others)}" if others else text
 
 
 def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:

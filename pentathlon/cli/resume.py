@@ -69,9 +69,15 @@ def get_ready_again(result: Result, allow: Allow) -> Ready:
     except UnavailableSystem as error:
         raise TargetUnavailable(error.text, error.cause.remedy) from error
     descriptions = {name: target.describe() for name, target in targets.items()}
-    pairing, _ = choose(loaded.study.procedure.pairing, targets)
+    chosen = choose(loaded.study.procedure.pairing, targets)
     plan = make_plan(
-        loaded.study, catalog, descriptions, start.blocks, loaded.supplies, pairing=pairing
+        loaded.study,
+        catalog,
+        descriptions,
+        start.blocks,
+        loaded.supplies,
+        pairing=chosen.pairing,
+        turns_up_to_bytes=chosen.turns_up_to_bytes,
     )
     if plan.hash() != old.hash():
         raise InputError(_difference(old, plan, file, result.path))

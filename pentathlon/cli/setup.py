@@ -192,16 +192,22 @@ def _ready(
     prepare({name: target for name, target in targets.items() if name not in unseen})
     descriptions = {name: target.describe() for name, target in targets.items()}
     try:
-        pairing, apart = choose(loaded.study.procedure.pairing, targets)
+        chosen = choose(loaded.study.procedure.pairing, targets)
         plan = make_plan(
-            loaded.study, catalog, descriptions, blocks, loaded.supplies, pairing=pairing
+            loaded.study,
+            catalog,
+            descriptions,
+            blocks,
+            loaded.supplies,
+            pairing=chosen.pairing,
+            turns_up_to_bytes=chosen.turns_up_to_bytes,
         )
     except TargetError as error:
         raise InputError(str(error)) from error
     except ValueError as error:
         first = str(error).splitlines()[-1] if blocks is None else f"--blocks {blocks}: {error}"
         raise InputError(first) from error
-    return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen, apart=apart)
+    return Ready(loaded, catalog, plan, targets, named=starts, unseen=unseen, apart=chosen.reason)
 
 
 def _pilot(ready: Ready) -> dict[str, SystemEstimate]:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pentathlon.machine.errors import TargetError
 from pentathlon.procedure.admission import of_request
@@ -15,9 +15,9 @@ from pentathlon.procedure.executions import Executions
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.state import BootState, RunState
 from pentathlon.protocol.events import Inventory, Message, Ready
-from pentathlon.protocol.requests.session import Gate, Release, Request
+from pentathlon.protocol.requests.session import Gate, Release, Request, SizedBatch
 from pentathlon.study.catalog import Catalog
-from pentathlon.study.plan import Plan, Step
+from pentathlon.study.plan import Plan, Step, step_numbers
 from pentathlon.study.preparation import PlannedStep
 from pentathlon.targets.contract import Session, Target
 
@@ -46,6 +46,14 @@ class Run:
     shield: Shield
 
 
+class Part(NamedTuple):
+    """A case of a step, as text, in one of its processes, or one measured batch of it."""
+
+    process: int
+    case: str
+    iteration: int | None
+
+
 class Attempt:
     """A boot of the system for the steps that are left.
 
@@ -62,10 +70,13 @@ class Attempt:
         """Whether something waits for its release."""
         self.waits_at = -1
         """The plan's step that it is, or is a part of."""
-        self.waits_for = ""
-        """What of the step: process, case and measured batch, as text; "" is the step itself."""
-        self.passed: set[str] = set()
+        self.waits_for: Part | None = None
+        """What of the step; None is the step itself."""
+        self.passed: set[Part | None] = set()
         """Parts of that step that were released before."""
+        keys = {n: key for key, n in step_numbers(run.plan.steps[boot.system]).items()}
+        self.keys = [keys[number] for number in self.numbers]
+        """Its steps, by what makes them the same ones as those of another system."""
         self._run = run
         self._target = target
         self._gate = gate
@@ -106,7 +117,14 @@ class Attempt:
             self.end("failed", str(error))
             return
         steps, prepare = self._request_parts()
-        request = make_request(self._run.plan, steps, self._id, prepare, gate=self._gate)
+        request = make_request(
+            self._run.plan,
+            steps,
+            self._id,
+            prepare,
+            gate=self._gate,
+            batches=[self._run.state.batches(boot.system, number) for number in self.numbers],
+        )
         idle, total = limits(steps, prepare)
         total += sum(limits(*other._request_parts())[1] for other in others)
         admission = of_request(
@@ -202,11 +220,10 @@ class Attempt:
             )
 
 
-def _part(ready: Ready) -> str:
+def _part(ready: Ready) -> Part | None:
     if ready.case is None:
-        return ""
-    case = json.dumps(ready.case, sort_keys=True)
-    return f"{ready.process}/{case}" + ("" if ready.iteration is None else f"/{ready.iteration}")
+        return None
+    return Part(ready.process, json.dumps(ready.case, sort_keys=True), ready.iteration)
 
 
 def make_request(
@@ -216,19 +233,29 @@ def make_request(
     prepare: Sequence[PlannedStep] = (),
     *,
     gate: bool = False,
+    batches: Sequence[Sequence[SizedBatch]] = (),
 ) -> Request:
     """The agent's request; placement and scratch are left to the target.
 
     Every boot gets the study's seed: a workload then works on the same data in every system, and
     its checksum must be the same.
+
+    Args:
+        gate: each step, and each case of it, waits to be released; in a plan of turns also each
+            batch that can.
+        batches: for each step the batches that were sized in an earlier boot.
     """
+    workloads = [plan.task(step) for step in steps]
+    for index, known in enumerate(batches):
+        if known and workloads[index].command is None:
+            workloads[index] = workloads[index].model_copy(update={"batches": list(known)})
     return Request(
         session=session_id,
         seed=plan.study.seed,
         inventory=True,
         prepare=[step.task() for step in prepare],
-        gate=Gate() if gate else None,
-        workloads=[plan.task(step) for step in steps],
+        gate=Gate(batches_up_to_bytes=plan.turns_up_to_bytes) if gate else None,
+        workloads=workloads,
     )
 
 

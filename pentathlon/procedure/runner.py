@@ -1,7 +1,7 @@
 """Run a plan: blocks of boots, each boot one request with its steps in order.
 
-In a plan of paired boots the systems of a block are alive at once, and each step is taken by one
-after the other: what disturbs the machine then disturbs all alike.
+In a plan of paired boots the systems of a block are alive at once, and each step, or each batch, is
+taken by one after the other: what disturbs the machine then disturbs all alike.
 
 A failure is recorded and the study goes on. Every wait has a limit: the boot has the study's
 `boot_timeout_s`, the agent ends a workload after `timeout_s`, and a session that stays silent for
@@ -15,12 +15,12 @@ from contextlib import ExitStack, nullcontext
 from itertools import groupby
 from typing import TypeAlias
 
-from pentathlon.procedure.attempt import Attempt, Run, Shield
+from pentathlon.procedure.attempt import Attempt, Part, Run, Shield
 from pentathlon.procedure.preparation import Preparer
 from pentathlon.procedure.records import Decided, Record, RunEnd, Sink, StoppedEarly
 from pentathlon.procedure.state import BootState, Failure, RunState
 from pentathlon.study.catalog import Catalog
-from pentathlon.study.plan import Plan, StepKey, step_numbers
+from pentathlon.study.plan import Plan, StepKey
 from pentathlon.targets.contract import Target
 
 Judge: TypeAlias = Callable[[int], str | None]
@@ -167,7 +167,7 @@ class Runner:
         for the same case take it one after the other; where one lacks cases, the others go on until
         they have come to its case, or to the end of the step.
         """
-        left = {one: self._keys_left(one) for one in waiting}
+        left = {one: one.keys[one.numbers.index(one.waits_at) :] for one in waiting}
         for keys in left.values():
             key = keys[0]
             if all(key not in other[1:] for other in left.values()):
@@ -176,11 +176,15 @@ class Runner:
         behind = [one for one in there if any(one.waits_for in other.passed for other in there)]
         part = (behind or there)[0].waits_for
         now = [one for one in there if one.waits_for == part]
-        order = self.plan.turns(there[0].boot.block, (*key, part))
+        order = self._order(there[0], key, part)
         return sorted(now, key=lambda one: order.index(one.boot.system))
 
-    def _keys_left(self, attempt: Attempt) -> list[StepKey]:
-        """The steps of a boot from the one on that waits."""
-        numbers = attempt.numbers[attempt.numbers.index(attempt.waits_at) :]
-        keys = {n: key for key, n in step_numbers(self.plan.steps[attempt.boot.system]).items()}
-        return [keys[number] for number in numbers]
+    def _order(self, one: Attempt, key: StepKey, part: Part | None) -> list[str]:
+        block = one.boot.block
+        if part is None:
+            return self.plan.turns(block, (*key, ""))
+        place = f"{part.process}/{part.case}"
+        if part.iteration is None:
+            return self.plan.turns(block, (*key, place))
+        iterations = self.plan.steps[one.boot.system][one.waits_at].iterations
+        return self.plan.turns(block * iterations + part.iteration, (*key, f"{place}/batches"))

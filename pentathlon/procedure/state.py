@@ -22,6 +22,8 @@ what the run before it knew. The rules (docs/procedure.md):
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass, field
 
 from pentathlon.procedure import identity
@@ -44,9 +46,11 @@ from pentathlon.protocol.events import (
     JsonObject,
     Measured,
     Progress,
+    Sample,
     Step,
     index_of,
 )
+from pentathlon.protocol.requests.session import SizedBatch
 from pentathlon.study.plan import Plan
 
 FAULTS = frozenset({"failed", "timeout", "invalid", "request"})
@@ -182,6 +186,7 @@ class RunState:
         self.made: dict[tuple[str, str], int] = {}
         self.verdicts: list[Verdict] = []
         self.identities: dict[str, Identity] = {}
+        self._batches: dict[tuple[str, int], dict[tuple[str, str], SizedBatch]] = {}
         self._boot_ids: dict[str, tuple[int, str]] = {}
         self.ended = False
         self.enough: StoppedEarly | None = None
@@ -241,6 +246,10 @@ class RunState:
         """The plan's step that is going on in the event's boot, if there is one."""
         boot = self.boots.get((record.block, record.system))
         return None if boot is None or boot.attempt is None else boot.attempt.current
+
+    def batches(self, system: str, step: int) -> list[SizedBatch]:
+        """The batches of a step in the system's last boot that measured it."""
+        return list(self._batches.get((system, step), {}).values())
 
     def wrong_boot(self, system: str, event: Inventory, *, restarts: bool) -> str | None:
         """Why the boot that an `inventory` event comes from is not the one that was to be, or None.
@@ -351,6 +360,8 @@ class RunState:
         event, step = record.message, self.step_of(record)
         if isinstance(event, Measured):
             attempt.measured += step is not None and event.phase == "measure"
+            if isinstance(event, Sample) and step is not None and event.phase == "measure":
+                self._size(record.system, step, event)
         elif isinstance(event, Progress):
             # One start per process; only the first one opens the step.
             if event.state == "start" and step not in (None, attempt.current):
@@ -370,6 +381,15 @@ class RunState:
             attempt.identity = identity.of_event(event)
             if (boot_id := attempt.identity.boot_id) is not None:
                 self._boot_ids.setdefault(boot_id, (record.block, record.system))
+
+    def _size(self, system: str, step: int, event: Sample) -> None:
+        if event.batch == 0 or not math.isfinite(event.value):
+            return
+        known = self._batches.setdefault((system, step), {})
+        key = (event.metric, json.dumps(event.case, sort_keys=True))
+        batch = known.get(key)
+        if batch is None or batch.operations != event.batch:
+            known[key] = SizedBatch(metric=event.metric, case=event.case, operations=event.batch)
 
     def _verdict(self, record: AgentEvent, event: Step) -> None:
         self.verdicts.append(

@@ -101,6 +101,9 @@ class Workload(_Entry):
     test_only: bool = False
     hosts: int = 1
     """Hosts that it runs between; 2 needs a system with a peer."""
+    buffers: int = 0
+    """Buffers as large as the factors of a case in bytes that its work goes over; 0: its batches
+    cannot take turns with those of other systems."""
 
     @property
     def over_links(self) -> bool:

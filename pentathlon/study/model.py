@@ -346,14 +346,14 @@ def _wrong(kind: Kind, key: str, value: Any) -> Iterator[InitErrorDetails]:
 class Procedure(Table):
     """How often and how long is measured (`[procedure]`)."""
 
-    blocks: int = Field(default=5, ge=1, le=10_000)
+    blocks: int = Field(default=10, ge=1, le=10_000)
     """Blocks; each block boots every system once, in a balanced order. A stopping rule other than
     `fixed` states it itself: it is then the most that the rule can take."""
     stopping: Stopping = Stopping()
     """When the study has measured enough."""
     installs: int = Field(default=1, ge=1, le=1_000)
     """How often every system is made anew, with its share of the blocks after each time."""
-    iterations: int = Field(default=5, ge=1, le=100_000)
+    iterations: int = Field(default=3, ge=1, le=100_000)
     """Measured samples of each case in each process."""
     warmup: int = Field(default=1, ge=0, le=100_000)
     """Samples of each case before the measured ones; reported, never counted."""
@@ -367,9 +367,10 @@ class Procedure(Table):
     """Longest time of one workload in one boot, in seconds."""
     retries: int = Field(default=1, ge=0, le=100)
     """How often a boot that failed is tried again."""
-    pairing: Literal["steps", "none"] | None = None
-    """Whether the systems of a block are alive at once and take each step in turn ("steps"), or
-    are booted one after the other ("none"); None: "steps" where they can."""
+    pairing: Literal["turns", "steps", "none"] | None = None
+    """Whether the systems of a block are alive at once and take each step one after the other
+    ("steps"), each batch besides where its working set is small ("turns"), or are booted one after
+    the other ("none"); None: "steps" where they can."""
     steps: tuple[PreparationStep, ...] = ()
     """What is done before a system is measured: nothing ("fast"), the whole published process
     ("published"), or steps."""

@@ -6,7 +6,8 @@ Orders are random but reproducible (`pentathlon.study.order`). Places of the see
     "SEED/block/B"             order of the steps in block B (counted from 0), alike in all systems
     "SEED/turns/SUITE/WORKLOAD/N/PART/cycle/..."
                                order of the systems at one case of a step of paired boots, balanced
-                               over the blocks
+                               over the blocks; at its batches (PART ends with "/batches") over
+                               the batches of all blocks
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ FORMAT = 1
 
 T = TypeVar("T")
 
-Pairing: TypeAlias = Literal["none", "steps"]
-"""How boots of a block are paired in time: not at all, or step by step."""
+Pairing: TypeAlias = Literal["none", "steps", "turns"]
+"""How boots of a block are paired in time: not at all, step by step, or batch by batch."""
 
 StepKey: TypeAlias = tuple[str, str, int]
 """Suite and workload of a step, and how many steps with both come before it."""
@@ -140,6 +141,7 @@ class Plan(_Part):
         blocks: for each block the boots, in order.
         commands: id of a workload of the user's own -> what it is.
         pairing: how the boots of a block are paired in time.
+        turns_up_to_bytes: the largest working set whose batches take turns, with that pairing.
     """
 
     format: int = FORMAT
@@ -151,6 +153,7 @@ class Plan(_Part):
     blocks: tuple[tuple[Boot, ...], ...]
     commands: dict[str, CommandRecord] = {}
     pairing: Pairing = "none"
+    turns_up_to_bytes: int | None = None
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -161,12 +164,19 @@ class Plan(_Part):
             del written["commands"]
         if written.get("pairing") == "none":
             del written["pairing"]
+        if written.get("turns_up_to_bytes", 0) is None:
+            del written["turns_up_to_bytes"]
         return written
 
-    def turns(self, block: int, key: Sequence[str | int]) -> list[str]:
-        """The systems in the order in which they take something of a block of paired boots."""
+    def turns(self, repetition: int, key: Sequence[str | int]) -> list[str]:
+        """The systems in the order in which they take something of a block of paired boots.
+
+        Args:
+            repetition: how often they took it before, in all blocks.
+            key: what they take.
+        """
         names = [system.name for system in self.study.systems]
-        return balanced(names, block, self.study.seed, "turns", *key)
+        return balanced(names, repetition, self.study.seed, "turns", *key)
 
     def task(self, step: Step) -> WorkloadRequest:
         """A step as an entry of the agent's request, with the command that it runs, if any."""
@@ -281,6 +291,7 @@ def make_plan(
     supplies: Sequence[Supply] = (),
     *,
     pairing: Pairing = "none",
+    turns_up_to_bytes: int | None = None,
 ) -> Plan:
     """Expand a study that has passed `check_catalog`.
 
@@ -289,6 +300,7 @@ def make_plan(
         blocks: number of blocks instead of the study's, or the most of its stopping rule.
         supplies: the files of its commands.
         pairing: how the boots of a block are paired in time.
+        turns_up_to_bytes: as in `Plan`.
 
     Raises:
         ValueError: the stopping rule cannot work with so few blocks, or there are too many steps.
@@ -315,6 +327,7 @@ def make_plan(
         blocks=tuple(_block(study, steps, block) for block in range(study.procedure.blocks)),
         commands=_commands(study.workloads, supplies),
         pairing=pairing,
+        turns_up_to_bytes=turns_up_to_bytes,
     )
 
 

@@ -65,6 +65,13 @@ def supply(
     return staged, userland.FILES if land is not None else userland.OWN_FILES
 
 
+def empty_supply(own: Path) -> Path:
+    """A folder of files for a guest with a user land whose commands have none."""
+    place = own / FILES
+    place.mkdir(exist_ok=True)
+    return place
+
+
 def check_agent(agent: Path) -> None:
     """Whether the agent starts in a root directory that holds nothing else.
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pentathlon.machine import processes, restore
 from pentathlon.machine.errors import TargetError
@@ -55,7 +56,10 @@ class Launch:
         scratch: the request's `scratch`, where the request itself states nothing.
         supplied: the request's `files`: where the files of commands lie on the system.
         files: descriptors that the system gets, by the same numbers.
-        beside: processes of the session that serve the system.
+        helpers: processes of the session that serve the system.
+        request_file: a file of this machine, and its path on the system: the request goes there,
+            and the system is given its path. For a console, which loses what follows a line that
+            is longer than its buffer.
     """
 
     command: Sequence[str]
@@ -66,6 +70,7 @@ class Launch:
     supplied: str | None = None
     files: Sequence[int] = ()
     helpers: Sequence[subprocess.Popen[bytes]] = ()
+    request_file: tuple[Path, str] | None = None
 
 
 class ProcessSession(Session):
@@ -170,7 +175,7 @@ class ProcessSession(Session):
                 f'system "{self.name}" has served its one request; boot it anew for the next'
             )
         self._used = True
-        text = self._completed(request).line()
+        text = self._handed_over(self._completed(request)).line()
         deadline = time.monotonic() + total_timeout_s
         try:
             for document in self._pump(text, idle_timeout_s, deadline):
@@ -220,6 +225,17 @@ class ProcessSession(Session):
             self._lost = str(error)
             self.stop()
             raise TargetError(f'system "{self.name}": {error}') from error
+
+    def _handed_over(self, request: Request) -> Request:
+        """What the system is sent: the request, or where it lies."""
+        if self._launch.request_file is None:
+            return request
+        file, place = self._launch.request_file
+        try:
+            file.write_bytes(request.line())
+        except OSError as error:
+            raise TargetError(f"the request cannot be written to {file}: {error}") from error
+        return Request(at=place, workloads=[])
 
     def _completed(self, request: Request) -> Request:
         requested = request.placement.model_dump(exclude_none=True) if request.placement else {}

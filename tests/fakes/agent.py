@@ -87,6 +87,7 @@ def workload(name: str, **more: object) -> dict[str, object]:
         "checksum": "a constant",
         "semantics": {"linux": "", "windows": ""},
         "test_only": False,
+        "buffers": 1,
         **more,
     }
 
@@ -167,6 +168,9 @@ def run(request: dict[str, object]) -> int:
         name = task["id"]
         if struck("skip", name, cpus):
             continue
+        gate = request.get("gate")
+        if gate is not None and not released(workload=name, index=index, process=0, case=None):
+            break
         for process in range(task["processes"]):
             where = {"workload": name, "index": index, "process": process}
             emit("progress", **where, count=len(tasks), state="start", case=None)
@@ -177,25 +181,42 @@ def run(request: dict[str, object]) -> int:
                     break
             else:
                 if not struck("silent", name, cpus):
-                    samples += measure(task, where, request["seed"], cpus)
+                    samples += measure(task, where, request["seed"], cpus, gate)
         emit("progress", **where, count=len(tasks), state="end", case=None)
     emit("done", samples=samples, errors=errors)
     return 0
 
 
-def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: list[int]) -> int:
+def released(**place: object) -> bool:
+    """Wait for the release of a workload, case or batch; False where the experimenter has ended."""
+    emit("ready", **{"iteration": None, **place})
+    return bool(sys.stdin.readline())
+
+
+def measure(
+    task: dict[str, object],
+    where: dict[str, object],
+    seed: int,
+    cpus: list[int],
+    gate: dict[str, int] | None,
+) -> int:
     parameters = task["parameters"]
     values = random.Random(os.urandom(8))
     count = 0
     share = 0.1 if struck("starved", task["id"], cpus) else 1.0
     for size in parameters["size_bytes"]:
         case = {"size_bytes": size, "variant": parameters["variant"]}
+        if gate is not None and not released(**where, case=case):
+            sys.exit(1)
         emit("progress", **where, count=0, state="case", case=case)
         for number in range(task["warmup"] + task["iterations"]):
             time.sleep(OPTIONS.get("delay_s", 0.0))
             if number == task["warmup"] + task["iterations"] - 1:
                 fatal(task["id"], cpus)
             warm = number < task["warmup"]
+            iteration = number if warm else number - task["warmup"]
+            if not warm and size <= (gate or {}).get("batches_up_to_bytes", -1):
+                released(**where, case=case, iteration=iteration)
             value = (100 + size / 1024) * (1 + parameters["slowdown_percent"] / 100)
             emit(
                 "sample",
@@ -205,7 +226,7 @@ def measure(task: dict[str, object], where: dict[str, object], seed: int, cpus: 
                 unit="ns",
                 direction="lower",
                 phase="warmup" if warm else "measure",
-                iteration=number if warm else number - task["warmup"],
+                iteration=iteration,
                 value=value * values.gauss(1, 0.001),
                 batch=1000,
                 elapsed_ns=1_000_000,

@@ -11,7 +11,8 @@ from typing import Any, cast
 import pytest
 
 from pentathlon.machine.errors import TargetError
-from pentathlon.procedure.pairing import choose
+from pentathlon.procedure import pairing
+from pentathlon.procedure.pairing import Chosen, choose
 from pentathlon.procedure.records import AgentEvent, BootEnd, BootStart, Record
 from pentathlon.procedure.runner import Runner
 from pentathlon.procedure.state import RunState
@@ -237,9 +238,20 @@ def targets(**named: Beside) -> dict[str, Target]:
 
 def test_systems_are_paired_where_all_of_them_can_be_alive() -> None:
     both = targets(a=Beside("a"), b=Beside("b"))
-    assert choose(None, both) == ("steps", None) == choose("steps", both)
-    assert choose("none", both) == ("none", None)
-    assert choose(None, targets(a=Beside("a"))) == ("none", None)
+    assert choose(None, both) == Chosen("steps") == choose("steps", both)
+    assert choose("none", both) == Chosen("none")
+    assert choose(None, targets(a=Beside("a"))) == Chosen("none")
+
+
+def test_turns_are_limited_to_each_systems_share_of_the_second_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = targets(a=Beside("a"), b=Beside("b"))
+    monkeypatch.setattr(pairing, "second_cache_bytes", lambda: 1 << 20)
+    assert choose("turns", both) == Chosen("turns", None, 1 << 19)
+    # Where it is not known, only cases without a size take turns.
+    monkeypatch.setattr(pairing, "second_cache_bytes", lambda: None)
+    assert choose("turns", both) == Chosen("turns", None, 0)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +265,8 @@ def test_why_they_are_not_is_stated_and_refused_where_it_was_requested(
     other: Beside, reason: str
 ) -> None:
     mixed = targets(a=Beside("a"), b=other)
-    pairing, why = choose(None, mixed)
-    assert pairing == "none" and why is not None and reason in why
-    with pytest.raises(TargetError, match=reason.replace("(", r"\(")):
-        choose("steps", mixed)
+    way, why, _ = choose(None, mixed)
+    assert way == "none" and why is not None and reason in why
+    for requested in ("steps", "turns"):
+        with pytest.raises(TargetError, match=reason.replace("(", r"\(")):
+            choose(requested, mixed)

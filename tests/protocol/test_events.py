@@ -26,6 +26,7 @@ BOXED = {
 LENIENT = {
     "inventory": {"session", "agent", "clock", "placement", "telemetry"},
     "progress": {"count", "process"},
+    "ready": {"process"},
     "sample": {"checksum"},
     "histogram": {"checksum"},
     "picture": {"process"},

@@ -27,6 +27,14 @@ class Placement(RequestPart):
     nice: int | None = None
 
 
+class SizedBatch(RequestPart):
+    """How many operations took `sample_ms` in an earlier boot of a system."""
+
+    metric: str
+    case: dict[str, int | float | str]
+    operations: int
+
+
 class WorkloadRequest(RequestPart):
     """One workload with its parameters and repetitions.
 
@@ -38,6 +46,7 @@ class WorkloadRequest(RequestPart):
         processes: fresh processes that each repeat the whole workload.
         timeout_s: longest time of one of them.
         command: of the user's own, which is then what the workload runs.
+        batches: what an earlier boot of the system has sized.
     """
 
     id: str
@@ -48,6 +57,7 @@ class WorkloadRequest(RequestPart):
     processes: int = 1
     timeout_s: float = 120.0
     command: OwnCommand | None = None
+    batches: list[SizedBatch] | None = None
 
 
 class Record(RequestPart):
@@ -102,8 +112,9 @@ class Gate(RequestPart):
     """What waits until it is released: each workload, and in it each case.
 
     Attributes:
-        batches_up_to_bytes: each measured batch waits too, after half a batch that is not timed,
-            where the factors of its case that are bytes are at most so large; None: no batch does.
+        batches_up_to_bytes: each measured batch waits too, before half a batch that is not timed,
+            where the workload has `buffers` in the catalog, and these, as large as the factors of
+            the case that are bytes, hold at most so many; None: no batch does.
     """
 
     batches_up_to_bytes: int | None = None
@@ -120,6 +131,7 @@ class Request(RequestPart):
         inventory: whether the first event carries the full inventory.
         prepare: what is done before the first workload.
         gate: what waits for a `Release` after the event `ready`; None: nothing.
+        at: a file on the system that holds the request in place of this one.
     """
 
     protocol: int = PROTOCOL
@@ -131,6 +143,7 @@ class Request(RequestPart):
     placement: Placement | None = None
     prepare: list[PrepareStep] = Field([])
     gate: Gate | None = None
+    at: str | None = None
     workloads: list[WorkloadRequest]
 
 

@@ -28,6 +28,8 @@ OWN_WORDS = ("mem", "rootfstype", "rootflags", "root", "init", "con", "umid", "u
 """Words of the kernel's command line that are not for the study to set."""
 
 ROOT = "root"
+REQUEST = "request.json"
+"""The file in a guest that holds its request."""
 SHARED_MEMORY = Path("/dev/shm")
 
 NOTES = [
@@ -227,6 +229,12 @@ class UmlTarget(CardTarget):
             root = self.files(own) / ROOT
             land = userland.check(self.userland)
             where_files, supplied = guest.supply(self.supplies, land, own, root)
+            # The guest's console drops its input for good once 4096 bytes wait (N_TTY's buffer),
+            # so that releases after a longer request would not arrive.
+            request = (root / REQUEST, f"/{REQUEST}")
+            if land is not None:
+                where_files = where_files or guest.empty_supply(own)
+                request = (where_files / REQUEST, f"{userland.FILES}/{REQUEST}")
             if device is not None:
                 guest.add_modules(root, fetch.kept_modules(kernel, modules))
             command = self.command(
@@ -242,6 +250,7 @@ class UmlTarget(CardTarget):
                     scratch=userland.SCRATCH if self.userland else self.scratch,
                     supplied=supplied,
                     files=files,
+                    request_file=None if device else request,
                 ),
                 journal,
             )

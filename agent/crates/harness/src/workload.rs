@@ -52,6 +52,14 @@ pub trait Workload: Sync {
         false
     }
 
+    /// How many buffers of the size that a case states in bytes its work goes over. Small ones of
+    /// them can be measured in turns with other systems, because half a batch brings them back into
+    /// the caches. 0: not in turns; its batches need more than caches, such as a disk, or what
+    /// they work on is not stated by the case.
+    fn buffers(&self) -> u8 {
+        0
+    }
+
     /// Measures every case; what fails for one case is reported and does not end the others.
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure>;
 }
@@ -132,5 +140,6 @@ pub fn entry(workload: &dyn Workload) -> Value {
         hosts: workload.hosts(),
         histograms: workload.histograms(),
         timeout_s: workload.timeout_s(),
+        buffers: workload.buffers(),
     })
 }

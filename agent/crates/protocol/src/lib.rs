@@ -14,7 +14,7 @@ pub use clock::{Calibration, Source, Tsc};
 pub use counters::{Delta, Support, COUNTERS};
 pub use event::{Case, CaseValue, ErrorKind, Event, HistogramSample, Line, Opening, Phase, Sample};
 pub use prepare::{IdleTask, Limits, Step};
-pub use request::{Gate, Placement, Release, Request, Task};
+pub use request::{Gate, Placement, Release, Request, SizedBatch, Task};
 
 /// Version of the request and of the events.
 pub const VERSION: u32 = 2;

@@ -33,6 +33,10 @@ pub struct Request {
     /// What waits for a `Release` after the event `ready`; nothing if absent.
     #[serde(default)]
     pub gate: Option<Gate>,
+    /// The file on the system that holds the request, in place of this one. A console loses what
+    /// follows a line of more than 4095 bytes.
+    #[serde(default)]
+    pub at: Option<PathBuf>,
     pub workloads: Vec<Task>,
 }
 
@@ -41,7 +45,8 @@ pub struct Request {
 #[serde(deny_unknown_fields)]
 pub struct Gate {
     /// Each measured batch waits too, and half a batch is run before it that is not timed: those
-    /// of cases whose factors in bytes are at most so large. None does if it is absent.
+    /// of workloads with `buffers` in the catalog, of cases whose buffers, as large as their factors
+    /// in bytes, hold at most so many. None does if it is absent.
     #[serde(default)]
     pub batches_up_to_bytes: Option<u64>,
 }
@@ -97,6 +102,19 @@ pub struct Task {
     /// A command of the user's own, which is then what the workload runs; `parameters` is empty.
     #[serde(default)]
     pub command: Option<super::command::Command>,
+    /// Batches that an earlier boot of the same system has sized.
+    #[serde(default)]
+    pub batches: Vec<SizedBatch>,
+}
+
+/// How many operations took `sample_ms` in an earlier boot. The agent times one such batch; if that
+/// took about as long, it looks for no other size.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizedBatch {
+    pub metric: String,
+    pub case: Map<String, Value>,
+    pub operations: u64,
 }
 
 fn default_iterations() -> u32 {
@@ -140,6 +158,11 @@ impl Request {
                 return Err(format!(
                     "workloads[{index}].processes is {}, it must be 1 to 1000",
                     task.processes
+                ));
+            }
+            if task.batches.iter().any(|batch| batch.operations == 0) {
+                return Err(format!(
+                    "workloads[{index}].batches has one of 0 operations, it must be 1 or more"
                 ));
             }
             if task.warmup > 100_000 {

@@ -9,6 +9,7 @@ use pentathlon_os::descendants;
 use pentathlon_os::process::{self, Group};
 use pentathlon_protocol::{ErrorKind, Event, Opening, Release, Request, Task};
 use serde_json::Value;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -20,6 +21,12 @@ pub fn serve() -> i32 {
     let epoch_ns = clock::monotonic_ns();
     let mut emitter = Emitter::new(io::stdout(), epoch_ns);
     let request = read_document::<Request>(io::stdin().lock())
+        .and_then(|request| match &request.at {
+            None => Ok(request),
+            Some(path) => File::open(path)
+                .map_err(|error| format!("the request at {}: {error}", path.display()))
+                .and_then(|file| read_document::<Request>(BufReader::new(file))),
+        })
         .and_then(|request| request.validate().map(|()| request));
     match request {
         Ok(request) => {

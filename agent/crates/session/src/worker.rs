@@ -106,6 +106,8 @@ fn run(
     context.command.clone_from(&task.command);
     context.files.clone_from(&assignment.files);
     context.gate = assignment.gate;
+    context.buffers = workload.buffers();
+    context.batches.clone_from(&task.batches);
     workload.run(&mut context).map_err(kind_and_reason)
 }
 

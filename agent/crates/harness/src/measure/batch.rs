@@ -14,6 +14,13 @@ const LEAST_GROWTH: f64 = 2.0;
 /// scheduler's slice stretches single batches many times over, so one clean quarter must suffice.
 const ATTEMPTS: u32 = 32;
 
+/// A batch of an earlier boot is kept while it takes from so many times the wanted time on ...
+const SHORTEST_KEPT: f64 = 0.6;
+/// ... to so many times.
+const LONGEST_KEPT: f64 = 2.0;
+/// How often it is timed before it is given up as too long.
+const KEPT_ATTEMPTS: u32 = 3;
+
 /// Finds the batch for `target_ns`. `time(n)` runs and times a batch of n operations, in ns.
 pub fn size(
     target_ns: f64,
@@ -41,6 +48,26 @@ pub fn size(
     }
     guard(operations, elapsed, time)?;
     Ok(operations)
+}
+
+/// A batch that an earlier boot has sized, if it still takes about `target_ns`; none if it does not,
+/// and a size is to be looked for. That time grows with the work was proven when it was sized.
+pub fn keep(
+    operations: u64,
+    target_ns: f64,
+    mut time: impl FnMut(u64) -> Result<f64, Failure>,
+) -> Result<Option<u64>, Failure> {
+    for _ in 0..KEPT_ATTEMPTS {
+        let elapsed = time(operations)?;
+        if elapsed < SHORTEST_KEPT * target_ns {
+            return Ok(None);
+        }
+        if elapsed <= LONGEST_KEPT * target_ns || operations == 1 {
+            return Ok(Some(operations));
+        }
+        // The first batch of a process pays for cold caches, and a neighbour may stretch any.
+    }
+    Ok(None)
 }
 
 fn guard(
@@ -167,6 +194,30 @@ mod tests {
             Ok(10_000.0 * n as f64 * slow)
         });
         assert!(batch.is_ok(), "{batch:?}");
+    }
+
+    #[test]
+    fn a_known_batch_is_kept_while_it_takes_about_as_long() {
+        let kept = |cost: f64| keep(1000, 1e6, |n| Ok(cost * n as f64)).unwrap();
+        assert_eq!(kept(1000.0), Some(1000));
+        assert_eq!(kept(700.0), Some(1000));
+        assert_eq!(kept(500.0), None);
+        assert_eq!(kept(2500.0), None);
+        // A single operation that takes long has no smaller batch.
+        assert_eq!(keep(1, 1e6, |_| Ok(9e9)).unwrap(), Some(1));
+        let failure = Failure::Failed("no".into());
+        assert_eq!(keep(1, 1e6, |_| Err(failure.clone())), Err(failure));
+    }
+
+    #[test]
+    fn one_stretched_batch_does_not_end_a_known_size() {
+        let mut calls = 0;
+        let kept = keep(1000, 1e6, |_| {
+            calls += 1;
+            Ok(if calls == 1 { 5e6 } else { 1e6 })
+        });
+        assert_eq!(kept, Ok(Some(1000)));
+        assert_eq!(calls, 2);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! What a workload is given: settings, clock, counters, and the way to report.
 
 use super::histogram::{Histogram, SIGNIFICANT_DIGITS};
-use super::{batch, Body, Failure, Quantity};
+use super::{batch, turns, Body, Failure, Quantity};
 use crate::clock::Clock;
 use crate::counters::{Counters, Options};
 use crate::Emitter;
 use pentathlon_protocol::catalog::{self, Parameters, Workload};
 use pentathlon_protocol::command::Command;
 use pentathlon_protocol::{
-    Calibration, Case, CaseValue, Delta, Event, Gate, HistogramSample, Phase, Sample,
+    Calibration, Case, Delta, Event, Gate, HistogramSample, Phase, Sample, SizedBatch,
 };
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -44,6 +44,10 @@ pub struct Context<'a> {
     pub files: Option<PathBuf>,
     /// What waits for the experimenter, on standard input.
     pub gate: Option<Gate>,
+    /// Buffers that the workload goes over, as in the catalog.
+    pub buffers: u8,
+    /// Batches that an earlier boot has sized.
+    pub batches: Vec<SizedBatch>,
     pub(super) index: usize,
     count: usize,
     pub(super) process: u32,
@@ -123,6 +127,8 @@ impl<'a> Context<'a> {
             command: None,
             files: None,
             gate: None,
+            buffers: 0,
+            batches: Vec::new(),
             index: place.index,
             count: place.count,
             process: place.process,
@@ -156,33 +162,31 @@ impl<'a> Context<'a> {
             .sample_ns
             .max(self.calibration.shortest_batch_ns());
         let mut warmups = 0;
-        let operations = batch::size(target_ns, |operations| {
-            let elapsed = self.sample(
-                metric,
-                case,
-                quantity,
-                body,
-                operations,
-                Phase::Warmup,
-                warmups,
-            )?;
+        let Settings {
+            warmup, iterations, ..
+        } = self.settings;
+        let known = turns::known_batch(&self.batches, metric, case);
+        let turns = turns::taken(self.gate, self.buffers, case);
+        let mut time = |operations| {
+            let iteration = warmups;
             warmups += 1;
-            Ok(elapsed)
-        })?;
-        for warmup in 0..self.settings.warmup {
-            let iteration = warmups + warmup;
-            self.sample(
-                metric,
-                case,
-                quantity,
-                body,
-                operations,
-                Phase::Warmup,
-                iteration,
-            )?;
+            let phase = Phase::Warmup;
+            self.sample(metric, case, quantity, body, operations, phase, iteration)
+        };
+        let kept = match known {
+            Some(operations) => batch::keep(operations, target_ns, &mut time)?,
+            None => None,
+        };
+        let operations = match kept {
+            Some(operations) => operations,
+            None => batch::size(target_ns, &mut time)?,
+        };
+        // The batch by which a known size was checked is one of warm-up like any other.
+        let left = warmup.saturating_sub(kept.is_some().into());
+        for _ in 0..left {
+            time(operations)?;
         }
-        let turns = self.takes_turns(case);
-        for iteration in 0..self.settings.iterations {
+        for iteration in 0..iterations {
             if turns {
                 self.wait(case, Some(iteration));
                 // The caches are then as its own batches leave them.
@@ -202,17 +206,6 @@ impl<'a> Context<'a> {
             )?;
         }
         Ok(())
-    }
-
-    /// Whether each measured batch of a case waits for its release.
-    fn takes_turns(&self, case: &Case) -> bool {
-        let most = self.gate.and_then(|gate| gate.batches_up_to_bytes);
-        most.is_some_and(|most| {
-            case.0.iter().all(|(factor, value)| match value {
-                CaseValue::Integer(bytes) => !factor.ends_with("_bytes") || *bytes <= most,
-                _ => true,
-            })
-        })
     }
 
     /// Waits until the experimenter lets a case, or a measured batch of it, begin.

@@ -5,6 +5,7 @@ mod batch;
 mod context;
 mod execution;
 mod histogram;
+mod turns;
 
 use pentathlon_protocol::ErrorKind;
 

@@ -40,6 +40,9 @@ pub struct Entry {
     pub histograms: Vec<Histogram>,
     /// Time that one process may take with the default parameters, s; null: the common limit.
     pub timeout_s: Option<f64>,
+    /// Its batches can take turns with those of other systems where so many buffers, as large as the
+    /// factors of the case in bytes, fit into a cache; 0: they cannot.
+    pub buffers: u8,
 }
 
 /// A metric in the catalog.

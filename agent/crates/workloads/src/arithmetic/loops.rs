@@ -50,6 +50,10 @@ impl pentathlon_harness::Workload for Loop {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let (operations, kinds) = super::requested(context);
         for level in opt_level::chosen(context) {

@@ -59,6 +59,10 @@ impl super::Workload for Operations {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let (operations, kinds) = requested(context);
         context.log(format!("arithmetic.operations: {}", kernels::NAME));

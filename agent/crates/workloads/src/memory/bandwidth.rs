@@ -111,6 +111,10 @@ impl pentathlon_harness::Workload for Bandwidth {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1 + u8::from(self.access == Access::Copy)
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let sizes = sizes::rounded(&context.parameters.integers("block_bytes"));
         let variants: Vec<String> = sizes::distinct(&context.parameters.texts("variants"))

@@ -53,6 +53,10 @@ impl pentathlon_harness::Workload for CodePlusData {
         Some(300.0)
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let requested = context.parameters.integers("block_bytes");
         let sizes = blocks::rounded(&second_cache::followed(context, &requested));

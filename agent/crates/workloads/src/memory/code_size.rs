@@ -80,6 +80,10 @@ impl pentathlon_harness::Workload for CodeSize {
         Some(300.0)
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let requested = context.parameters.integers("code_bytes");
         let sizes = second_cache::followed(context, &requested);

@@ -73,6 +73,10 @@ impl pentathlon_harness::Workload for Latency {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let sizes = sizes::rounded(&context.parameters.integers("block_bytes"));
         let stride = sizes::rounded(&[context.parameters.integer("stride_bytes")])[0];

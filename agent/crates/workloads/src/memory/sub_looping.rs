@@ -86,6 +86,10 @@ impl pentathlon_harness::Workload for SubLooping {
         Some(600.0)
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let parameters = context.parameters.clone();
         let passes = parameters.integer("passes") as u32;

@@ -40,6 +40,10 @@ impl pentathlon_harness::Workload for Condition {
     }
 
     #[cfg(any(unix, windows))]
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let turn = Turn::new(0);

@@ -46,6 +46,10 @@ impl pentathlon_harness::Workload for CreateDelete {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let name = descriptor::name(NAME);
         let _inside = directory::enter_scratch(context)?;

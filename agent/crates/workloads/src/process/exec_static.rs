@@ -58,6 +58,10 @@ impl pentathlon_harness::Workload for ExecStatic {
     }
 
     #[cfg(unix)]
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         use std::os::unix::ffi::OsStringExt;
         refusal::unless_single_threaded()?;

@@ -36,6 +36,10 @@ impl pentathlon_harness::Workload for FopenFclose {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         directory::make_empty(NAME)?;

@@ -43,6 +43,10 @@ impl pentathlon_harness::Workload for Futex {
     }
 
     #[cfg(any(target_os = "linux", windows))]
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let number = AtomicU32::new(0);

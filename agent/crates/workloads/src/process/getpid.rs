@@ -35,6 +35,10 @@ impl pentathlon_harness::Workload for Getpid {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let expected = i64::from(std::process::id());
         for level in opt_level::chosen(context) {

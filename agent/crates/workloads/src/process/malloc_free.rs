@@ -42,6 +42,10 @@ impl pentathlon_harness::Workload for MallocFree {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         for bytes in context.parameters.integers("bytes") {
             for level in opt_level::chosen(context) {

@@ -76,6 +76,10 @@ impl pentathlon_harness::Workload for MmapMunmap {
     }
 
     #[cfg(any(unix, windows))]
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         let parameters = context.parameters.clone();

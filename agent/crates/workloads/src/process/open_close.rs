@@ -49,6 +49,10 @@ impl pentathlon_harness::Workload for OpenClose {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let flags = match context.parameters.text("flags") {
             "read_only" => descriptor::READ_ONLY,

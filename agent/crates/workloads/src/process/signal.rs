@@ -55,6 +55,10 @@ impl pentathlon_harness::Workload for Signal {
     }
 
     #[cfg(unix)]
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         for kind in context.parameters.clone().texts("kind") {

@@ -47,6 +47,10 @@ impl super::Workload for Spin {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let share = context.parameters.number("slowdown_percent") / 100.0;
         let extra = (ROUNDS as f64 * share).round() as u64;

@@ -63,6 +63,10 @@ impl Workload for Switch {
         true
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let cpu = super::bind()?;
         context.log(format!("both threads are bound to CPU {cpu}"));

@@ -88,6 +88,10 @@ impl pentathlon_harness::Workload for CallStyles {
         }
     }
 
+    fn buffers(&self) -> u8 {
+        1
+    }
+
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let size = context.parameters.integer("size") as usize;
         let repetitions = context.parameters.integers("repetitions");

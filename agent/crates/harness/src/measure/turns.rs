@@ -1,0 +1,78 @@
+//! What the experimenter asks of the batches of a case: whether they wait for their turns, and how
+//! large they were in an earlier boot.
+
+use pentathlon_protocol::{Case, CaseValue, Gate, SizedBatch};
+use serde_json::Value;
+
+/// Whether each measured batch of a case waits for its release: the workload says what it goes over,
+/// and that is no larger than the gate's limit.
+pub fn taken(gate: Option<Gate>, buffers: u8, case: &Case) -> bool {
+    let Some(most) = gate.and_then(|gate| gate.batches_up_to_bytes) else {
+        return false;
+    };
+    buffers > 0
+        && case.0.iter().all(|(factor, value)| match value {
+            CaseValue::Integer(size) if *factor == "bytes" || factor.ends_with("_bytes") => {
+                size.saturating_mul(buffers.into()) <= most
+            }
+            _ => true,
+        })
+}
+
+/// The operations of a batch of that metric and case in an earlier boot.
+pub fn known_batch(batches: &[SizedBatch], metric: &str, case: &Case) -> Option<u64> {
+    if batches.is_empty() {
+        return None;
+    }
+    let case = serde_json::to_value(case).ok()?;
+    let Value::Object(case) = case else {
+        return None;
+    };
+    let known = batches
+        .iter()
+        .find(|batch| batch.metric == metric && batch.case == case);
+    known.map(|batch| batch.operations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(bytes: u64) -> Case {
+        Case::new().with("block_bytes", bytes).with("variant", "v")
+    }
+
+    #[test]
+    fn turns_are_for_buffers_that_fit() {
+        let gate = |most| {
+            Some(Gate {
+                batches_up_to_bytes: most,
+            })
+        };
+        assert!(taken(gate(Some(4096)), 1, &case(4096)));
+        assert!(!taken(gate(Some(4096)), 1, &case(4097)));
+        assert!(!taken(gate(Some(4096)), 2, &case(4096)));
+        assert!(!taken(gate(Some(4096)), 0, &case(1)));
+        assert!(!taken(gate(None), 1, &case(1)));
+        assert!(!taken(None, 1, &case(1)));
+        let named = Case::new().with("bytes", 1u64 << 40);
+        assert!(!taken(gate(Some(4096)), 1, &named));
+        assert!(taken(
+            gate(Some(4096)),
+            1,
+            &Case::new().with("pages", 1u64 << 40)
+        ));
+    }
+
+    #[test]
+    fn a_batch_is_known_by_metric_and_case() {
+        let batches = [SizedBatch {
+            metric: "time".into(),
+            case: serde_json::from_str(r#"{"variant":"v","block_bytes":4096}"#).unwrap(),
+            operations: 7,
+        }];
+        assert_eq!(known_batch(&batches, "time", &case(4096)), Some(7));
+        assert_eq!(known_batch(&batches, "time", &case(1)), None);
+        assert_eq!(known_batch(&batches, "other", &case(4096)), None);
+    }
+}

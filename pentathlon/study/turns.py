@@ -1,0 +1,42 @@
+"""Which rows are measured in turns, batch by batch, and which step by step.
+
+The agent decides by the same rule which batches wait (`batches_up_to_bytes` of a gate), from the
+catalog's `buffers` and the factors of a case in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pentathlon.study.catalog import Catalog, Workload
+from pentathlon.study.plan import Pairing, Plan
+
+
+def way(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> Pairing:
+    """How a case of a workload is paired between the systems of a block."""
+    if plan.pairing == "turns" and not _fits(plan, workload, case):
+        return "steps"
+    return plan.pairing
+
+
+def step_by_step(plan: Plan, catalog: Catalog) -> list[str]:
+    """Workloads of a plan with turns of which no case can be measured in turns, in its order."""
+    if plan.pairing != "turns":
+        return []
+    steps = [step for system in plan.study.systems for step in plan.steps[system.name]]
+    ids = dict.fromkeys(step.workload for step in steps)
+    return [one for one in ids if not _buffers(catalog.workload(one))]
+
+
+def _fits(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> bool:
+    buffers, most = _buffers(workload), plan.turns_up_to_bytes or 0
+    return buffers > 0 and all(
+        value * buffers <= most
+        for factor, value in case.items()
+        if isinstance(value, int) and (factor == "bytes" or factor.endswith("_bytes"))
+    )
+
+
+def _buffers(workload: Workload | None) -> int:
+    return 0 if workload is None else workload.buffers
