@@ -32,7 +32,7 @@ OTHER = {
     ("procedure/preparation.py", "command"): WORD,
     ("report/export/hyperfine.py", "command"): WORD,
     (
-        "cli/commands/boots.py",
+        "cli/boots.py",
         "ssh",
     ): "a table of a study file, which is printed to be pasted into one",
     ("study/boot.py", "command"): "a way of choosing a boot, and of switching a machine off and on",
@@ -59,7 +59,7 @@ OTHER = {
 """Where a text is one of these names and means something else, and what."""
 
 TOOLS = {
-    ("cli/commands/boots.py", "ssh"): "the loaders of a machine, which is no system yet",
+    ("cli/boots.py", "ssh"): "the loaders of a machine, which is no system yet",
     ("testbed/link/netem_engine.py", "uml"): "a guest that emulates links, and is no system",
 }
 """Which modules load the code of one kind, and for what else than its systems."""

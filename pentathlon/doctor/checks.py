@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from pentathlon.doctor.probes import helpers, machine_settings
@@ -31,7 +33,9 @@ def diagnose(quick: bool, state_dir: Path | None = None) -> list[Finding]:
     state = state_dir or undo_journal.default_state_dir()
     # Looked at first, because a trial boot puts back what a crashed run left.
     left = list(_leftovers(state))
-    targets = _targets(_agent_file(), quick, state)
+    # A journal in the state directory would put them back: a look has one of its own.
+    with tempfile.TemporaryDirectory() if quick else nullcontext(state) as journals:
+        targets = list(_targets(_agent_file(), quick, Path(journals)))
     return [*_agent(), *targets, *machine_settings(), *helpers(), *_file_services(), *left]
 
 

@@ -53,7 +53,8 @@ def calibrate(
     ] = False,
 ) -> None:
     existing.study(study)
-    existing.result(from_result)
+    if study is None:
+        existing.result(from_result)
     from pentathlon.cli import calibrate as work
 
     work.calibrate(

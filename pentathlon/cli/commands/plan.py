@@ -50,7 +50,8 @@ def plan(
     ] = 1.0,
 ) -> None:
     existing.study(study)
-    existing.result(allocate)
+    if study is None:
+        existing.result(allocate)
     from pentathlon.cli import plan as work
 
     work.plan(
