@@ -3,7 +3,9 @@
 A guest counts what its own kernel took away from a program, not what its host did: to it, a host
 that runs something else is a clock that jumps. The host's scheduler knows: the second number of
 `/proc/PID/task/TID/schedstat` is the time that a thread has waited on a run queue, in nanoseconds
-(proc(5)). It is read with every event of the agent, so that each sample has what its own time cost.
+(proc(5)). It is read whenever events of the agent arrive. The agent hands over the samples of a
+case together, so each gets its share, by its own length, of what the time since the last arrival
+cost.
 """
 
 from __future__ import annotations
@@ -27,7 +29,15 @@ class RunDelay:
         self._proc = proc
         self._known: dict[str, int] = {}
         self._looked = -REFRESH_S
+        self._read = time.monotonic()
         self._able = True
+
+    def share(self) -> float | None:
+        """The mean number of threads that waited for a CPU since the last call; None if unknown."""
+        before, self._read = self._read, time.monotonic()
+        waited = self.since_last()
+        span_ns = (self._read - before) * 1e9
+        return waited / span_ns if waited is not None and span_ns > 0.0 else None
 
     def since_last(self) -> int | None:
         """Nanoseconds since the last call, all threads together; None if they cannot be known.

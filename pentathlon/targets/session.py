@@ -29,6 +29,9 @@ LOG_LINES = 2000
 LOG_BYTES = 65536
 """Bytes that are kept of one such line."""
 
+MOST_NS = float(2**62)
+"""The longest run delay that is kept, whatever length a damaged event states."""
+
 EXIT_GRACE_S = 5.0
 """Longest time between the agent's `done` and the end of its system, in seconds."""
 
@@ -311,15 +314,14 @@ class ProcessSession(Session):
         return self._beside(self._lines.feed(data))
 
     def _beside(self, events: list[JsonObject]) -> list[JsonObject]:
-        """The events, samples of a guest with what this machine knows of their time. Where several
-        arrive at once, none can be told from the others, and each has all of it.
-        """
+        """The events, samples of a guest with what this machine knows of their time."""
         if self._run_delay is None or not events:
             return events
-        waited = self._run_delay.since_last()
+        share = self._run_delay.share()
         for event in events:
-            counters = event.get("counters")
-            if event["event"] in ("sample", "histogram") and isinstance(counters, dict):
+            counters, elapsed = event.get("counters"), event.get("elapsed_ns")
+            if isinstance(counters, dict) and isinstance(elapsed, int | float):
+                waited = None if share is None else round(min(share * elapsed, MOST_NS))
                 counters["run_delay_ns"] = waited
         return events
 

@@ -84,6 +84,10 @@ def test_a_kernel_boots_and_computes_the_same_as_the_host(
     system = next(event for event in events if event["event"] == "inventory")["system"]
     assert system["kernel"]["release"] == made.describe()["kernel"]
     assert system["virtualization"]["layer"] == made.layer == "tcg"
+    if Path("/proc/self/schedstat").exists():
+        waited = [event["counters"]["run_delay_ns"] for event in events if "counters" in event]
+        assert waited
+        assert all(type(one) is int and one >= 0 for one in waited)
 
 
 @one_kernel

@@ -42,6 +42,20 @@ def test_threads_and_descendants_are_added_up(tmp_path, monkeypatch):
     assert delay.since_last() == 4
 
 
+def test_the_share_is_that_of_the_time_since_the_last_reading(tmp_path, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("pentathlon.targets.run_delay.time.monotonic", lambda: now)
+    machine = Machine(tmp_path)
+    machine.thread(10, 10, 0)
+    delay = RunDelay(10, tmp_path)
+    assert delay.share() is None
+    now += 0.1
+    assert delay.share() == 0.0
+    machine.thread(10, 10, 25_000_000)
+    now += 0.1
+    assert abs(delay.share() - 0.25) < 1e-9
+
+
 def test_a_machine_that_does_not_count_it_reports_nothing(tmp_path):
     machine = Machine(tmp_path)
     assert RunDelay(10, tmp_path).since_last() is None

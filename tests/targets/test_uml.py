@@ -82,6 +82,10 @@ def test_a_kernel_boots_and_computes_the_same_as_the_host(
     assert len(host) == 1
     text = str(next(event for event in events if event["event"] == "inventory"))
     assert kernel.version in text
+    if Path("/proc/self/schedstat").exists():
+        waited = [event["counters"]["run_delay_ns"] for event in events if "counters" in event]
+        assert waited
+        assert all(type(one) is int and one >= 0 for one in waited)
 
 
 @one_kernel
