@@ -1,10 +1,11 @@
 """A stored result judged by today's rule for old studies and by that of new ones.
 
-    python benches/rejudge.py RESULT[.tar.xz] [--delta PERCENT] [--system NAME]
+    python benches/rejudge.py RESULT[.tar.xz] [--delta PERCENT] [--system NAME] [--exclude RULE...]
 
-Prints for each system against the reference how many rows each verdict got, the median detectable
-difference of all rows, how many sweeps are decided, and the rows that one rule decides and the
-other does not. Nothing is measured.
+With `--exclude` the moderated rule is also shown with samples left out by counters, such as
+`"run_delay_percent > 20"`. Prints for each system against the reference how many rows each verdict
+got, the median spread of the blocks and detectable difference of all rows, how many sweeps are
+decided, and the rows that one rule decides and the other does not. Nothing is measured.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -24,16 +26,31 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pentathlon.evaluate import Evaluation, Verdict, evaluate
 from pentathlon.store.query import Result, load_result
+from pentathlon.study.exclusion import parse_exclusion
 
 
-def judged(result: Result, delta: float | None, *, moderated: bool) -> Evaluation:
+def judged(
+    result: Result, delta: float | None, *, moderated: bool, exclude: Sequence[str] = ()
+) -> Evaluation:
     """The result, judged by one of the rules."""
     rules = result.study.evaluation
     update = {
         "moderated": moderated,
+        "exclude": tuple(exclude),
         "delta_percent": rules.delta_percent if delta is None else delta,
     }
     return evaluate(result.narrowed(rules.model_copy(update=update), lambda _: True))
+
+
+def spread(evaluation: Evaluation, system: str) -> float:
+    """Median standard deviation of the blocks' log-ratios, in percent."""
+    return 100.0 * statistics.median(
+        one.effect.sd
+        for row in evaluation.rows
+        if (one := row.comparison(system)) is not None
+        and one.effect is not None
+        and one.effect.sd is not None
+    )
 
 
 def detectable(evaluation: Evaluation, system: str) -> float:
@@ -52,6 +69,7 @@ def main() -> None:
     parser.add_argument("result", type=Path)
     parser.add_argument("--delta", type=float)
     parser.add_argument("--system", help="only this one against the reference")
+    parser.add_argument("--exclude", nargs="+", default=[], metavar="RULE")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         path = given.result
@@ -64,6 +82,13 @@ def main() -> None:
             name: judged(result, given.delta, moderated=moderated)
             for name, moderated in (("own variances", False), ("moderated", True))
         }
+        if given.exclude:
+            rules = [parse_exclusion(rule).text for rule in given.exclude]
+            own = judged(result, given.delta, moderated=True, exclude=rules)
+            left = sum(one.excluded for one in own.excluded)
+            whole = sum(one.samples for one in own.excluded) / len(rules)
+            print(f"{', '.join(rules)}: {left / whole:.1%} of the samples left out, at most")
+            both["moderated, without"] = own
     console = Console(width=150)
     first = next(iter(both.values()))
     for pair in first.pairs:
@@ -73,7 +98,8 @@ def main() -> None:
 
 def _show(both: dict[str, Evaluation], system: str, console: Console) -> None:
     table = Table("rule", "rows", "differences", "equivalent or negligible", "unstable",
-                  "inconclusive", "median detectable", "sweeps: equivalent, differ")  # fmt: skip
+                  "inconclusive", "median SD", "median detectable",
+                  "sweeps: equivalent, differ")  # fmt: skip
     for name, evaluation in both.items():
         words = Counter(
             one.verdict
@@ -88,6 +114,7 @@ def _show(both: dict[str, Evaluation], system: str, console: Console) -> None:
             str(words[Verdict.EQUIVALENT] + words[Verdict.NEGLIGIBLE]),
             str(words[Verdict.UNSTABLE]),
             str(words[Verdict.INCONCLUSIVE]),
+            f"{spread(evaluation, system):.2f} %",
             f"{detectable(evaluation, system):.1f} %",
             f"{sweeps['equivalent']}, {sweeps['differs']} of {sum(sweeps.values())}",
         )

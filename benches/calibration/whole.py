@@ -1,12 +1,15 @@
 """Whole studies of 206 rows: today's rule and moderated variances on the same data.
 
-    python -m benches.calibration.whole [STUDIES] [CELL...]
+    python -m benches.calibration.whole [STUDIES] [CELL...] [--into FILE] [--write]
+
+With `--into` every cell is kept in a file as soon as it is counted, and a run that was cut off goes
+on there; `--write` puts the tables into docs/calibration.md.
 
 Each cell is a kind of noise. Its studies have the rows of the demonstration (`WORKLOADS`), and are
 judged by the evaluation's own functions: `moderate`, `p_pooled`, `pooled_inflation`,
 `resolution.floor`, `holm.step_down`, the rules of instability (`twin.unstable`). Only the loops
-over studies are arrays; `tests/evaluate/test_whole_studies.py` checks that `Judge` says the same
-of the same data. Two rules stand beside each other: *own*, which takes every row's variance from
+over studies are arrays; `tests/evaluate/test_whole_studies.py` checks that `Judge` gives the same
+for the same data. Two rules stand beside each other: *own*, which takes every row's variance from
 its own blocks, and *moderated*, the rule of new studies.
 """
 
@@ -15,28 +18,29 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
-from rich.table import Table
 from scipy import special
 
 from pentathlon.evaluate.borrowing import groups
 from pentathlon.evaluate.diagnostics.serial_correlation import (
-    POOLED_LEVEL,
     p_pooled,
     pooled_inflation,
+    pooled_level,
 )
 from pentathlon.evaluate.estimators import resolution
-from pentathlon.evaluate.estimators.binomial import clopper_pearson
 from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, moderate, standardised
 from pentathlon.evaluate.estimators.ratio import ROUNDING, delta_log
 from pentathlon.evaluate.multiplicity import holm
 from pentathlon.evaluate.planning.alpha_spending import fixed
 
+from .tables import put
 from .twin import unstable
+from .whole_tables import POWER_HEAD, Kept, Line, cell_table, markdown, show
 
 Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -112,24 +116,10 @@ def judge(
         floor = resolution.floor(np.exp(system), np.exp(reference))
         variance = np.maximum(variance, floor)
         scaled = standardised(np.where(alike[..., None], 0.0, ratios))
-        serial = p_pooled(scaled) <= POOLED_LEVEL
+        serial = p_pooled(scaled) <= pooled_level(blocks)
         factor = np.where(serial, pooled_inflation(scaled), 1.0)
         variance = variance * factor[:, None] ** 2
-        lent = variance.copy()
-        for members in GROUPS.values():
-            if len(members) < FEWEST_ROWS:
-                continue
-            plain = np.flatnonzero(~serial & ~alike[:, members].any(axis=1))
-            if len(plain):
-                place = np.ix_(plain, members)
-                found = moderate(ratios[place], floor[place])
-                lent[place] = found.variance
-                freedom[place] = found.freedom[:, None]
-            for study in np.flatnonzero(~serial & alike[:, members].any(axis=1)):
-                own = members[~alike[study, members]]
-                if len(own) >= FEWEST_ROWS:
-                    found = moderate(ratios[study, own], floor[study, own])
-                    lent[study, own], freedom[study, own] = found.variance, found.freedom
+        lent, freedom = _lent(ratios, variance, floor, alike, serial)
     levels = fixed(blocks)
     level = levels.nominal(RATE)
     error, own_error = np.sqrt(lent / blocks), np.sqrt(variance / blocks)
@@ -163,6 +153,29 @@ def judge(
     )
 
 
+def _lent(
+    ratios: Values, variance: Values, floor: Values, alike: Flags, serial: Flags
+) -> tuple[Values, Values]:
+    """Moderated variances of all rows, and their degrees of freedom."""
+    lent, freedom = variance.copy(), np.full(variance.shape, ratios.shape[2] - 1.0)
+    for members in GROUPS.values():
+        if len(members) < FEWEST_ROWS:
+            continue
+        plain = np.flatnonzero(~serial & ~alike[:, members].any(axis=1))
+        if len(plain):
+            place = np.ix_(plain, members)
+            found = moderate(ratios[place], floor[place])
+            lent[place] = found.variance
+            freedom[place] = found.freedom[:, None]
+        for study in np.flatnonzero(~serial & alike[:, members].any(axis=1)):
+            own, same = members[~alike[study, members]], members[alike[study, members]]
+            if len(own) >= FEWEST_ROWS:
+                found = moderate(ratios[study, own], floor[study, own])
+                lent[study, own], freedom[study, members] = found.variance, found.freedom
+                lent[study, same] = found.of(variance[study, same])
+    return lent, freedom
+
+
 Draw = Callable[[Generator, int, int], tuple[Values, Values]]
 """(generator, studies, blocks) -> logarithms of the times of system and reference."""
 
@@ -174,15 +187,12 @@ class Cell:
     Attributes:
         limit: what the share of studies with a false difference must not exceed; None where no
             rule can keep it with so few blocks, which documents what remains.
-        shifts: a difference of δ can be planted by a shift; readings that are shifted are in no
-            ticks, so false equality is not looked for there.
     """
 
     name: str
     draw: Draw
     blocks: tuple[int, ...] = (5, 10)
     limit: float | None = 0.06
-    shifts: bool = True
 
 
 def _both(noise: Callable[[Generator, tuple[int, ...]], Values]) -> Draw:
@@ -248,8 +258,17 @@ def _ticks(generator: Generator, shape: tuple[int, ...]) -> Values:
 
 def _serial(generator: Generator, shape: tuple[int, ...]) -> Values:
     """Boots that follow the one before them with a correlation of 0.3."""
-    found = generator.standard_normal(shape)
-    for block in range(1, shape[2]):
+    return _following(generator.standard_normal(shape))
+
+
+def _serial_shared(generator: Generator, shape: tuple[int, ...]) -> Values:
+    """The same with half of the variance in common to all rows of a boot."""
+    common = generator.standard_normal((shape[0], 1, shape[2]))
+    return _following(math.sqrt(0.5) * (common + generator.standard_normal(shape)))
+
+
+def _following(found: Values) -> Values:
+    for block in range(1, found.shape[2]):
         found[..., block] = 0.3 * found[..., block - 1] + math.sqrt(0.91) * found[..., block]
     return BOOT_SD * found
 
@@ -279,11 +298,12 @@ CELLS = (
     Cell("lognormal in both", _both(_lognormal)),
     Cell("two modes, 50/50", _modes(0.5)),
     Cell("two modes, 30/70", _modes(0.3)),
-    Cell("clock of two ticks", _both(_ticks), limit=0.07, shifts=False),
+    Cell("clock of two ticks", _both(_ticks), limit=0.07),
     Cell("position, coin flips", _position(balanced=False), limit=None),
     Cell("position, balanced order", _position(balanced=True)),
     Cell("skewness 6 in one", _skewed_in_one, limit=None),
     Cell("serial correlation 0.3", _both(_serial), limit=None),
+    Cell("serial correlation 0.3, half shared", _both(_serial_shared), limit=None),
 )
 
 
@@ -344,49 +364,72 @@ def _cells(chosen: list[str]) -> Iterator[Cell]:
             yield cell
 
 
+POWER_BLOCKS = (8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 21, 22, 23)
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+
+
+def cell_lines(cell: Cell, blocks: int, studies: int) -> list[Line]:
+    """Both rules in one cell, the own one first."""
+    counts = count(cell, blocks, studies, delta_log(2.0))
+    return [
+        {"noise": cell.name, "blocks": blocks, "rule": rule, **asdict(counts[moderated])}
+        for moderated, rule in ((False, "own"), (True, "moderated"))
+    ]
+
+
+def power_lines(blocks: int, studies: int) -> list[Line]:
+    """Both rules' power with so many blocks."""
+    own, lent = (power(blocks, studies, moderated=one) for one in (False, True))
+    return [
+        {"blocks": blocks, "own": own[0], "own_alone": own[1], "all": lent[0], "alone": lent[1]}
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("studies", type=int, nargs="?", default=500)
     parser.add_argument("cells", nargs="*", help="parts of names of cells; all without")
     parser.add_argument("--no-power", action="store_true")
+    parser.add_argument("--into", type=Path, help="keep what is counted, and go on there")
+    parser.add_argument("--write", action="store_true", help="put the tables into the docs")
     given = parser.parse_args()
+    kept = Kept(given.into)
+    limits = {cell.name: cell.limit for cell in CELLS}
+    lines = [
+        line
+        for cell in _cells(given.cells)
+        for blocks in cell.blocks
+        for line in kept.get(
+            f"{cell.name}, {blocks} blocks, {given.studies} studies",
+            lambda cell=cell, blocks=blocks: cell_lines(cell, blocks, given.studies),  # type: ignore[misc]
+        )
+    ]
+    head, rows, missed = cell_table(lines, limits)
     console = Console(width=150)
-    delta = delta_log(2.0)
-    table = Table("noise", "blocks", "rule", "false differences", "95 % bounds", "limit",
-                  "false equality", "own intervals hold", "moderated ones", "serial")  # fmt: skip
-    missed = 0
-    for cell in _cells(given.cells):
-        for blocks in cell.blocks:
-            for moderated, one in count(cell, blocks, given.studies, delta).items():
-                low, high = clopper_pearson(one.alarms, one.studies)
-                over = moderated and cell.limit is not None and high > cell.limit
-                missed += over
-                table.add_row(
-                    cell.name,
-                    str(blocks),
-                    "moderated" if moderated else "own",
-                    f"{one.alarms / one.studies:.1%}" + (" !" if over else ""),
-                    f"{low:.1%} to {high:.1%}",
-                    "" if cell.limit is None else f"{cell.limit:.0%}",
-                    f"{one.equal / one.studies:.1%}" if cell.shifts else "",
-                    f"{one.covered / one.studies:.1%}",
-                    f"{one.covered_moderated / one.studies:.1%}" if moderated else "",
-                    f"{one.serial / one.studies:.0%}" if moderated else "",
-                )
-                print(cell.name, blocks, "moderated" if moderated else "own", one, flush=True)
-    console.print(table)
+    show(console, head, rows)
+    powers: list[list[str]] = []
     if not given.no_power:
-        powers(min(given.studies, 400), console)
-    console.print(f"{missed} of the cells with a limit are not shown to keep it")
-
-
-def powers(studies: int, console: Console) -> None:
-    """Blocks that +2 % takes at a boot SD of 1 %, with 90 % power."""
-    table = Table("blocks", "own: all rows", "single rows", "moderated: all rows", "single rows")
-    for blocks in (8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 21, 22, 23):
-        own, lent = (power(blocks, studies, moderated=one) for one in (False, True))
-        table.add_row(str(blocks), *(f"{share:.1%}" for share in (*own, *lent)))
-    console.print(table)
+        studies = min(given.studies, 2000)
+        found = [
+            line
+            for blocks in POWER_BLOCKS
+            for line in kept.get(
+                f"power, {blocks} blocks, {studies} studies",
+                lambda blocks=blocks: power_lines(blocks, studies),  # type: ignore[misc]
+            )
+        ]
+        powers = [
+            [str(one["blocks"]), *(f"{float(one[name]):.1%}".replace("%", " %")
+                                   for name in ("own", "own_alone", "all", "alone"))]
+            for one in found
+        ]  # fmt: skip
+        show(console, POWER_HEAD, powers)
+    console.print(f"{missed} of the figures with a limit are not shown to keep it")
+    if given.write:
+        tables = {"whole studies": markdown(head, rows)}
+        if powers:
+            tables["blocks for a difference"] = markdown(POWER_HEAD, powers)
+        put(DOCS / "calibration.md", tables)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pentathlon.evaluate.diagnostics.serial_correlation import (
-    POOLED_LEVEL,
     p_pooled,
     pooled_inflation,
+    pooled_level,
 )
 from pentathlon.evaluate.estimators.moderated import FEWEST_ROWS, moderate, standardised
 from pentathlon.evaluate.estimators.paired import Paired
@@ -39,6 +39,8 @@ class Member:
     area: str
     workload: str
     row: Paired
+    score: bool = True
+    """A score, and no count of what the work used: that may be the same in every boot."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,9 @@ def _varies(row: Paired) -> bool:
 def borrow(members: Sequence[Member]) -> Borrowed:
     """What the rows of one comparison have from each other.
 
-    Rows that lack a block that most others have, or whose blocks are all alike, stand alone.
+    Rows that lack a block that most others have stand alone. Rows whose blocks are all alike lend
+    nothing; a score takes its group's prior, for boots that read the same are no proof that they
+    do not vary.
     """
     sets = Counter(one.row.borrowable for one in members if one.row.count >= FEWEST_BLOCKS)
     if not sets:
@@ -95,9 +99,11 @@ def borrow(members: Sequence[Member]) -> Borrowed:
     if not whole:
         return Borrowed()
     p_value = float(p_pooled(standardised(np.array([one.row.units for one in whole]))))
-    if p_value <= POOLED_LEVEL:
+    if p_value <= pooled_level(whole[0].row.count):
         scaled = standardised(np.array([one.row.units for one in whole]))
         return Borrowed(p_serial=p_value, inflation=float(pooled_inflation(scaled)))
+    alike = [one for one in members if one.row.borrowable == blocks and not _varies(one.row)]
+    alike = [one for one in alike if one.score]
     together: dict[tuple[str, str], list[Member]] = {}
     every = groups([one.workload for one in members], [one.area for one in members])
     names = dict(zip((one.key for one in members), every, strict=True))
@@ -111,6 +117,14 @@ def borrow(members: Sequence[Member]) -> Borrowed:
             np.array([one.row.units for one in own]), np.array([one.row.floor for one in own])
         )
         for one, variance in zip(own, lent.variance.tolist(), strict=True):
-            error = math.sqrt(variance / one.row.count)
-            found[one.key] = Estimate(float(np.mean(one.row.units)), error, float(lent.freedom))
+            found[one.key] = _estimate(one, variance, float(lent.freedom))
+        place = names[own[0].key]
+        for one in alike:
+            if names[one.key] == place:
+                variance = lent.of(one.row.estimate.error**2 * one.row.count)
+                found[one.key] = _estimate(one, float(variance), float(lent.freedom))
     return Borrowed(found, p_value)
+
+
+def _estimate(one: Member, variance: float, freedom: float) -> Estimate:
+    return Estimate(float(np.mean(one.row.units)), math.sqrt(variance / one.row.count), freedom)

@@ -145,7 +145,7 @@ class Judge:
         known = {key: row for key, row in rows.items() if isinstance(row, Paired)}
         borrowed = borrow(
             [
-                Member(pair.key, pair.area, pair.workload, known[pair.key])
+                Member(pair.key, pair.area, pair.workload, known[pair.key], pair.kind.score)
                 for pair in pairs
                 if pair.key in known
             ]

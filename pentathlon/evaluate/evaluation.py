@@ -27,7 +27,7 @@ from pentathlon.evaluate.diagnostics.modes import find_modes
 from pentathlon.evaluate.diagnostics.preparation import find_prepared
 from pentathlon.evaluate.diagnostics.qualify import qualify
 from pentathlon.evaluate.diagnostics.read_source import find_read_sources
-from pentathlon.evaluate.diagnostics.share import find_starved
+from pentathlon.evaluate.diagnostics.share import cpu_steps, find_starved
 from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.max_t import adjust
@@ -79,8 +79,10 @@ def evaluate(result: ResultLike) -> Evaluation:
     plan = result.plan
     samples = result.samples()
     ordered = sorted((one.name for one in plan.study.systems), key=plan.study.reference.__ne__)
-    used, excluded = exclude(counted(samples), plan.study.evaluation.exclusions(), ordered)
     inventories_of = inventories(result.inventory(), samples)
+    used, excluded = exclude(
+        counted(samples), plan.study.evaluation.exclusions(), ordered, cpu_steps(inventories_of)
+    )
     facts = study_facts(
         plan, getattr(result, "enough", None), getattr(result, "unfinished", "")
     ).model_copy(

@@ -25,6 +25,9 @@ COUNTERS: Final[tuple[str, ...]] = (
 )
 """Readings of the operating system beside a sample; null where the system does not report."""
 
+BESIDE: Final[tuple[str, ...]] = (*COUNTERS, "run_delay_ns")
+"""The same, and what this machine knows of a guest (`targets.run_delay`); else null."""
+
 SAMPLES: Final[dict[str, pl.DataType]] = {
     "system": pl.String(),
     "target": pl.String(),
@@ -52,7 +55,7 @@ SAMPLES: Final[dict[str, pl.DataType]] = {
     "counted": pl.Boolean(),
     "t_ns": pl.Int64(),
     "utc": pl.String(),
-    **{name: pl.Int64() for name in COUNTERS},
+    **{name: pl.Int64() for name in BESIDE},
 }
 """One row per sample, in the order of the journal, those of warm-up and of cut-off steps too.
 

@@ -29,7 +29,7 @@ from pentathlon.protocol.events import (
 from pentathlon.store import links, read_sources
 from pentathlon.store.files import read_bytes, write_whole
 from pentathlon.store.histograms import derived
-from pentathlon.store.schema import COUNTERS, TABLES
+from pentathlon.store.schema import BESIDE, TABLES
 from pentathlon.study.catalog import Catalog, case_text, metric_key
 from pentathlon.study.plan import Plan, canonical_json
 
@@ -267,7 +267,7 @@ class TableBuilder:
             "checksum": event.checksum,
             "t_ns": event.t_ns,
             "utc": record.utc,
-            **{name: counters.get(name) for name in COUNTERS},
+            **{name: counters.get(name) for name in BESIDE},
         }
 
     def _case(self, workload: str, case: Case) -> tuple[str, str]:

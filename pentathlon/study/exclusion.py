@@ -14,6 +14,10 @@ from pentathlon.safeio.suggestion import did_you_mean
 
 QUANTITIES: dict[str, str] = {
     "steal_percent": "time that the hypervisor kept from the CPUs, in % of the sample's time",
+    "run_delay_percent": "time that a guest's processes waited for a CPU of this machine, "
+    "in % of the sample's time",
+    "lost_cpu_percent": "CPU time that a sample without a voluntary context switch lacks, in % of "
+    "its time",
     "cpu_percent": "CPU time of the worker, in % of the sample's time",
     "voluntary_switches": "voluntary context switches during the sample",
     "involuntary_switches": "involuntary context switches during the sample",

@@ -21,6 +21,7 @@ from pentathlon.protocol.requests.session import Placement, Release, Request
 from pentathlon.safeio.clipping import clip
 from pentathlon.targets.contract import Session
 from pentathlon.targets.lines import EventLines
+from pentathlon.targets.run_delay import RunDelay
 
 LOG_LINES = 2000
 """Lines of other text that are kept; a system that floods its console does not fill the memory."""
@@ -57,6 +58,8 @@ class Launch:
         supplied: the request's `files`: where the files of commands lie on the system.
         files: descriptors that the system gets, by the same numbers.
         helpers: processes of the session that serve the system.
+        guest: the system is a guest whose processes run here: what this machine's scheduler made
+            them wait is added to the counters of each sample, as `run_delay_ns`.
         request_file: a file of this machine, and its path on the system: the request goes there,
             and the system is given its path. For a console, which loses what follows a line that
             is longer than its buffer.
@@ -71,6 +74,7 @@ class Launch:
     files: Sequence[int] = ()
     helpers: Sequence[subprocess.Popen[bytes]] = ()
     request_file: tuple[Path, str] | None = None
+    guest: bool = False
 
 
 class ProcessSession(Session):
@@ -144,6 +148,7 @@ class ProcessSession(Session):
             self._exit = os.pidfd_open(process.pid)
         except OSError:  # Before Linux 5.3; the end of the output has to do then.
             self._exit = -1
+        self._run_delay = RunDelay(process.pid) if self._launch.guest else None
         started = processes.stat(process.pid)
         self._leader_start = started.start if started else 0
         self._journal.note(restore.process(process.pid, self._leader_start))
@@ -303,7 +308,20 @@ class ProcessSession(Session):
             return []
         if not data:
             self._ended = True
-        return self._lines.feed(data)
+        return self._beside(self._lines.feed(data))
+
+    def _beside(self, events: list[JsonObject]) -> list[JsonObject]:
+        """The events, samples of a guest with what this machine knows of their time. Where several
+        arrive at once, none can be told from the others, and each has all of it.
+        """
+        if self._run_delay is None or not events:
+            return events
+        waited = self._run_delay.since_last()
+        for event in events:
+            counters = event.get("counters")
+            if event["event"] in ("sample", "histogram") and isinstance(counters, dict):
+                counters["run_delay_ns"] = waited
+        return events
 
     def _send(self) -> bool:
         """Write a part of the request; False when nothing is left to write."""

@@ -11,8 +11,10 @@ import polars as pl
 import pytest
 
 from pentathlon.evaluate import Evaluation, Verdict, evaluate
+from pentathlon.evaluate.borrowing import Member, borrow
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.fieller import ratio_of_means
+from pentathlon.evaluate.estimators.paired import Paired
 from pentathlon.evaluate.estimators.welch import paired, welch
 from pentathlon.evaluate.planning.alpha_spending import ONE_LOOK
 from pentathlon.report.export.comma_separated import to_csv
@@ -107,3 +109,26 @@ def test_fieller_takes_numbers_whose_squares_are_none():
         assert found.ratio == pytest.approx(plain.ratio * (up / down))
         assert found.low == pytest.approx(plain.low * (up / down))
         assert found.high == pytest.approx(plain.high * (up / down))
+
+
+@pytest.mark.parametrize("score", [True, False])
+def test_boots_that_all_read_the_same_are_no_certain_equality_beside_rows_that_vary(score):
+    generator = np.random.default_rng(4)
+    members = [
+        Member(f"row {place}", "memory", "memory.read", _row(values))
+        for place, values in enumerate(0.01 * generator.standard_normal((12, 6)))
+    ]
+    alike = Member("alike", "memory", "memory.read", _row(np.zeros(6)), score)
+    assert alike.row.estimate.p_equivalent(0.001) == 0.0
+    found = borrow([*members, alike]).estimates
+    assert borrow(members).estimates == {key: found[key] for key in found if key != "alike"}
+    assert ("alike" in found) == score
+    if score:
+        assert 0.002 < found["alike"].error < 0.006
+        assert found["alike"].p_equivalent(0.001) > 0.5
+
+
+def _row(ratios: np.ndarray) -> Paired:
+    boots = np.exp(ratios)
+    blocks = tuple(range(len(ratios)))
+    return Paired(blocks, boots, np.ones(len(ratios)), "higher", ratios, ratios, 1)

@@ -14,8 +14,10 @@ from scipy import stats
 
 from pentathlon.evaluate import Verdict, evaluate
 from pentathlon.evaluate.changepoints import segment_ends
+from pentathlon.evaluate.diagnostics.exclude import exclude
 from pentathlon.evaluate.diagnostics.modes import clopper_pearson, slow_boots, unseen_bound
 from pentathlon.evaluate.diagnostics.steady import FEWEST_ITERATIONS, classify
+from pentathlon.evaluate.estimate import counted
 from pentathlon.study.exclusion import QUANTITIES, parse_exclusion
 from tests.fakes.synthetic import Item, Maker, Synthetic, same
 
@@ -195,13 +197,30 @@ def test_every_quantity_can_be_computed(name):
     counters = pl.lit(1000).cast(pl.Int64)
     reported = changed(
         two(),
-        *(counters.alias(c) for c in ("steal_ns", "voluntary_switches", "involuntary_switches",
+        *(counters.alias(c) for c in ("steal_ns", "run_delay_ns", "involuntary_switches",
                                       "minor_faults", "major_faults", "interrupts",
                                       "frequency_khz")),
+        pl.lit(0).cast(pl.Int64).alias("voluntary_switches"),
     )  # fmt: skip
     found = evaluate(with_rules(reported, f"{name} < 1e12")).excluded
     assert [one.excluded for one in found] == [50, 50]
     assert all(one.untold == 0 for one in found)
+
+
+def test_cpu_time_is_missing_only_where_nothing_was_waited_for_and_the_clock_is_fine_enough():
+    result = two(chosen=[SPIN])
+    half = (pl.col("elapsed_ns") / 4).cast(pl.Int64)
+    for switches, step, hits in ((0, 1.0, 25), (1, 1.0, 0), (0, 1e12, 0)):
+        reported = changed(
+            result,
+            half.alias("cpu_user_ns"),
+            half.alias("cpu_system_ns"),
+            pl.lit(switches).cast(pl.Int64).alias("voluntary_switches"),
+        )
+        rules = [parse_exclusion("lost_cpu_percent > 10")]
+        used = counted(reported.samples())
+        _, [found, _] = exclude(used, rules, ["a", "b"], {"a": step, "b": step})
+        assert (found.excluded, found.untold) == (hits, 25 - hits)
 
 
 def test_samples_leave_by_a_declared_rule_and_are_counted():

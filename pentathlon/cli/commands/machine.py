@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -49,6 +50,8 @@ Examples:
     pentathlon doctor --quiet-check --apply    (sets what can be set; --restore puts it back)
 
     pentathlon doctor --restore    (puts back what a crashed run left changed)
+
+    pentathlon doctor --on ssh:bench1 --report bench1.txt    (what works on one system, as a file)
 """
 
 
@@ -98,9 +101,22 @@ def doctor(
             help="With --quiet-check: set governor, turbo, ASLR, huge pages, interrupts.",
         ),
     ] = False,
+    on: Annotated[
+        str | None,
+        typer.Option("--on", metavar="SYSTEM", help="Report on this system, as for `try`."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --on: write the report to this new file."),
+    ] = None,
 ) -> None:
     from pentathlon.cli import machine as work
 
+    if on is not None or report is not None:
+        from pentathlon.cli import system_report
+
+        system_report.write(on, report)
+        return
     work.doctor(
         quick=quick,
         install=install,

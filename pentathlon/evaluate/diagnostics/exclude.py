@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 import scipy
 
+from pentathlon.evaluate.diagnostics.share import FEWEST_STEPS, USUAL_RESOLUTION_NS
 from pentathlon.evaluate.model_series import Excluded
 from pentathlon.study.exclusion import Exclusion
 
 UNEVEN = 0.01
 """Level at which a rule is reported to have excluded the systems unevenly."""
+
+STEP = "cpu_step_ns"
+"""Column with the resolution of a system's CPU clock while rules are applied."""
 
 
 def _seconds() -> pl.Expr:
@@ -24,6 +28,11 @@ def quantity(name: str) -> pl.Expr:
     cpu_ns = pl.col("cpu_user_ns") + pl.col("cpu_system_ns")
     return {
         "steal_percent": pl.col("steal_ns") / pl.col("elapsed_ns") * 100.0,
+        "run_delay_percent": pl.col("run_delay_ns") / pl.col("elapsed_ns") * 100.0,
+        "lost_cpu_percent": pl.when(
+            (pl.col("voluntary_switches") == 0)
+            & (pl.col("elapsed_ns") >= FEWEST_STEPS * pl.col(STEP))
+        ).then(100.0 - cpu_ns / pl.col("elapsed_ns") * 100.0),
         "cpu_percent": cpu_ns / pl.col("elapsed_ns") * 100.0,
         "interrupts_per_s": pl.col("interrupts") / _seconds(),
         "involuntary_switches_per_s": pl.col("involuntary_switches") / _seconds(),
@@ -42,7 +51,10 @@ def _hit(rule: Exclusion) -> pl.Expr:
 
 
 def exclude(
-    used: pl.DataFrame, rules: Sequence[Exclusion], systems: Sequence[str]
+    used: pl.DataFrame,
+    rules: Sequence[Exclusion],
+    systems: Sequence[str],
+    steps: Mapping[str, float] | None = None,
 ) -> tuple[pl.DataFrame, tuple[Excluded, ...]]:
     """The samples that no rule leaves out, and what each rule left out.
 
@@ -51,7 +63,15 @@ def exclude(
     Args:
         used: counted, measured samples.
         systems: the reference first.
+        steps: resolution of the systems' CPU clocks in nanoseconds, where it is known.
     """
+    if not rules:
+        return used, ()
+    used = used.with_columns(
+        pl.col("system")
+        .replace_strict(dict(steps or {}), default=USUAL_RESOLUTION_NS, return_dtype=pl.Float64)
+        .alias(STEP)
+    )
     found = []
     keep = pl.lit(True)
     for rule in rules:
@@ -77,7 +97,7 @@ def exclude(
                     p_uneven=float(scipy.stats.fisher_exact(table)[1]) if place else None,
                 )
             )
-    return used.filter(keep) if rules else used, tuple(found)
+    return used.filter(keep).drop(STEP), tuple(found)
 
 
 def cautions(found: Sequence[Excluded], system: str) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def find_starved(
     Systems with a CPU quota are left out: theirs is taken away because the study sets it.
     """
     limited = [one.name for one in study.systems if one.settings.cpu_quota_percent is not None]
-    steps = {name: one.values.get(RESOLUTION) for name, one in inventories_of.items()}
+    steps = cpu_steps(inventories_of)
     shares = (
         used.filter((pl.col("voluntary_switches") == 0) & ~pl.col("system").is_in(limited))
         .group_by("system", "key", "block", maintain_order=True)
@@ -48,7 +48,7 @@ def find_starved(
     )  # fmt: skip
     found: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for system, key, block, cpu, elapsed in shares.iter_rows():
-        step = float(steps.get(system) or USUAL_RESOLUTION_NS)
+        step = steps.get(system, USUAL_RESOLUTION_NS)
         if elapsed >= FEWEST_STEPS * step and cpu * 100 < elapsed * LEAST_PERCENT:
             found.setdefault((system, key), []).append((block, 100 * cpu / elapsed))
     return tuple(
@@ -60,6 +60,12 @@ def find_starved(
         )
         for (system, key), blocks in found.items()
     )
+
+
+def cpu_steps(inventories_of: Mapping[str, Inventory]) -> dict[str, float]:
+    """Resolution of the CPU clocks in nanoseconds of the systems that report it."""
+    found = {name: one.values.get(RESOLUTION) for name, one in inventories_of.items()}
+    return {name: float(step) for name, step in found.items() if step}
 
 
 def share_text(percent: float) -> str:

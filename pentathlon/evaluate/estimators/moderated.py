@@ -56,6 +56,8 @@ class Moderated:
         prior: s0².
         prior_freedom: d0; infinite where the rows' variances do not differ.
         shared: R, the variance of the mean of the rows' variances over that of one of them.
+        own: w, the weight of a row's own variance.
+        typical: variance below which no row's is, where the group's boots have two modes; else 0.
     """
 
     variance: Values
@@ -63,6 +65,13 @@ class Moderated:
     prior: Values
     prior_freedom: Values
     shared: Values
+    own: Values
+    typical: Values
+
+    def of(self, variance: Values | float) -> Values:
+        """The moderated variance of a row of the group that lent nothing, from its own one."""
+        lent = self.own * variance + (1.0 - self.own) * self.prior
+        return np.asarray(np.maximum(lent, self.typical), dtype=np.float64)
 
 
 def moderate(ratios: Values, floor: Values | float = 0.0) -> Moderated:
@@ -102,6 +111,8 @@ def moderate(ratios: Values, floor: Values | float = 0.0) -> Moderated:
         prior=prior,
         prior_freedom=prior_freedom,
         shared=shared,
+        own=own,
+        typical=typical,
     )
 
 

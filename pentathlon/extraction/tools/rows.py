@@ -191,14 +191,20 @@ def metric_id(name: str) -> str:
     return _NOT_IN_ID.sub("_", name).strip("_").lower()[:LONGEST_ID]
 
 
+LARGEST = 1e308
+"""The largest number that is taken: means of larger ones need not be numbers."""
+
+
 def finite(value: float, what: str) -> float:
     """The value, if it is a number that can be recorded.
 
     Raises:
         ExtractError: it is not.
     """
-    if not math.isfinite(value) or abs(value) > 1e308:
+    if not math.isfinite(value):
         raise ExtractError(f"has {what} {value}, which is no finite number")
+    if abs(value) > LARGEST:
+        raise ExtractError(f"has {what} {value}; numbers up to {LARGEST:g} can be recorded")
     return value
 
 

@@ -131,6 +131,7 @@ class GvisorTarget(KeepingTarget):
             return ProcessSession(
                 self.name,
                 Launch(
+                    guest=True,
                     command=launch.wrap(runsc.sandbox(program.path, *words), cpus=self.cpus),
                     # runsc keeps its own state in a temporary directory, which a crash leaves.
                     environment={"TMPDIR": str(own)},

@@ -233,6 +233,7 @@ class QemuTarget(CardTarget):
             session = ProcessSession(
                 self.name,
                 Launch(
+                    guest=True,
                     command=launch.wrap(command, cpus=where, powerless=True),
                     scratch=userland.SCRATCH if land else self.scratch,
                     supplied=supplied,

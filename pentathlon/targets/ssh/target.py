@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import platform
 import subprocess
 import tarfile
 import tempfile
@@ -19,7 +18,7 @@ from pentathlon.machine.system import SystemSpec
 from pentathlon.machine.undo_journal import Entry, UndoJournal
 from pentathlon.protocol.agent import graphics
 from pentathlon.protocol.requests.session import Placement
-from pentathlon.targets import guest, options, windows_build
+from pentathlon.targets import arm_build, guest, options, windows_build
 from pentathlon.targets.capabilities import RemoteSession, RemoteTarget
 from pentathlon.targets.contract import Description, Session
 from pentathlon.targets.session import Launch
@@ -115,6 +114,7 @@ class SshTarget(RemoteTarget):
         self.boots = self._boots()
         self.reboots = bool(ssh.reboot) or self.boots is not None
         self.named: str | None = getattr(system, "agent", None)
+        self._own_agent = agent_path
         self._windows: windows_machine.WindowsMachine | None = None
         # The CPUs of the study are those of the other machine; none of this one's is measured.
         self.cpus = None
@@ -208,13 +208,16 @@ class SshTarget(RemoteTarget):
         if self.boots is None:
             # Else it shows in the entry that is booted.
             self._refuse_windows_settings(lines[0])
-        guest.check_agent(self.agent_path)
         system, machine, release, _, count = lines
-        if (system, machine) != ("Linux", platform.machine()):
+        if system != "Linux":
             raise TargetUnavailable(
-                f"{self.address.host} is {system} on {machine}, and this agent is for Linux on "
-                f"{platform.machine()}"
+                f"{self.address.host} is {system} on {machine}, and the agent is for Linux and "
+                "Windows"
             )
+        # A Windows build is for the entry that is booted later.
+        named = None if self.named and windows_build.is_windows(Path(self.named)) else self.named
+        self.agent_path = arm_build.agent_for(machine, named, self._own_agent)
+        guest.check_agent(self.agent_path)
         self._cpu_count = int(count)
         self._check_cpus()
         if self.boots is not None:
@@ -344,7 +347,10 @@ class SshTarget(RemoteTarget):
             left = max(timeout_s - (time.monotonic() - began), 1.0)
             guard = Guard(self.address, local, journal, self.system.scratch, left)
             guard.copy(self.agent_path)
-            if (drawing := graphics(self.agent_path)) is not None:
+            same = arm_build.architecture(self.agent_path) == arm_build.architecture(
+                self._own_agent
+            )
+            if same and (drawing := graphics(self.agent_path)) is not None:
                 guard.copy_graphics(drawing)
             supplied = self._supply(guard, local)
             session = SshSession(

@@ -245,6 +245,7 @@ class UmlTarget(CardTarget):
                 self.name,
                 Launch(
                     command=launch.wrap(command, cpus=where, powerless=True),
+                    guest=True,
                     pipes=True,
                     environment=memory | self._preload(kernel),
                     scratch=userland.SCRATCH if self.userland else self.scratch,

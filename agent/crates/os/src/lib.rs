@@ -21,6 +21,9 @@ pub mod outcome;
 pub mod region;
 #[cfg(feature = "code")]
 pub mod stdio;
+#[cfg(target_arch = "aarch64")]
+#[path = "cntvct.rs"]
+pub mod tsc;
 #[cfg(target_arch = "x86_64")]
 pub mod tsc;
 

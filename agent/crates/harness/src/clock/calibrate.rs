@@ -1,7 +1,7 @@
 //! Measures resolution, cost and monotonicity of the clocks, and the counter's rate.
 
 use super::monotonic_ns;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use pentathlon_os::tsc;
 use pentathlon_protocol::{Calibration, Source, Tsc};
 
@@ -18,7 +18,7 @@ pub fn measure() -> Calibration {
     let mut notes = Vec::new();
     let os = probe(monotonic_ns, 1.0);
     let tsc = rate(&mut notes);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if let Some(tsc) = tsc {
         let counter = probe(tsc::read, 1e9 / tsc.hz);
         if counter.monotonic {
@@ -90,7 +90,7 @@ fn probe(read: fn() -> u64, tick_ns: f64) -> Probe {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn rate(notes: &mut Vec<String>) -> Option<Tsc> {
     notes.push("this architecture's counter is not used".into());
     None
@@ -98,7 +98,7 @@ fn rate(notes: &mut Vec<String>) -> Option<Tsc> {
 
 /// The counter's rate against CLOCK_MONOTONIC, from two readings of both, each the tightest of
 /// many; the width of the brackets bounds the error.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn rate(notes: &mut Vec<String>) -> Option<Tsc> {
     if !tsc::is_invariant() {
         notes.push("the CPU does not promise an invariant time stamp counter".into());
@@ -129,24 +129,25 @@ fn rate(notes: &mut Vec<String>) -> Option<Tsc> {
 }
 
 /// One reading of the monotonic clock between two of the counter.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 struct Bracket {
     before: u64,
     ns: u64,
     after: u64,
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl Bracket {
+    /// With one step more, since a counter of some MHz may show none between two readings.
     fn width(&self) -> f64 {
-        (self.after - self.before) as f64
+        (self.after - self.before + 1) as f64
     }
     fn middle(&self) -> f64 {
-        self.before as f64 + self.width() / 2.0
+        self.before as f64 + (self.after - self.before) as f64 / 2.0
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn bracket() -> Bracket {
     (0..64)
         .map(|_| {

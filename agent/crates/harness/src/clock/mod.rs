@@ -1,4 +1,5 @@
-//! The clock of every timed batch: the invariant time stamp counter where the CPU has one, else
+//! The clock of every timed batch: the invariant time stamp counter where the CPU has one (on 64-bit
+//! ARM the virtual counter, CNTVCT_EL0), else
 //! `clock_gettime(CLOCK_MONOTONIC)`, or `QueryPerformanceCounter` on Windows.
 //!
 //! Under user-mode Linux one `clock_gettime` is an intercepted system call and costs as much as
@@ -7,10 +8,10 @@
 
 mod calibrate;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use pentathlon_os::tsc;
 use pentathlon_protocol::Calibration;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use pentathlon_protocol::Source;
 use std::time::Instant;
 
@@ -28,7 +29,7 @@ impl Clock {
     /// The clock that a calibration chose.
     pub fn of(calibration: &Calibration) -> Self {
         match (calibration.source, calibration.tsc) {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             (Source::Tsc, Some(tsc)) => Self {
                 tick_ns: 1e9 / tsc.hz,
                 read: tsc::read,

@@ -61,7 +61,7 @@ pub const COPY: Bandwidth = Bandwidth {
 };
 
 /// The factor's values: the two that exist everywhere, and instruction sets by name.
-const VARIANTS: [&str; 5] = ["vector", "scalar", "avx512", "avx2", "sse2"];
+const VARIANTS: [&str; 6] = ["vector", "scalar", "avx512", "avx2", "sse2", "neon"];
 
 impl pentathlon_harness::Workload for Bandwidth {
     fn describe(&self) -> catalog::Workload {
@@ -81,9 +81,10 @@ impl pentathlon_harness::Workload for Bandwidth {
                     minimum: None,
                     maximum: None,
                     choices: Some(VARIANTS.to_vec()),
-                    description: "vector: the widest vector instructions that the CPU and the \
+                    description:
+                        "vector: the widest vector instructions that the CPU and the \
                                   system offer, named in the log; scalar: 64-bit loads and \
-                                  stores; or one instruction set of x86-64",
+                                  stores; or one instruction set of x86-64, or of 64-bit ARM (neon)",
                 },
             ],
             factors: vec![

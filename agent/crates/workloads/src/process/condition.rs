@@ -39,11 +39,11 @@ impl pentathlon_harness::Workload for Condition {
         true
     }
 
-    #[cfg(any(unix, windows))]
     fn buffers(&self) -> u8 {
         1
     }
 
+    #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let turn = Turn::new(0);

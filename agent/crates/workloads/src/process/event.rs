@@ -42,11 +42,11 @@ impl pentathlon_harness::Workload for EventTrip {
         true
     }
 
-    #[cfg(any(target_os = "linux", windows))]
     fn buffers(&self) -> u8 {
         1
     }
 
+    #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let event = || Event::new().map_err(|e| Failure::system("making an event", &e));
         let pair = Pair {

@@ -57,11 +57,11 @@ impl pentathlon_harness::Workload for ExecStatic {
         true
     }
 
-    #[cfg(unix)]
     fn buffers(&self) -> u8 {
         1
     }
 
+    #[cfg(unix)]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         use std::os::unix::ffi::OsStringExt;
         refusal::unless_single_threaded()?;

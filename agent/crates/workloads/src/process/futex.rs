@@ -42,11 +42,11 @@ impl pentathlon_harness::Workload for Futex {
         true
     }
 
-    #[cfg(any(target_os = "linux", windows))]
     fn buffers(&self) -> u8 {
         1
     }
 
+    #[cfg(any(target_os = "linux", windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         // Even: the measuring thread's turn.
         let number = AtomicU32::new(0);

@@ -75,11 +75,11 @@ impl pentathlon_harness::Workload for MmapMunmap {
         }
     }
 
-    #[cfg(any(unix, windows))]
     fn buffers(&self) -> u8 {
         1
     }
 
+    #[cfg(any(unix, windows))]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let _inside = directory::enter_scratch(context)?;
         let parameters = context.parameters.clone();

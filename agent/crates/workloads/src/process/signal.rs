@@ -54,11 +54,11 @@ impl pentathlon_harness::Workload for Signal {
         true
     }
 
-    #[cfg(unix)]
     fn buffers(&self) -> u8 {
         1
     }
 
+    #[cfg(unix)]
     fn run(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         refusal::unless_single_threaded()?;
         for kind in context.parameters.clone().texts("kind") {

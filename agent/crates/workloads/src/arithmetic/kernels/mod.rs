@@ -1,5 +1,7 @@
 //! The timed loops of arithmetic.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
@@ -60,7 +62,11 @@ pub const fn per_block(operation: Operation, kind: Kind, rate: Rate) -> u64 {
 mod best {
     pub use super::x86_64::{kernel, NAME};
 }
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+mod best {
+    pub use super::aarch64::{kernel, NAME};
+}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod best {
     pub use super::portable::{kernel, NAME};
 }

@@ -5,7 +5,7 @@ use super::super::operation::{Kind, Operation};
 use super::{chains, steps, Kernel, Rate, State, CHAINS, QUOTIENTS};
 use std::hint::black_box;
 
-#[cfg_attr(target_arch = "x86_64", allow(dead_code))]
+#[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64"), allow(dead_code))]
 pub const NAME: &str = "portable loops, which give upper bounds of the times";
 
 pub fn kernel(operation: Operation, kind: Kind, rate: Rate) -> Kernel {

@@ -3,6 +3,8 @@
 //! Every loop repeats whole passes over a block inside one call, so that short blocks pay for no
 //! calls, and touches every byte of the block in every pass.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod chain;
 mod portable;
 pub mod random;
@@ -12,7 +14,10 @@ mod x86_64;
 pub use chain::Chain;
 
 /// Instruction sets in the order of preference.
+#[cfg(not(target_arch = "aarch64"))]
 pub const NAMES: [&str; 4] = ["avx512", "avx2", "sse2", "scalar"];
+#[cfg(target_arch = "aarch64")]
+pub const NAMES: [&str; 2] = ["neon", "scalar"];
 
 /// Blocks consist of whole cache lines of this many 64-bit words.
 pub const LINE_WORDS: usize = 8;
@@ -20,7 +25,7 @@ pub const LINE_WORDS: usize = 8;
 /// Read, write, copy and chase with one set of instructions.
 #[derive(Clone, Copy)]
 pub struct Kernels {
-    /// `avx512`, `avx2`, `sse2`, `scalar` or `portable`.
+    /// `avx512`, `avx2`, `sse2`, `neon`, `scalar` or `portable`.
     pub name: &'static str,
     read: fn(&[u64], u64) -> u64,
     write: fn(&mut [u64], u64, u64) -> u64,
@@ -89,7 +94,11 @@ pub fn named(name: &str) -> Result<Kernels, String> {
     {
         x86_64::named(name)
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    {
+        aarch64::named(name)
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         Err(format!(
             "'{name}' names instructions of x86-64, and this agent is built for {}",
@@ -114,7 +123,12 @@ pub unsafe fn chase(start: *const u64, steps: u64) -> *const u64 {
     unsafe {
         x86_64::chase(start, steps)
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the caller's promise.
+    unsafe {
+        aarch64::chase(start, steps)
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     // SAFETY: the caller's promise.
     unsafe {
         portable::chase(start, steps)
@@ -242,7 +256,7 @@ mod tests {
 
     #[test]
     fn unknown_instructions_are_refused_in_a_sentence() {
-        assert!(named("neon").err().unwrap().contains("neon"));
+        assert!(named("mmx").err().unwrap().contains("mmx"));
     }
 
     #[test]

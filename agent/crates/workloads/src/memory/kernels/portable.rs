@@ -36,7 +36,7 @@ fn copy(to: &mut [u64], from: &[u64], passes: u64) {
 
 /// # Safety
 /// See [`super::chase`].
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub unsafe fn chase(start: *const u64, steps: u64) -> *const u64 {
     let mut at = start;
     for _ in 0..steps {

@@ -1,0 +1,54 @@
+"""`pentathlon doctor --on SYSTEM`: the report on one system, on the screen or as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from pentathlon.cli.exits import Exit, InputError, domain_errors
+from pentathlon.cli.screen import err, out
+from pentathlon.doctor.system_report import AREA, report
+from pentathlon.machine.undo_journal import default_state_dir
+from pentathlon.study.commands.words import WordError, system
+from pentathlon.study.load import parse_study
+from pentathlon.study.write import to_toml
+
+NAME = "there"
+
+
+def write(on: str | None, file: Path | None) -> None:
+    """Report on a system.
+
+    Args:
+        on: the system, as `pentathlon try --on` takes it.
+        file: where the report is written; None: it is shown.
+    """
+    with domain_errors():
+        if on is None:
+            raise InputError("--report needs a system; add --on, such as --on ssh:bench1")
+        if file is not None and file.exists():
+            raise InputError(f"{file} exists already; give --report a new file")
+        if file is not None and not file.absolute().parent.is_dir():
+            raise InputError(f"{file.parent} is no directory; give --report a file in one")
+        try:
+            table = system(on)
+        except WordError as error:
+            raise InputError(str(error)) from error
+        document = {
+            "name": "doctor",
+            "reference": NAME,
+            "system": [{**table, "name": NAME}],
+            "suite": [{"name": AREA, "workloads": [f"{AREA}.getpid"]}],
+        }
+        study = parse_study(to_toml(document), Path("doctor.toml").absolute())
+        with err.status(f"looking at {on}"):
+            made = report(study.systems[0], on, default_state_dir())
+        if file is None:
+            out.print(made.text(), markup=False, soft_wrap=True, highlight=False)
+        else:
+            file.write_text(made.text(), encoding="utf-8")
+            out.print(f"{file}: {len(made.lines)} lines", markup=False, soft_wrap=True)
+        if made.failures:
+            err.print(f"{made.failures} parts of the report failed", markup=False)
+            raise typer.Exit(Exit.UNAVAILABLE)
