@@ -264,20 +264,19 @@ def _planned(
     wished = math.ceil(IN_BOOT_S / max(one_s, 1e-4))
     fitting = (most_s / WISHED_BLOCKS - boots_s) / max(each_s, 1e-6) - 1
     runs = max(1, min(wished, MOST_RUNS, int(fitting)))
+    systems = len(document["system"])
+    together = tried.plan.pairing != "none"
+    if together and systems == 2 and 1 < runs < fitting:
+        runs += runs % 2  # In each block, either system comes first equally often.
     block_s = boots_s + (runs + 1) * each_s
     blocks = max(FEWEST_BLOCKS, min(int(most_s / max(block_s, 1e-3)), LOOKS[-1]))
-    names = [one["name"] for one in document["system"]]
-    document["procedure"] = {
-        "stopping": {"rule": "looks", "looks": _looks(blocks)},
-        "iterations": runs,
-        "warmup": 1,
-    }
-    if len(names) == 1:
-        document["procedure"] = {
-            "blocks": min(blocks, WISHED_BLOCKS),
-            "iterations": runs,
-            "warmup": 1,
-        }
+    document["procedure"] = {"iterations": runs, "warmup": 1}
+    if systems > 1:
+        document["procedure"]["stopping"] = {"rule": "looks", "looks": _looks(blocks)}
+    else:
+        document["procedure"]["blocks"] = min(blocks, WISHED_BLOCKS)
+    if together:
+        document["procedure"]["pairing"] = "turns"
     document["seed"] = 1
     draft.write_text(to_toml({key: document[key] for key in _ordered(document)}))
     ready = get_ready(
