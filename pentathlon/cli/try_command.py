@@ -45,10 +45,13 @@ UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0}
 LOOKS = (5, 7, 10, 14, 20, 28, 40, 60)
 """Blocks after which it may be decided."""
 FEWEST_BLOCKS = 3
-WISHED_BLOCKS = 14
+WISHED_BLOCKS = 10
 """So many blocks have precedence over more runs in each."""
 IN_BOOT_S = 0.5
 """What the runs of one boot take at least, where they are short: a boot costs time too."""
+OF_BOOT = 1.2
+"""And so many times what the boot takes. Where neighbours disturb single runs, what a block tells
+grows with its runs; where they do not, this costs half of the blocks at most."""
 MOST_RUNS = 30
 
 
@@ -261,23 +264,23 @@ def _planned(
     one_s = max((sum(e.steps_s.values()) for e in estimates.values()), default=0.0)
     boots_s = sum(e.boot_s for e in estimates.values())
     each_s = sum(sum(e.steps_s.values()) for e in estimates.values())
-    wished = math.ceil(IN_BOOT_S / max(one_s, 1e-4))
+    longest_s = max((e.boot_s for e in estimates.values()), default=0.0)
+    wished = math.ceil(max(IN_BOOT_S, OF_BOOT * longest_s) / max(one_s, 1e-4))
     fitting = (most_s / WISHED_BLOCKS - boots_s) / max(each_s, 1e-6) - 1
     runs = max(1, min(wished, MOST_RUNS, int(fitting)))
+    systems = len(document["system"])
+    together = tried.plan.pairing != "none"
+    if together and systems == 2 and 1 < runs < fitting:
+        runs += runs % 2  # In each block, either system comes first equally often.
     block_s = boots_s + (runs + 1) * each_s
     blocks = max(FEWEST_BLOCKS, min(int(most_s / max(block_s, 1e-3)), LOOKS[-1]))
-    names = [one["name"] for one in document["system"]]
-    document["procedure"] = {
-        "stopping": {"rule": "looks", "looks": _looks(blocks)},
-        "iterations": runs,
-        "warmup": 1,
-    }
-    if len(names) == 1:
-        document["procedure"] = {
-            "blocks": min(blocks, WISHED_BLOCKS),
-            "iterations": runs,
-            "warmup": 1,
-        }
+    document["procedure"] = {"iterations": runs, "warmup": 1}
+    if systems > 1:
+        document["procedure"]["stopping"] = {"rule": "looks", "looks": _looks(blocks)}
+    else:
+        document["procedure"]["blocks"] = min(blocks, WISHED_BLOCKS)
+    if together:
+        document["procedure"]["pairing"] = "turns"
     document["seed"] = 1
     draft.write_text(to_toml({key: document[key] for key in _ordered(document)}))
     ready = get_ready(

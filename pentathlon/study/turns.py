@@ -1,7 +1,8 @@
 """Which rows are measured in turns, batch by batch, and which step by step.
 
 The agent decides by the same rule which batches wait (`batches_up_to_bytes` of a gate), from the
-catalog's `buffers` and the factors of a case in bytes.
+catalog's `buffers` and the factors of a case in bytes. Every run of a command of the user's own takes
+its turn: it starts anew each time.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pentathlon.study.plan import Pairing, Plan
 
 def way(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> Pairing:
     """How a case of a workload is paired between the systems of a block."""
-    if plan.pairing == "turns" and not _fits(plan, workload, case):
+    own = workload is not None and workload.id in plan.commands
+    if plan.pairing == "turns" and not own and not _fits(plan, workload, case):
         return "steps"
     return plan.pairing
 
@@ -26,7 +28,7 @@ def step_by_step(plan: Plan, catalog: Catalog) -> list[str]:
         return []
     steps = [step for system in plan.study.systems for step in plan.steps[system.name]]
     ids = dict.fromkeys(step.workload for step in steps)
-    return [one for one in ids if not _buffers(catalog.workload(one))]
+    return [one for one in ids if one not in plan.commands and not _buffers(catalog.workload(one))]
 
 
 def _fits(plan: Plan, workload: Workload | None, case: Mapping[str, Any]) -> bool:

@@ -65,8 +65,28 @@ def test_a_planted_difference_between_two_commands_is_found(real: Shop) -> None:
     kept = tomllib.loads((real.directory / "kept.toml").read_text())
     assert kept["workload"][0]["command"] == ["./old"]
     assert kept["system"][1]["commands"] == {"try.command": ["./new"]}
+    assert kept["procedure"]["pairing"] == "turns"
+    assert_turns(real.directory / "result" / "journal.jsonl")
     assert real.call("plan", "kept.toml", "--no-pilot").code == 0
     assert real.call("run", "kept.toml", "--no-pilot").code == 2
+
+
+def assert_turns(journal: Path) -> None:
+    """In each block the measured runs of the two systems alternate, and either comes first."""
+    runs: dict[int, list[tuple[int, str]]] = {}
+    for line in journal.read_text().splitlines():
+        record = json.loads(line)
+        event = record.get("event")
+        if isinstance(event, dict) and event.get("event") == "execution":
+            if event["phase"] == "measure":
+                place = (event["iteration"], record["system"])
+                runs.setdefault(record["block"], []).append(place)
+    firsts = set()
+    for taken in runs.values():
+        for number, (one, two) in enumerate(zip(taken[::2], taken[1::2], strict=True)):
+            assert one[0] == two[0] == number and one[1] != two[1]
+            firsts.add(one[1])
+    assert len(firsts) == 2
 
 
 def test_one_command_on_one_system_is_described(real: Shop) -> None:

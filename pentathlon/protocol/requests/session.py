@@ -114,7 +114,8 @@ class Gate(RequestPart):
     Attributes:
         batches_up_to_bytes: each measured batch waits too, before half a batch that is not timed,
             where the workload has `buffers` in the catalog, and these, as large as the factors of
-            the case that are bytes, hold at most so many; None: no batch does.
+            the case that are bytes, hold at most so many; each measured run of a command waits too,
+            whatever the number. None: no batch does.
     """
 
     batches_up_to_bytes: int | None = None

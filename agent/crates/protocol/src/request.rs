@@ -46,7 +46,8 @@ pub struct Request {
 pub struct Gate {
     /// Each measured batch waits too, and half a batch is run before it that is not timed: those
     /// of workloads with `buffers` in the catalog, of cases whose buffers, as large as their factors
-    /// in bytes, hold at most so many. None does if it is absent.
+    /// in bytes, hold at most so many. Each measured run of a command waits as well, whatever the
+    /// number. None does if it is absent.
     #[serde(default)]
     pub batches_up_to_bytes: Option<u64>,
 }

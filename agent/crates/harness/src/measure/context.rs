@@ -209,7 +209,7 @@ impl<'a> Context<'a> {
     }
 
     /// Waits until the experimenter lets a case, or a measured batch of it, begin.
-    fn wait(&mut self, case: &Case, iteration: Option<u32>) {
+    pub(super) fn wait(&mut self, case: &Case, iteration: Option<u32>) {
         self.emitter.push(&Event::Ready {
             workload: self.workload.id.into(),
             index: self.index,

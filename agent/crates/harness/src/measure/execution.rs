@@ -1,9 +1,9 @@
 //! Programs that are run as a whole, one after the other: each run is timed from its start to its
 //! end and reported with what it wrote.
 
-use super::{Context, Failure};
+use super::{turns, Context, Failure};
 use crate::clock::Clock;
-use pentathlon_protocol::{command, Case, Delta, Event};
+use pentathlon_protocol::{command, Case, Delta, Event, Phase};
 
 /// What the system accounted to a program and to those of its children that it has waited for; none
 /// where it does not report it.
@@ -44,10 +44,15 @@ pub trait Runs {
 
 impl Context<'_> {
     /// Runs a program as often as the settings say and reports each run; the first failure ends the
-    /// case.
+    /// case. With a gate for batches each measured run waits for its turn. What is done before a run
+    /// comes after that wait: nothing of another system lies between the two.
     pub fn executions(&mut self, case: &Case, runs: &mut dyn Runs) {
         self.progress(case);
+        let turns = turns::of_programs(self.gate);
         for (phase, iteration) in self.settings.phases() {
+            if turns && phase == Phase::Measure {
+                self.wait(case, Some(iteration));
+            }
             let done = runs.prepare().and_then(|()| {
                 let before = self.counters.before();
                 let run = runs.run(&self.clock)?;

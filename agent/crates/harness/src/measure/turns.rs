@@ -19,6 +19,12 @@ pub fn taken(gate: Option<Gate>, buffers: u8, case: &Case) -> bool {
         })
 }
 
+/// Whether each measured run of a program of the user's own waits for its release. Every run starts
+/// anew, so what it goes over is no matter.
+pub fn of_programs(gate: Option<Gate>) -> bool {
+    gate.is_some_and(|gate| gate.batches_up_to_bytes.is_some())
+}
+
 /// The operations of a batch of that metric and case in an earlier boot.
 pub fn known_batch(batches: &[SizedBatch], metric: &str, case: &Case) -> Option<u64> {
     if batches.is_empty() {
@@ -40,6 +46,18 @@ mod tests {
 
     fn case(bytes: u64) -> Case {
         Case::new().with("block_bytes", bytes).with("variant", "v")
+    }
+
+    #[test]
+    fn programs_take_turns_whatever_the_limit() {
+        let gate = |most| {
+            Some(Gate {
+                batches_up_to_bytes: most,
+            })
+        };
+        assert!(of_programs(gate(Some(0))));
+        assert!(!of_programs(gate(None)));
+        assert!(!of_programs(None));
     }
 
     #[test]
