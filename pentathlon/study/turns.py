@@ -1,8 +1,8 @@
 """Which rows are measured in turns, batch by batch, and which step by step.
 
 The agent decides by the same rule which batches wait (`batches_up_to_bytes` of a gate), from the
-catalog's `buffers` and the factors of a case in bytes. Every run of a command of the user's own takes
-its turn: it starts anew each time.
+catalog's `buffers` and the factors of a case in bytes. Every run of a command of the user's own
+takes its turn: it starts anew each time.
 """
 
 from __future__ import annotations

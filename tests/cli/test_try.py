@@ -77,10 +77,11 @@ def assert_turns(journal: Path) -> None:
     for line in journal.read_text().splitlines():
         record = json.loads(line)
         event = record.get("event")
-        if isinstance(event, dict) and event.get("event") == "execution":
-            if event["phase"] == "measure":
-                place = (event["iteration"], record["system"])
-                runs.setdefault(record["block"], []).append(place)
+        if not isinstance(event, dict) or event.get("event") != "execution":
+            continue
+        if event["phase"] == "measure":
+            place = (event["iteration"], record["system"])
+            runs.setdefault(record["block"], []).append(place)
     firsts = set()
     for taken in runs.values():
         for number, (one, two) in enumerate(zip(taken[::2], taken[1::2], strict=True)):

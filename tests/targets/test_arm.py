@@ -16,7 +16,6 @@ from pentathlon.targets import arm_build
 from tests.targets.test_command import Own, run
 from tests.targets.test_wine_catalog import AREAS, MACHINE_S, request_for, sums
 
-
 BINFMT = Path("/usr/lib/binfmt.d/qemu-aarch64.conf")
 
 
