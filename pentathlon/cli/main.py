@@ -111,6 +111,10 @@ COMMANDS = {
         "pentathlon.cli.commands.boots",
         "boots",
     ),
+    "archive": Entry(
+        "Thousands of results in one place: add, sync, list, take out again.",
+        "pentathlon.cli.commands.archive",
+    ),
     "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
     "published": Entry(
         "The published studies as data: their tables, their audit, a result beside them.",

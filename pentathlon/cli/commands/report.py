@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pentathlon.cli.commands import existing, judging
+from pentathlon.cli.commands.archive import WhereOption
 
 REPORT_HELP = """Write the report of a result: HTML with pictures, and exports.
 
@@ -20,6 +21,8 @@ Examples:
     pentathlon report --open no
 
     pentathlon report --delta 2 --weights process=2,memory=1
+
+    pentathlon report archive --where 'result like "3f2a91%"' --out report
 """
 
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
@@ -39,6 +42,8 @@ Examples:
     pentathlon compare results/before results/after
 
     pentathlon compare results/before results/after uml-6.1 uml-7.2
+
+    pentathlon compare archive --where 'result like "3f2a91%"'
 
     pentathlon compare results/two-kernels-20260101T120000Z uml-6.1 uml-7.2
 """
@@ -69,8 +74,9 @@ def report(
     declared: judging.DeclaredOption = None,
     weights: judging.WeightsOption = None,
     only: judging.OnlyOption = None,
+    where: WhereOption = None,
 ) -> None:
-    existing.result(result)
+    existing.result_or_archive(result)
     from pentathlon.cli import report as work
 
     work.report(
@@ -83,6 +89,7 @@ def report(
         declared=declared,
         weights=weights,
         only=only,
+        where=where,
     )
 
 
@@ -110,8 +117,9 @@ def compare(
     declared: judging.DeclaredOption = None,
     weights: judging.WeightsOption = None,
     only: judging.OnlyOption = None,
+    where: WhereOption = None,
 ) -> None:
-    existing.result(result)
+    existing.result_or_archive(result)
     from pentathlon.cli import report as work
 
     work.compare(
@@ -125,4 +133,5 @@ def compare(
         declared=declared,
         weights=weights,
         only=only,
+        where=where,
     )
