@@ -19,6 +19,7 @@ from pentathlon.study.catalog import Catalog
 from pentathlon.study.check import check_catalog
 from pentathlon.study.commands.entries import clashes, extended
 from pentathlon.study.commands.include import Included, include
+from pentathlon.study.factorial.expand import expand as expand_arms
 from pentathlon.study.limits import MOST_BYTES, oversized
 from pentathlon.study.locate import Locator
 from pentathlon.study.messages import translate
@@ -144,6 +145,8 @@ def _parse(
                 *check_catalog(study, extended(catalog, study.workloads)),
             ]
         problems += [problem for problem in later if not _follows(problem.path, broken)]
+        study, wrong = expand_arms(study, translate)
+        problems += [one for one in wrong if one.path not in broken]
     locator = Locator(text)
     if problems or study is None:
         raise _error(file, text, problems, included)
