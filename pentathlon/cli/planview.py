@@ -206,13 +206,14 @@ def _facts(ready: Ready, estimates: Estimates | None) -> RenderableType:
         grid.add_row("declared", f"{declared}; everything else is exploratory")
     grid.add_row("agent", f"{plan.agent['version']} (build {plan.agent['build']})")
     unseen = f"not known before {', '.join(ready.unseen)} has been looked for, which a run does"
-    grid.add_row("plan hash", ready.hash or unseen)
+    # Its 64 characters fit into 80 columns only without the column of names.
+    last = Text("plan hash  ", style="dim").append(ready.hash or unseen, style="default not dim")
     problems = [
         Text(f'The pilot of "{name}" failed: {estimate.problem}', style="yellow")
         for name, estimate in (estimates or {}).items()
         if estimate.problem
     ]
-    return Padding(Group(grid, *problems), (1, 0, 1, 0))
+    return Padding(Group(grid, last, *problems), (1, 0, 1, 0))
 
 
 def _time(plan: Plan, estimates: Estimates | None) -> str:

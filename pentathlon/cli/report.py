@@ -56,6 +56,7 @@ def compare(
     b: str | None,
     c: str | None,
     *,
+    tables: bool,
     full: bool,
     delta: float | None,
     confidence: float | None,
@@ -89,4 +90,4 @@ def compare(
             err.print("nothing has been measured in this result yet")
         from pentathlon.cli import reporting  # noqa: PLC0415  loads SciPy
 
-        raise typer.Exit(reporting.on_screen(found, out, full=full))
+        raise typer.Exit(reporting.on_screen(found, out, tables=tables, full=full))

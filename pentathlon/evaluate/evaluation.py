@@ -130,10 +130,13 @@ def evaluate(result: ResultLike) -> Evaluation:
         read_sources=read_sources,
         starved=starved,
     )
-    if rule.moderated and facts.in_blocks and study.procedure.stopping.rule == "fixed":
+    if study.procedure.stopping.rule == "fixed" and facts.in_blocks and not facts.imported:
         start = getattr(result, "start", None)
         file = getattr(start, "study_file", None) or "STUDY"
-        rows = explain(rows, rule, file, block_seconds(samples))
+        took = block_seconds(samples)
+        facts = facts.model_copy(update={"study_file": file, "block_seconds": took})
+        if rule.moderated:
+            rows = explain(rows, rule, file, took)
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}

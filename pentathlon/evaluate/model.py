@@ -72,6 +72,10 @@ class StudyFacts(Frozen):
     """Other tools measured it: nothing is known of a procedure, and the inventories are empty."""
     in_blocks: bool = True
     """The boots of a block belong together: ratios are those of paired blocks, else of boots."""
+    study_file: str = ""
+    """The study file of a run that more blocks would make more certain; "" where none would."""
+    block_seconds: float | None = None
+    """What a block took on average; None where it is not known."""
 
 
 class SystemFacts(Frozen):

@@ -58,7 +58,7 @@ def test_one_that_only_another_system_measured_leaves_no_empty_table() -> None:
     found.tables["samples"] = found.tables["samples"].filter(alone & (pl.col("system") == "c"))
     text = io.StringIO()
     render(evaluate(found), Console(file=text, width=160))
-    assert "b against a" not in text.getvalue() and "W  c against a" in text.getvalue()
+    assert "W  b against a" not in text.getvalue() and "W  c against a" in text.getvalue()
 
 
 class Cells(HTMLParser):

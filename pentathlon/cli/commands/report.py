@@ -24,6 +24,9 @@ Examples:
 
 COMPARE_HELP = """Print the judgement of a result: every system against the reference.
 
+The answer in a line for each area comes first, then the strongest differences, what is open with
+the command that would decide it, and what was not measured. --tables prints the tables behind it.
+
 Name two systems to compare the second with the first, regardless of the study's reference is.
 Name a second result to compare a system of it with the first result's: unpaired, so more cautious.
 
@@ -33,6 +36,8 @@ otherwise, and every output is then marked "post hoc".
 Examples:
 
     pentathlon compare results/two-kernels-20260101T120000Z
+
+    pentathlon compare --tables
 
     pentathlon compare --only "process.*" --delta 2
 
@@ -102,9 +107,10 @@ def compare(
         typer.Argument(help="With two results: system of the second.", show_default="the same"),
     ] = None,
     *,
-    full: Annotated[
-        bool, typer.Option("--full", help="Every row, not only the telling ones.")
+    tables: Annotated[
+        bool, typer.Option("--tables", help="The tables too, with a line for each curve.")
     ] = False,
+    full: Annotated[bool, typer.Option("--full", help="The tables with every case.")] = False,
     delta: judging.DeltaOption = None,
     confidence: judging.ConfidenceOption = None,
     declared: judging.DeclaredOption = None,
@@ -119,6 +125,7 @@ def compare(
         a,
         b,
         c,
+        tables=tables,
         full=full,
         delta=delta,
         confidence=confidence,
