@@ -1,8 +1,8 @@
 """The effects of a factorial design as data.
 
-An effect is a log-ratio of speeds: that of a factor compares a level with the factor's first one, at
-the mean of all levels of the others; that of two factors is the ratio of two such effects, of the
-first factor at a level of the second and at the second's first level.
+An effect is a log-ratio of speeds: that of a factor compares a level with the factor's first one,
+at the mean of all levels of the others; that of two factors is the ratio of two such effects, of
+the first factor at a level of the second and at the second's first level.
 """
 
 from __future__ import annotations

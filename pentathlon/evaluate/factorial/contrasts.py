@@ -32,9 +32,7 @@ def contrasts(design: Design) -> tuple[Contrast, ...]:
 def _contrasts(design: Design) -> Iterator[Contrast]:
     arms = np.array(design.arms, dtype=np.int64)
     for places, aliases in design.terms:
-        names = tuple(
-            f"{'−' if sign < 0 else ''}{design.name(other)}" for sign, other in aliases
-        )
+        names = design.alias_words(aliases)
         counts = [len(design.levels[place]) for place in places]
         for levels in np.ndindex(*(count - 1 for count in counts)):
             chosen = tuple(level + 1 for level in levels)

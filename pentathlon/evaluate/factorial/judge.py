@@ -9,6 +9,7 @@ own interaction with the blocks.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,13 +18,12 @@ import numpy.typing as npt
 
 from pentathlon.evaluate.borrowing import Member, borrow
 from pentathlon.evaluate.compare import FEWEST_BLOCKS, p_borne
-from pentathlon.evaluate.diagnostics.serial_correlation import dependence
+from pentathlon.evaluate.diagnostics.serial_correlation import dependence, p_serial
 from pentathlon.evaluate.diagnostics.stability import instability, separated
 from pentathlon.evaluate.estimate import Series
 from pentathlon.evaluate.estimators import ratio
 from pentathlon.evaluate.estimators.paired import Paired
 from pentathlon.evaluate.estimators.resolution import floor
-from pentathlon.evaluate.estimators.serial import p_serial
 from pentathlon.evaluate.estimators.welch import Estimate
 from pentathlon.evaluate.factorial.contrasts import Contrast, contrasts
 from pentathlon.evaluate.factorial.ranking import ranking, term_words
@@ -75,9 +75,7 @@ def find_factorial(
     cautions: tuple[str, ...] = ()
     if rule.moderated:
         cells, cautions = _borrowed(cells, [one.term.name for one in terms])
-    tested = {
-        name: one for name, one in cells.items() if one.paired.count >= FEWEST_BLOCKS
-    }
+    tested = {name: one for name, one in cells.items() if one.paired.count >= FEWEST_BLOCKS}
     judged: dict[tuple[str, str], TermEffect] = {}
     counts = []
     for declared, procedure in ((True, holm.step_down), (False, fdr.step_up)):
@@ -144,7 +142,7 @@ def _cells(
     installs = [tuple(one.installs.get(block, "") for one in series) for block in blocks]
     # The variance that ticks of the clock alone give a log-ratio of two arms; half of it is one's.
     tick = 0.0
-    if rule.moderated and len(blocks):
+    if rule.moderated and blocks:
         tick = max(float(floor(values[:, place], values[:, 0])) for place in range(1, len(series)))
     found = []
     for one in terms:
@@ -164,7 +162,7 @@ def _cells(
             (level, ratio.percent(float(np.mean(logs @ weights)))) for level, weights in one.parts
         )
         estimate = paired.estimate if len(units) > 1 else Estimate(_mean(units), 0.0, 1.0)
-        found.append(_Cell(row, one, paired, estimate, parts if len(blocks) else ()))
+        found.append(_Cell(row, one, paired, estimate, parts if blocks else ()))
     return found
 
 
@@ -239,7 +237,7 @@ def _family(
         if one.moderated is not None:
             mde = max(mde, one.estimate.detectable(levels.nominal(rule.rate)))
         verdict, reason = decide(claims, behind.mean, one.row.kind), ""
-        trouble = instability(one.paired.units) or dependence(p_serial(one.paired.units))
+        trouble = instability(_as_of_two(one)) or dependence(p_serial(one.paired.units))
         if trouble is not None and not (verdict.is_shown and separated(one.paired.units)):
             verdict, reason = Verdict.UNSTABLE, trouble
         found[name] = _effect(one.contrast, one.row, one).model_copy(
@@ -260,6 +258,13 @@ def _family(
             }
         )  # fmt: skip
     return found, int(different.selected.sum())
+
+
+def _as_of_two(cell: _Cell) -> Values:
+    """The values with the spread that a ratio of two arms would have, if theirs is wider: so an
+    interaction, which is a ratio of ratios, is called unstable no sooner than they are."""
+    weight = float(cell.contrast.coefficients @ cell.contrast.coefficients)
+    return cell.paired.units * min(1.0, math.sqrt(2.0 / weight))
 
 
 def _untested(

@@ -62,9 +62,7 @@ class Design:
     @property
     def resolution(self) -> int | None:
         """Its resolution; None for a full design."""
-        return (
-            None if self.basis is None else fractions.resolution(len(self.factors), self.basis)
-        )
+        return None if self.basis is None else fractions.resolution(len(self.factors), self.basis)
 
     @property
     def words(self) -> str:
@@ -92,6 +90,10 @@ class Design:
             minus = "" if rule.bit_count() % 2 else "−"
             found.append(f"{self.factors[self.basis + place]} = {minus}{self.name(_term(rule))}")
         return tuple(found)
+
+    def alias_words(self, others: Sequence[tuple[int, Term]]) -> tuple[str, ...]:
+        """The names of aliases with their signs."""
+        return tuple(f"{'−' if sign < 0 else ''}{self.name(term)}" for sign, term in others)
 
     def name(self, term: Term) -> str:
         """A term's name: a factor, or factors with a cross between them."""
@@ -153,10 +155,10 @@ def make(factors: Sequence[Factor], fraction: Fraction | None) -> Design:
                 f"{hint}"
             )
         return Design(names, levels, tuple(product(*(range(count) for count in counts))))
-    if (long := next((n for n, count in zip(names, counts, strict=True) if count > 2), None)):
+    if long := next((n for n, count in zip(names, counts, strict=True) if count > 2), None):
         raise NoFraction(
-            f'a fraction is for factors of two levels, and "{long}" has more; leave out [fraction], '
-            "or levels"
+            f'a fraction is for factors of two levels, and "{long}" has more; leave out '
+            "[fraction], or levels"
         )
     basis = _basis(len(factors), fraction)
     if basis >= len(factors):

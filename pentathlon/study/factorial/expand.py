@@ -18,14 +18,20 @@ from pentathlon.study.factorial.fractions import NoFraction
 from pentathlon.study.factorial.model import Factor
 from pentathlon.study.model import Settings, Study, System
 from pentathlon.study.problems import Problem, TomlPath
-from pentathlon.targets.descriptor import EVERY
+from pentathlon.targets.descriptor import EVERY, Kind
 
 SYSCTL = "sysctl."
 
-KEYS = ("kernel", "memory", "accelerator", "cpus", "uml_args", "userland", "behaves", "scratch")
+OF_ALL = ("cpus", "scratch")
+KEYS = ("kernel", "memory", "accelerator", *OF_ALL, "uml_args", "userland", "behaves")
 """Keys of a system that can be a factor, beside those that only its kind of target knows."""
 
 Translate = Callable[[ErrorDetails], Problem]
+
+
+def keys_of(kind: Kind) -> list[str]:
+    """Keys of a system of some kind that can be a factor, beside its settings."""
+    return [key for key in KEYS if kind.takes(key) or key in OF_ALL] + list(kind.own_keys)
 
 
 def design_of(study: Study) -> Design | None:
@@ -109,8 +115,7 @@ def _factors(study: Study) -> Iterator[Problem]:
 def _taken(base: System, factor: Factor, path: TomlPath) -> Iterator[Problem]:
     """Whether the base system can have the factor."""
     if factor.key is not None:
-        known = [key for key in KEYS if base.kind.takes(key) or key in ("cpus", "scratch")]
-        known += list(base.kind.own_keys)
+        known = keys_of(base.kind)
         if factor.key not in known:
             text = f'"{factor.key}" can be no factor of a system of the target "{base.target}"'
             yield Problem((*path, "key"), f"{text}; use {listing(known)}")

@@ -1,10 +1,10 @@
 """Two-level fractions of minimum aberration, and what is aliased with what in them.
 
-A column of a two-level design is a set of factors, written as a bit mask; the product of two columns
-is their exclusive or. A regular fraction of k factors in 2^n arms takes n factors as a basis and
-makes each further one the product of some of them (its generator). The products of all generators
-are the words of the defining relation, and the length of the shortest is the resolution (Box and
-Hunter 1961, doi:10.1080/00401706.1961.10489951). Of all fractions of one size that of minimum
+A column of a two-level design is a set of factors, written as a bit mask; the product of two
+columns is their exclusive or. A regular fraction of k factors in 2^n arms takes n factors as a
+basis and makes each further one the product of some of them (its generator). The products of all
+generators are the words of the defining relation, the length of the shortest the resolution (Box
+and Hunter 1961, doi:10.1080/00401706.1961.10489951). Of all fractions of one size that of minimum
 aberration has the fewest words of the shortest length, then of the next (Fries and Hunter 1980,
 doi:10.1080/00401706.1980.10486210); it is searched for among all choices of generators.
 
@@ -69,9 +69,7 @@ def generators(factors: int, basis: int) -> tuple[int, ...]:
 
 def defining_words(factors: int, basis: int) -> tuple[int, ...]:
     """The words of the defining relation but 1, as masks of factors, shortest first."""
-    rules = [
-        mask | 1 << (basis + place) for place, mask in enumerate(generators(factors, basis))
-    ]
+    rules = [mask | 1 << (basis + place) for place, mask in enumerate(generators(factors, basis))]
     words = []
     for subset in range(1, 1 << len(rules)):
         word = 0

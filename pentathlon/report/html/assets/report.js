@@ -332,7 +332,7 @@
     },
   };
 
-  const tools = { MANY, data, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
+  const tools = { MANY, data, speed, ratioTicks, ratioDomain, low, high, grid, panel, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
   for (const more of window.pentathlonPictures || []) Object.assign(draw, more(tools));
 
   // --- when to draw ------------------------------------------------------------------------------
