@@ -97,11 +97,13 @@ def test_several_systems_are_ranked_over_all_weights():
     assert "c under" in reported
 
 
-def test_the_page_begins_with_the_decision_and_ends_with_the_tables():
+def test_the_page_begins_with_the_answer_and_ends_with_the_tables():
     result = made((1.2, 0.9, 1.0))
     evaluation = evaluate(result)
     page = html.render(evaluation, result)
     order = [
+        '<article class="overview"',
+        'data-kind="overview"',
         decisions(evaluation)[0].headline,
         "Sensitivity",
         '<article class="answer"',

@@ -69,4 +69,4 @@ def payload(
         }
         for ranked in found.ranking
     ]
-    return {"effects": terms}
+    return {"factorial": terms}

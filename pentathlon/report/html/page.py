@@ -28,18 +28,28 @@ from pentathlon.evaluate.verdict import Verdict, words
 from pentathlon.evaluate.warnings import TITLE as STARVED
 from pentathlon.evaluate.warnings import starved_lines, warnings
 from pentathlon.literature.filled.section import sections
-from pentathlon.report import posthoc
+from pentathlon.report import posthoc, starts
 from pentathlon.report.answer import answers, sentence
+from pentathlon.report.areas import legend, overviews
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.experiments import registry
-from pentathlon.report.failures import grouped
-from pentathlon.report.html import diagnostics, factorial, screenshots, view
+from pentathlon.report.failures import across
+from pentathlon.report.html import diagnostics, factorial, relevance, screenshots, terms, view
 from pentathlon.report.html.payload import payload, plain, tips
+from pentathlon.report.open_questions import questions
 from pentathlon.store.counted import counted_boots
 from pentathlon.store.files import write_whole
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-SCRIPTS = ("sweeps.js", "overlays.js", "jitters.js", "file_services.js", "effects.js", "report.js")
+SCRIPTS = (
+    "overview.js",
+    "sweeps.js",
+    "overlays.js",
+    "jitters.js",
+    "file_services.js",
+    "factors.js",
+    "report.js",
+)
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
@@ -60,12 +70,20 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
         .render(
             version=__version__,
             evaluation=evaluation,
-            failures=grouped(evaluation.failures),
+            failures=across(evaluation.failures),
             study=evaluation.study,
             post_hoc=posthoc.words(evaluation),
             systems=evaluation.systems,
             answers=answers(evaluation),
             decisions=decisions(evaluation),
+            overviews={one.system: one for one in overviews(evaluation)},
+            legend=legend(evaluation),
+            questions=questions(evaluation),
+            picture=view.overview_picture,
+            glossary=terms.entries(post_hoc=bool(evaluation.study.post_hoc)),
+            inventory_groups=relevance.groups(evaluation),
+            start=starts.noun(evaluation.systems),
+            starts=starts.plurals(evaluation),
             best=best_words(evaluation),
             weights=weights_words(evaluation),
             areas=areas,
@@ -160,6 +178,8 @@ def _environment() -> Environment:
         significant=significant,
         trim_number=trim,
         sentence=sentence,
+        term=terms.link,
+        terms=terms.marked,
         json=lambda value: json.dumps(value, ensure_ascii=False, sort_keys=True),
     )
     return environment

@@ -11,7 +11,7 @@ from pentathlon.evaluate.model import Evaluation
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.answer import Answer, Finding, sentence
 from pentathlon.report.areas import EQUAL, SURE, AreaLine, Overview, legend, overviews
-from pentathlon.report.failures import FailureGroup, grouped
+from pentathlon.report.failures import across
 from pentathlon.report.open_questions import questions
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
@@ -126,17 +126,10 @@ def failed(evaluation: Evaluation, console: Console) -> None:
     if not evaluation.failures:
         return
     console.print(Text("\nNot measured", style="bold"))
-    shared: dict[tuple[str, str, str, bool, tuple[str, ...]], list[FailureGroup]] = {}
-    for one in grouped(evaluation.failures):
-        shared.setdefault((one.what, one.kind, one.reason, one.resolved, one.cases), []).append(one)
-    for (what, kind, reason, resolved, _), members in shared.items():
-        first = members[0]
-        named = f"{what} ({first.cases_text})" if first.cases else what
-        times = sum(one.count for one in members)
-        counted = "" if times == 1 else f" ({count_text(times, 'time')})"
-        later = ", made good later" if resolved else ""
-        systems = ", ".join(one.system for one in members)
-        text = Text(one_line(f"{systems}: {named}: ")).append(kind, style="magenta")
-        console.print(
-            Padding(text.append(one_line(f", {reason}{counted}{later}")), INDENT, expand=False)
-        )
+    for one in across(evaluation.failures):
+        named = f"{one.what} ({one.cases_text})" if one.cases else one.what
+        counted = "" if one.count == 1 else f" ({count_text(one.count, 'time')})"
+        later = ", made good later" if one.resolved else ""
+        text = Text(one_line(f"{one.system}: {named}: ")).append(one.kind, style="magenta")
+        text.append(one_line(f", {one.reason}{counted}{later}"))
+        console.print(Padding(text, INDENT, expand=False))

@@ -40,7 +40,7 @@ MOST_FINDINGS = 8
 FEW_FINDINGS = 4
 """On the first screen, which has no tables."""
 WIDE = 118
-"""Columns of a terminal that the raw difference and the interval need too."""
+"""Columns of a terminal that the interval needs too."""
 FEWEST_FOLDED = 3
 """A curve of so many rows is one line of the table, unless all rows are requested."""
 
@@ -183,7 +183,7 @@ class _Table:
     other: str | None
     full: bool
     narrow: bool
-    """Leave out the raw difference and the interval."""
+    """Leave out the interval."""
 
     def table(self, area: str, groups: Sequence[Sequence[Row]], folded: bool) -> Table:
         """One area: single rows, or rows that share a line."""
@@ -203,8 +203,6 @@ class _Table:
                 table.add_column(self.other, justify="right", no_wrap=True)
             table.add_column("unit", no_wrap=True)
         if self.other is not None:
-            if exact:
-                table.add_column("Diff %\nof means", justify="right", no_wrap=True)
             of = "blocks" if self.evaluation.study.in_blocks else "boots"
             table.add_column(f"speed %\nof {of}", justify="right", no_wrap=True)
             if exact:
@@ -237,8 +235,6 @@ class _Table:
             return
         comparisons = [found for row in group if (found := row.comparison(self.other)) is not None]
         effects = [one.effect for one in comparisons if one.effect is not None]
-        if exact:
-            yield _range([one.difference_percent for one in comparisons])
         yield _range([effect.percent for effect in effects])
         if exact:
             yield _interval(effects[0]) if effects else ""
@@ -352,7 +348,7 @@ def _legend(evaluation: Evaluation, console: Console, full: bool) -> None:
     if not evaluation.rows:
         return
     sentences = [
-        "Diff % is the difference of the means shown, in the unit's own direction; speed % is the "
+        "speed % is the "
         + (
             "mean of the ratios in paired blocks"
             if evaluation.study.in_blocks

@@ -3,10 +3,10 @@
 (window.pentathlonPictures ||= []).push((tools) => {
   const { data, panel, speed, ratioTicks, ratioDomain, style, low, high } = tools;
 
-  const effects = (part, width) => {
+  const factors = (part, width) => {
     const shown = new Set(["faster-by-delta", "faster", "slower", "slower-by-delta"]);
-    const terms = data.effects.map((one) => one.t);
-    const points = data.effects.flatMap((one) => one.e.map(([row, r, lo, hi, verdict, words]) => ({
+    const terms = data.factorial.map((one) => one.t);
+    const points = data.factorial.flatMap((one) => one.e.map(([row, r, lo, hi, verdict, words]) => ({
       t: one.t, row: data.rows[row], r, lo, hi, v: data.verdicts[verdict], words,
     })));
     if (!points.length) return [];
@@ -32,5 +32,5 @@
       ],
     }))];
   };
-  return { effects };
+  return { factors };
 });
