@@ -35,6 +35,7 @@ from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
+from pentathlon.study.sysctl import Sysctl
 from pentathlon.study.table import Table
 from pentathlon.targets import registry
 from pentathlon.targets.descriptor import Kind
@@ -120,6 +121,10 @@ class Settings(Table):
     """CPUs that serve interrupts, negative ones counted from the last."""
     tcp_congestion_control: str | None = Field(default=None, pattern=r"^[a-z0-9_]+$")
     """`local`: of the machine; `netns`: of the system's own network namespace."""
+    smt: bool | None = None
+    """Whether the processor's cores run several hardware threads (smt/control)."""
+    sysctl: Sysctl | None = None
+    """Other files of /proc/sys by the names that sysctl(8) has for them, and their values."""
     cpu_quota_percent: float | None = Field(default=None, gt=0, le=100_000)
     """CPU bandwidth of the cgroup, in percent of one CPU (100 = one whole CPU)."""
     scheduler: str | None = None
@@ -151,7 +156,7 @@ class Settings(Table):
             parse_scheduler(text)
         return text
 
-    def changed(self) -> dict[str, str | int | float]:
+    def changed(self) -> dict[str, Any]:
         """The settings that are named in the file, in the order of the model."""
         return self.model_dump(exclude_none=True)
 
@@ -232,7 +237,7 @@ class System(Table):
     peer: Peer | None = None
     """A second host, joined to the first by a link."""
     settings: Settings = Settings()
-    """`local`, `netns`: settings of the machine for this system. `ssh`: scheduler and nice."""
+    """`local`, `netns`, `ssh`: settings of the machine for this system."""
     parameters: dict[str, dict[str, Value]] = Field(default_factory=dict)
     """Workload id -> parameters that hold for this system only. Its rows are qualified as such."""
     commands: dict[str, Words] = Field(default_factory=dict)
