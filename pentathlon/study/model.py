@@ -31,6 +31,7 @@ from pentathlon.safeio.suggestion import listing
 from pentathlon.study.boot import Boot, Power
 from pentathlon.study.commands.model import OwnWorkload, Words
 from pentathlon.study.exclusion import Exclusion, parse_exclusion
+from pentathlon.study.factorial.model import Factor, Fraction
 from pentathlon.study.preparation import PreparationStep, from_file
 from pentathlon.study.reach import Ssh
 from pentathlon.study.stopping import Stopping
@@ -545,6 +546,14 @@ class Study(Table):
     """Seed of every random order of the plan."""
     fallback: str | None = None
     """Study file, relative to this one, that runs instead when a target cannot be prepared."""
+    design: Literal["comparison", "factorial"] = "comparison"
+    """What is asked: how systems compare with the reference, or which settings of one system
+    matter."""
+    factors: tuple[Factor, ...] = Field(alias="factor", default=())
+    """Settings of the one system of a factorial design; when it is loaded, each combination of
+    their levels becomes a system."""
+    fraction: Fraction | None = None
+    """Which part of all combinations is measured; None: all of them."""
     procedure: Procedure = Procedure()
     evaluation: Evaluation = Evaluation()
     weights: dict[str, Weight] = Field(default_factory=dict)
@@ -568,18 +577,21 @@ class Study(Table):
             return value
         return {**value, "suite": [{"name": OWN_SUITE, "workloads": list(dict.fromkeys(ids))}]}
 
-    @field_validator("include", "workloads", mode="before")
+    @field_validator("include", "workloads", "factors", mode="before")
     @classmethod
     def _tuples(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
     @model_serializer(mode="wrap")
     def _without_commands(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """A study without commands is written as before there were any: plans keep their hash."""
+        """A study without commands or factors is written as before there were any: plans keep their
+        hash."""
         written: dict[str, Any] = handler(self)
-        for name in ("include", "workload", "workloads"):
+        for name in ("include", "workload", "workloads", "factor", "factors", "fraction"):
             if name in written and not written[name]:
                 del written[name]
+        if written.get("design") == "comparison":
+            del written["design"]
         return written
 
     @field_validator("systems", "suites", mode="before")

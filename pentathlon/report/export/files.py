@@ -12,6 +12,7 @@ from pathlib import Path
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import posthoc
+from pentathlon.report.export import effects
 from pentathlon.report.export.bencher import to_bencher
 from pentathlon.report.export.benchstat import to_benchstat
 from pentathlon.report.export.comma_separated import to_csv
@@ -70,5 +71,9 @@ def write(
             file, make = MAKERS[name]
             path = directory / posthoc.file_name(file, evaluation)
             write_whole(path, make(evaluation))
+            if name == "csv" and evaluation.factorial is not None:
+                files.append(path)
+                path = directory / posthoc.file_name(effects.FILE, evaluation)
+                write_whole(path, effects.to_csv(evaluation, evaluation.factorial))
         files.append(path)
     return files
