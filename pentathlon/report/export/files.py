@@ -1,5 +1,5 @@
-"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation, and the
-formats of hyperfine, Bencher and benchstat.
+"""Files for other programs and for papers: CSV, Markdown, LaTeX and JSON of an evaluation, its
+pictures, and the formats of hyperfine, Bencher and benchstat.
 
 Markdown and LaTeX are for reading and round; the others hold numbers in full precision.
 """
@@ -33,17 +33,28 @@ MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
 }
 """Each format's file and its writer."""
 
-FORMATS = ("html", *MAKERS)
+PICTURES = ("svg", "pdf")
+"""Vector graphics: a file for each picture."""
+
+FORMATS = ("html", *MAKERS, *PICTURES)
 """What `write` can make; "html" is the report as a page."""
+
+COLUMNS = (1, 2)
+"""Of a page, over which pictures go."""
 
 
 def write(
-    evaluation: Evaluation, result: ResultLike, directory: Path, formats: Iterable[str]
+    evaluation: Evaluation,
+    result: ResultLike,
+    directory: Path,
+    formats: Iterable[str],
+    columns: int = 2,
 ) -> list[Path]:
     """Write an evaluation in some formats into a directory, which is made if it is missing.
 
     Args:
         formats: names from `FORMATS`.
+        columns: width of the pictures for papers, from `COLUMNS`.
 
     Returns:
         The files, in the order of the formats.
@@ -66,9 +77,32 @@ def write(
 
             path = directory / posthoc.file_name("report.html", evaluation)
             page.write(evaluation, result, path)
+        elif name in PICTURES:
+            files += _pictures(evaluation, result, directory, name, columns)
+            continue
         else:
             file, make = MAKERS[name]
             path = directory / posthoc.file_name(file, evaluation)
             write_whole(path, make(evaluation))
         files.append(path)
+    return files
+
+
+def _pictures(
+    evaluation: Evaluation, result: ResultLike, directory: Path, name: str, columns: int
+) -> list[Path]:
+    if columns not in COLUMNS:
+        raise ExportError(f"pictures go over 1 or 2 columns of a page, and not {columns}")
+    try:
+        # Matplotlib takes longer to load than most exports to be written.
+        from pentathlon.report.figures import every  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "matplotlib":
+            raise
+        raise ExportError(
+            "pictures as SVG and PDF need matplotlib; pip install 'pentathlon[analysis]'"
+        ) from error
+    files = every.write(evaluation, result, directory, [name], columns)
+    if not files:
+        raise ExportError("this result has no picture: nothing was compared or measured")
     return files

@@ -43,8 +43,8 @@ def test_every_format_is_written(evaluation, result, tmp_path):
 
 
 def test_an_unknown_format_writes_nothing(evaluation, result, tmp_path):
-    with pytest.raises(export.ExportError, match=r'^"pdf" is no format of the report; use one of'):
-        export.write(evaluation, result, tmp_path / "new", ["csv", "pdf"])
+    with pytest.raises(export.ExportError, match=r'^"docx" is no format of the report; use one of'):
+        export.write(evaluation, result, tmp_path / "new", ["csv", "docx"])
     assert not (tmp_path / "new").exists()
 
 
