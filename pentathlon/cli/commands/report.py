@@ -17,7 +17,7 @@ Examples:
 
     pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
 
-    pentathlon report --format svg,pdf --columns 1
+    pentathlon report --format svg,pdf,siunitx,methods --columns 1    (for a paper)
 
     pentathlon report --open no
 
@@ -61,8 +61,8 @@ def report(
         typer.Option(
             "--format",
             "-f",
-            help="Formats with commas: html, csv, markdown, latex, json, hyperfine, bmf, "
-            "benchstat, svg, pdf.",
+            help="Formats with commas: html, csv, markdown, latex, siunitx, json, hyperfine, "
+            "bmf, benchstat, methods, svg, pdf.",
         ),
     ] = "html",
     directory: Annotated[

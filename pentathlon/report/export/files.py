@@ -12,6 +12,7 @@ from pathlib import Path
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import posthoc
+from pentathlon.report.export import methods
 from pentathlon.report.export.bencher import to_bencher
 from pentathlon.report.export.benchstat import to_benchstat
 from pentathlon.report.export.comma_separated import to_csv
@@ -20,12 +21,14 @@ from pentathlon.report.export.hyperfine import to_hyperfine
 from pentathlon.report.export.latex import to_latex
 from pentathlon.report.export.markdown import to_markdown
 from pentathlon.report.export.refusal import ExportError
+from pentathlon.report.export.siunitx import to_siunitx
 from pentathlon.store.files import write_whole
 
 MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
     "csv": ("evaluation.csv", to_csv),
     "markdown": ("evaluation.md", to_markdown),
     "latex": ("evaluation.tex", to_latex),
+    "siunitx": ("evaluation.siunitx.tex", to_siunitx),
     "json": ("evaluation.json", to_json),
     "hyperfine": ("evaluation.hyperfine.json", to_hyperfine),
     "bmf": ("evaluation.bmf.json", to_bencher),
@@ -33,10 +36,17 @@ MAKERS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
 }
 """Each format's file and its writer."""
 
+METHODS: dict[str, Callable[[Evaluation, ResultLike], str]] = {
+    "methods.md": methods.to_markdown,
+    "methods.tex": methods.to_latex,
+    "methods.bib": methods.to_bibtex,
+}
+"""The files of the format "methods"."""
+
 PICTURES = ("svg", "pdf")
 """Vector graphics: a file for each picture."""
 
-FORMATS = ("html", *MAKERS, *PICTURES)
+FORMATS = ("html", *MAKERS, "methods", *PICTURES)
 """What `write` can make; "html" is the report as a page."""
 
 COLUMNS = (1, 2)
@@ -77,6 +87,12 @@ def write(
 
             path = directory / posthoc.file_name("report.html", evaluation)
             page.write(evaluation, result, path)
+        elif name == "methods":
+            for file, make_text in METHODS.items():
+                path = directory / posthoc.file_name(file, evaluation)
+                write_whole(path, make_text(evaluation, result))
+                files.append(path)
+            continue
         elif name in PICTURES:
             files += _pictures(evaluation, result, directory, name, columns)
             continue
