@@ -111,6 +111,11 @@ COMMANDS = {
         "pentathlon.cli.commands.boots",
         "boots",
     ),
+    "settings": Entry(
+        "List what this machine lets be set, and which workloads can depend on it.",
+        "pentathlon.cli.commands.settings",
+        "settings",
+    ),
     "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
     "published": Entry(
         "The published studies as data: their tables, their audit, a result beside them.",

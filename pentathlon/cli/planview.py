@@ -16,6 +16,8 @@ from pentathlon.procedure.pilot import SystemEstimate
 from pentathlon.study.catalog import Catalog
 from pentathlon.study.code import rights
 from pentathlon.study.counting import count_text
+from pentathlon.study.factorial.design import Design
+from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.plan import Plan
 from pentathlon.study.preparation import PUBLISHED
 from pentathlon.study.turns import step_by_step
@@ -39,6 +41,8 @@ def show(console: Console, ready: Ready) -> None:
     console.print(_workloads(plan, estimates))
     if plan.preparation:
         console.print(_preparation(plan))
+    if (design := design_of(study)) is not None:
+        console.print(_design(design))
     console.print(_order(plan, ready.catalog, ready.apart))
     console.print(_facts(ready, estimates))
 
@@ -136,6 +140,22 @@ def _preparation(plan: Plan) -> RenderableType:
                     rows.setdefault((words, when), []).append(system)
     for (words, when), systems in rows.items():
         table.add_row(words, when, ", ".join(systems))
+    return Padding(table, (1, 0, 0, 0))
+
+
+def _design(design: Design) -> RenderableType:
+    table = _table("Design", show_header=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("kind", design.words)
+    for name, levels in zip(design.factors, design.levels, strict=True):
+        table.add_row(name, " or ".join(levels))
+    if design.generator_words:
+        table.add_row("generators", "; ".join(design.generator_words))
+    for term, others in design.terms:
+        if others:
+            words = " and ".join(design.alias_words(others))
+            table.add_row("aliases", f"{design.name(term)} cannot be told from {words}")
     return Padding(table, (1, 0, 0, 0))
 
 

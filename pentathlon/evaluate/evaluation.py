@@ -32,6 +32,7 @@ from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.max_t import adjust
 from pentathlon.evaluate.estimators.resolution import clock_tick
+from pentathlon.evaluate.factorial.judge import find_factorial
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -63,6 +64,7 @@ from pentathlon.evaluate.sweeps import find_sweeps
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
+from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 from pentathlon.targets.descriptor import Kind
@@ -196,6 +198,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         starved=starved,
         sweeps=tuple(one for system in systems[1:] for one in find_sweeps(rows, system.name, rule)),
         whys=find_why(used, rows, facts.reference),
+        factorial=find_factorial(design_of(study), _finite(rows), everything, rule),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),

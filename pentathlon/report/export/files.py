@@ -12,7 +12,7 @@ from pathlib import Path
 from pentathlon.evaluate.facts import ResultLike
 from pentathlon.evaluate.model import Evaluation
 from pentathlon.report import posthoc
-from pentathlon.report.export import methods
+from pentathlon.report.export import effects, methods
 from pentathlon.report.export.bencher import to_bencher
 from pentathlon.report.export.benchstat import to_benchstat
 from pentathlon.report.export.comma_separated import to_csv
@@ -100,6 +100,10 @@ def write(
             file, make = MAKERS[name]
             path = directory / posthoc.file_name(file, evaluation)
             write_whole(path, make(evaluation))
+            if name == "csv" and evaluation.factorial is not None:
+                files.append(path)
+                path = directory / posthoc.file_name(effects.FILE, evaluation)
+                write_whole(path, effects.to_csv(evaluation, evaluation.factorial))
         files.append(path)
     return files
 

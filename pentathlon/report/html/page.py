@@ -34,14 +34,22 @@ from pentathlon.report.areas import legend, overviews
 from pentathlon.report.decision import best_words, decisions, weights_words
 from pentathlon.report.experiments import registry
 from pentathlon.report.failures import across
-from pentathlon.report.html import diagnostics, relevance, screenshots, terms, view
+from pentathlon.report.html import diagnostics, factorial, relevance, screenshots, terms, view
 from pentathlon.report.html.payload import payload, plain, tips
 from pentathlon.report.open_questions import questions
 from pentathlon.store.counted import counted_boots
 from pentathlon.store.files import write_whole
 
 VENDORED = ("vendor/d3.min.js", "vendor/plot.umd.min.js")
-SCRIPTS = ("overview.js", "sweeps.js", "overlays.js", "jitters.js", "file_services.js", "report.js")
+SCRIPTS = (
+    "overview.js",
+    "sweeps.js",
+    "overlays.js",
+    "jitters.js",
+    "file_services.js",
+    "factors.js",
+    "report.js",
+)
 
 
 def write(evaluation: Evaluation, result: ResultLike, path: Path) -> None:
@@ -80,6 +88,7 @@ def render(evaluation: Evaluation, result: ResultLike) -> str:
             weights=weights_words(evaluation),
             areas=areas,
             papers=_papers(evaluation, areas),
+            factorial=_factorial(evaluation),
             screenshots=_screenshots(evaluation, result),
             sections=_sections(evaluation),
             why=diagnostics.why(evaluation),
@@ -108,6 +117,13 @@ def _papers(evaluation: Evaluation, areas: Sequence[view.Area]) -> str:
     found = sections(evaluation, anchors)
     template = _environment().from_string(asset("papers.html.j2"))
     return template.render(papers=found, glyphs=view.GLYPHS) if found else ""
+
+
+def _factorial(evaluation: Evaluation) -> str:
+    """What a factorial design shows; "" without one."""
+    found = factorial.values(evaluation)
+    template = _environment().from_string(asset(factorial.ASSET))
+    return template.render(**found) if found else ""
 
 
 def packed(text: str) -> str:

@@ -20,7 +20,7 @@ from pentathlon.evaluate.levels.curves import claimed_caches
 from pentathlon.evaluate.model import Comparison, Evaluation, Row
 from pentathlon.evaluate.verdict import Verdict
 from pentathlon.report.experiments import registry
-from pentathlon.report.html import gaps, sweeps
+from pentathlon.report.html import factorial, gaps, sweeps
 from pentathlon.report.html.view import Area
 
 DIGITS, SCREEN_DIGITS = 7, 5
@@ -73,6 +73,7 @@ def payload(evaluation: Evaluation, result: ResultLike) -> dict[str, Any]:
         ],
         "areas": _areas(evaluation, names),
         "sweeps": sweeps.payload(evaluation, short),
+        **factorial.payload(evaluation, rounded),
         **{
             name: make(evaluation, result, short, rounded)
             for entry in registry.SHOWN

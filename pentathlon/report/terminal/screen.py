@@ -31,7 +31,7 @@ from pentathlon.report import links, posthoc
 from pentathlon.report.answer import Answer, answers, sentence
 from pentathlon.report.decision import Decision, best_words, decisions
 from pentathlon.report.experiments import registry
-from pentathlon.report.terminal import opening
+from pentathlon.report.terminal import factorial, opening
 from pentathlon.report.terminal.opening import INDENT, LOUD, STYLES, style_of
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
@@ -65,19 +65,25 @@ def render(
         console.print(Text(marked, style="bold magenta"))
     for text in warnings(evaluation):
         console.print(Text(one_line(f"! {text}"), style="bold magenta"))
-    found = answers(evaluation)
+    design = evaluation.factorial
+    if design is not None:
+        factorial.render(evaluation, design, console, tables=tables)
+    # What is asked of a design are its effects; its arms stand behind them.
+    found = () if design is not None and not tables else answers(evaluation)
     opening.answer_lines(evaluation, found, console)
     if not evaluation.rows:
         console.print("\nNothing was measured: no finished step has a sample.")
     for answer in found:
         opening.strongest(answer, MOST_FINDINGS if tables else FEW_FINDINGS, console)
-    opening.open_ones(evaluation, console)
+    if design is None:
+        opening.open_ones(evaluation, console)
     if tables:
         _behind(evaluation, found, console, full)
-    elif not found:
+    elif not found and design is None:
         _means_alone(evaluation, console)
     opening.failed(evaluation, console)
-    hint = "" if tables or not found else "Tables: compare --tables, each case of them: --full.\n"
+    whole = tables or not (found or design)
+    hint = "" if whole else "Tables: compare --tables, each case of them: --full.\n"
     console.print(
         Text(
             f"\n{hint}δ = {percent_text(study.delta_percent)}, confidence "

@@ -334,7 +334,7 @@
     },
   };
 
-  const tools = { MANY, data, effects, paint, tooltip, speed, low, high, panel, element, DIFFERENT, goto: (key) => goto(key), screen, grid, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
+  const tools = { MANY, data, ratioTicks, ratioDomain, effects, paint, tooltip, speed, low, high, panel, element, DIFFERENT, goto: (key) => goto(key), screen, grid, legend, levels, scale, ticks, axisX, axisY, colour, breadth, radius, sizeTick, bytes, number, compact, names, systems, style, SYMBOLS };
   for (const more of window.pentathlonPictures || []) Object.assign(draw, more(tools));
 
   // --- when to draw ------------------------------------------------------------------------------
