@@ -4,8 +4,8 @@
 
 Studies of one design, judged by the evaluation itself, with fixed seeds: first with no effect at
 all, then with a main effect in one metric and an interaction in another one. Printed are the share
-of studies that show any effect that is not there (at most 5 % is claimed), how often an effect's own
-95 % interval holds the truth, how often the planted effects are shown, and how often "no effect
+of studies that show any effect that is not there (at most 5 % is claimed), how often an effect's
+own 95 % interval holds the truth, how often the planted effects are shown, and how often "no effect
 beyond δ" is stated of one that is exactly δ, with Clopper-Pearson bounds.
 """
 
@@ -65,7 +65,8 @@ def false_effects(studies: int, console: Console) -> None:
     for name, own in DESIGNS.items():
         for noise in ("normal", "common", "lognormal", "heavy"):
             for blocks, moderated in ((5, True), (8, True), (8, False)):
-                if name != "2 × 2 × 2" and (noise, blocks, moderated) != ("normal", 8, True):
+                plain = (noise, blocks, moderated) == ("normal", 8, True)
+                if not plain and (name != "2 × 2 × 2" or not (moderated or noise == "normal")):
                     continue
                 simulation = FactorialSimulation(
                     own, blocks=blocks, noise=noise, moderated=moderated
@@ -90,8 +91,8 @@ def planted_effects(studies: int, console: Console) -> None:
                   "false one beside", "coverage of the planted", "δ called equal")  # fmt: skip
     delta = 2.0
     for name in ("2 × 2 × 2", "1/2 of 2⁵, V"):
-        for noise in ("normal", "common", "heavy"):
-            for blocks, percent in ((8, 2.0), (8, 4.0), (16, 2.0)):
+        for noise in ("normal", "common"):
+            for blocks, percent in ((8, 2.0), (16, 2.0)):
                 size = math.log1p(percent / 100.0)
                 planted = {("a", 0): size, ("a × b", 5): size, ("b", 10): math.log1p(delta / 100)}
                 simulation = FactorialSimulation(
@@ -125,7 +126,7 @@ def planted_effects(studies: int, console: Console) -> None:
 
 
 def main() -> None:
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     console = Console(width=140)
     start = time.monotonic()
     false_effects(studies, console)
