@@ -21,6 +21,7 @@ def report(
     formats: str,
     directory: Path | None,
     open_it: str,
+    columns: int,
     delta: float | None,
     confidence: float | None,
     declared: list[str] | None,
@@ -38,7 +39,7 @@ def report(
         found = rules.apply(load_result(choose(result)))
         # Standard output names the files, and each of them states it too.
         unfinished.say(found.unfinished, err)
-        done = reporting.write_formats(found, wanted, directory)
+        done = reporting.write_formats(found, wanted, directory, columns)
         for file in done.files:
             out.print(str(file), markup=False, soft_wrap=True)
         for file in done.files:

@@ -98,14 +98,16 @@ def write_html(evaluation: Evaluation, result: Result) -> Path:
     return file
 
 
-def write_formats(result: Result, formats: Sequence[str], directory: Path | None) -> Written:
+def write_formats(
+    result: Result, formats: Sequence[str], directory: Path | None, columns: int
+) -> Written:
     """Write the report in the formats that are requested, each of them whatever the others do."""
     evaluation = evaluate(result)
     target = directory or result.path
     target.mkdir(parents=True, exist_ok=True)
     done = Written(status=status(evaluation))
     for name in formats:
-        make = partial(export.write, evaluation, result, target, [name])
+        make = partial(export.write, evaluation, result, target, [name], columns)
         done.files += done.attempt(f"the format {name}", make) or []
     return done
 

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from pentathlon.cli.exits import InputError, domain_errors
 from pentathlon.cli.screen import out
-from pentathlon.machine.choices import Choice, choices
+from pentathlon.cli.system_report import named
+from pentathlon.machine.choices import Choice
 from pentathlon.safeio.suggestion import listing
 from pentathlon.study import dependence
-from pentathlon.study.commands.words import WordError, system
+from pentathlon.study.commands.words import WordError
 from pentathlon.study.factorial.expand import keys_of
-from pentathlon.targets import registry
-from pentathlon.targets.descriptor import EVERY, Kind
+from pentathlon.targets.descriptor import Kind
 
 FORMATS = ("table", "json")
 
@@ -27,35 +27,20 @@ def settings(on: str, how: str) -> None:
         if how not in FORMATS:
             raise InputError(f'--format is "{how}"; use {listing(FORMATS)}')
         try:
-            kind = registry.kind_of(str(system(on)["target"]))
+            one = named(on)
         except WordError as error:
             raise InputError(str(error)) from error
-        found = _found(kind)
+        kind = one.kind
+        found = kind.look().settings(one) if kind.settings else []
         keys = keys_of(kind)
         if how == "json":
-            document = {
-                "system": on,
-                "settings": [_document(one) for one in found],
-                "keys": keys,
-                "read_here": kind.place == "here",
-            }
+            document = {"system": on, "settings": [_document(one) for one in found], "keys": keys}
             print(json.dumps(document, indent=2, ensure_ascii=False))
             return
         _show(on, kind, found)
         if keys:
             text = f"Other factors of such a system: {', '.join(keys)} (key = ... in [[factor]])."
             out.print(Text(f"\n{text}", style="dim"))
-
-
-def _found(kind: Kind) -> list[Choice]:
-    """The settings that a kind of system has; of another machine without its values."""
-    if kind.place == "here":
-        return choices() if kind.settings == EVERY else []
-    names = dependence.TABLE if kind.settings == EVERY else kind.settings
-    return [
-        Choice(name, None, "", possible=False, reason="that machine is not asked from here")
-        for name in names
-    ]
 
 
 def _document(one: Choice) -> dict[str, Any]:

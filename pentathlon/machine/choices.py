@@ -6,7 +6,6 @@ Nothing is changed to find out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,14 +40,20 @@ class Choice:
     reason: str = ""
 
 
-def choices(root: Path = sysfs.ROOT) -> list[Choice]:
-    """Every setting of this machine, in the order of the study file's documentation."""
-    return [_choice(key, root) for key in KNOWN]
+def choices() -> list[Choice]:
+    """Every setting of this machine, in the order of `settings.KNOWN`."""
+    own = {one.key: one for one in (*by_file(sysfs.ROOT), _quota(), *by_process())}
+    return [own[key] for key in KNOWN]
 
 
-def _choice(key: str, root: Path) -> Choice:
-    make = _OWN.get(key)
-    return make() if make is not None else _of_files(key, root)
+def by_file(root: Path) -> list[Choice]:
+    """The settings that are kernel files, read below a directory."""
+    return [_sysctl(root) if key == "sysctl" else _of_files(key, root) for key in sysfs.KNOWN]
+
+
+def by_process() -> list[Choice]:
+    """The settings that a process makes for itself."""
+    return [_scheduler(), _nice()]
 
 
 def _of_files(key: str, root: Path) -> Choice:
@@ -93,8 +98,8 @@ def _sample(key: str, values: tuple[str, ...], now: str | None, root: Path) -> o
         return True
     if key == "irq_affinity":
         return [0]
-    if key == "governor" and not values:
-        return "performance"
+    if key == "governor":
+        return values[0] if values else "performance"
     return now if now is not None else (values[0] if values else "0")
 
 
@@ -156,16 +161,9 @@ def _nice() -> Choice:
     return Choice("nice", str(now), "-20 to 19", (), needs, reason=reason)
 
 
-def _sysctl() -> Choice:
+def _sysctl(root: Path) -> Choice:
     folder = Path("/proc/sys")
-    reason = "" if os.access(folder / "vm/swappiness", os.W_OK) else "this user may not write it"
-    return Choice("sysctl", None, f"any file below {folder}, by its name in sysctl(8)", (),
-                  ROOT_RIGHTS, possible=not reason, reason=reason)  # fmt: skip
-
-
-_OWN: dict[str, Callable[[], Choice]] = {
-    "cpu_quota_percent": _quota,
-    "scheduler": _scheduler,
-    "nice": _nice,
-    "sysctl": _sysctl,
-}
+    closed = root == sysfs.ROOT and not os.access(folder / "vm/swappiness", os.W_OK)
+    reason = "this user may not write it" if closed else ""
+    allowed = f"any file below {folder}, by its name in sysctl(8)"
+    return Choice("sysctl", None, allowed, (), ROOT_RIGHTS, possible=not reason, reason=reason)

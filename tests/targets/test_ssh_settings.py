@@ -14,7 +14,9 @@ import pytest
 
 from pentathlon.machine import cgroup, processes
 from pentathlon.machine.errors import TargetError, TargetUnavailable
+from pentathlon.targets.ssh.client import remote
 from pentathlon.targets.ssh.settings import LinuxSettings
+from pentathlon.targets.ssh.survey import survey
 from tests.targets.conftest import FakeSettings, connections_ended, descendants, needs_root
 from tests.targets.sshd import Sshd
 from tests.targets.test_ssh import BOOT_S, connections, left_there, target
@@ -144,6 +146,19 @@ def test_a_quota_is_a_group_that_is_removed(server: Sshd, state: Path, real_agen
             time.sleep(0.05)
         assert inside
     assert not group.exists()
+
+
+def test_what_may_be_set_there_is_read_over_the_connection(
+    server: Sshd, files: dict[str, Path], state: Path, real_agent: Path
+) -> None:
+    files[SWAPPINESS].write_text("33\n")
+    address = target(server, real_agent, state).address
+    asked = survey(lambda script, *words: address.ask_line(remote(script, *words)), "bench")
+    found = {one.key: one for one in asked}
+    assert (found["swappiness"].present, found["swappiness"].possible) == ("33", True)
+    assert found["tcp_congestion_control"].present == "cubic"
+    assert "cubic" in found["tcp_congestion_control"].values
+    assert files[SWAPPINESS].read_text() == "33\n"
 
 
 def test_settings_of_the_agent_and_of_windows_are_none_of_these() -> None:

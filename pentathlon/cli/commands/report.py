@@ -17,6 +17,8 @@ Examples:
 
     pentathlon report results/two-kernels-20260101T120000Z --format html,csv,latex
 
+    pentathlon report --format svg,pdf,siunitx,methods --columns 1    (for a paper)
+
     pentathlon report --open no
 
     pentathlon report --delta 2 --weights process=2,memory=1
@@ -59,13 +61,16 @@ def report(
         typer.Option(
             "--format",
             "-f",
-            help="Formats with commas: html, csv, markdown, latex, json, hyperfine, bmf, "
-            "benchstat.",
+            help="Formats with commas: html, csv, markdown, latex, siunitx, json, hyperfine, "
+            "bmf, benchstat, methods, svg, pdf.",
         ),
     ] = "html",
     directory: Annotated[
         Path | None, typer.Option("--out", help="Directory.", show_default="the result's own")
     ] = None,
+    columns: Annotated[
+        int, typer.Option(min=1, max=2, help="Columns of a page that svg and pdf go over.")
+    ] = 2,
     open_it: Annotated[
         str, typer.Option("--open", metavar="yes|no", help="Open the HTML in a browser.")
     ] = "no",
@@ -83,6 +88,7 @@ def report(
         formats=formats,
         directory=directory,
         open_it=open_it,
+        columns=columns,
         delta=delta,
         confidence=confidence,
         declared=declared,
