@@ -111,6 +111,10 @@ COMMANDS = {
         "pentathlon.cli.commands.boots",
         "boots",
     ),
+    "campaign": Entry(
+        "One study on several machines, and what holds for all of them.",
+        "pentathlon.cli.commands.campaign",
+    ),
     "results": Entry("List and show result directories.", "pentathlon.cli.commands.results"),
     "published": Entry(
         "The published studies as data: their tables, their audit, a result beside them.",
