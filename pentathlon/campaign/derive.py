@@ -99,7 +99,7 @@ def _movable(target: Any, machine: Machine, place: int, wanted: str) -> None:
             Problem(
                 ("system", place, "target"),
                 f'"{target}" brings its own machine along, and machine "{machine.name}" is reached '
-                f"with {wanted}; use local in the study, or leave ssh and target out of the machine",
+                f"with {wanted}; use local in the study, or a machine without ssh and target",
             )
         )
 

@@ -1,11 +1,11 @@
 """The directory of a campaign.
 
-    campaign.json     what it is: engine, machines, times; written once
-    study.toml        the study as it was given; machines.toml likewise
-    studies/NAME.toml the study of each machine
-    machines/NAME/    its result directory, which every command for results takes
-    logs/NAME.log     what its run printed
-    jobs.jsonl        with Slurm: every job that was submitted
+campaign.json     what it is: engine, machines, times; written once
+study.toml        the study as it was given; machines.toml likewise
+studies/NAME.toml the study of each machine
+machines/NAME/    its result directory, which every command for results takes
+logs/NAME.log     what its run printed
+jobs.jsonl        with Slurm: every job that was submitted
 """
 
 from __future__ import annotations

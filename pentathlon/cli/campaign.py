@@ -95,11 +95,7 @@ def cancel(path: Path) -> None:
     with domain_errors():
         campaign = load_campaign(path)
         stopped = int(ask_to_stop(path))
-        if campaign.engine == "slurm":
-            from pentathlon.cli import campaign_slurm  # noqa: PLC0415
-
-            stopped += campaign_slurm.cancel(campaign)
-        elif not stopped:  # Else the campaign's program asks its runs itself.
+        if not stopped:  # Else the campaign's program asks its runs itself.
             stopped += sum(ask_to_stop(campaign.result(one)) for one in campaign.machines)
         if not stopped:
             raise InputError(f"nothing of {path} runs; there is nothing to cancel")
@@ -188,11 +184,6 @@ def following(campaign: Campaign, machine: str) -> Follower:
 
 def _measure(campaign: Campaign) -> None:
     """Have every machine measured that is not done."""
-    if campaign.engine == "slurm":
-        from pentathlon.cli import campaign_slurm  # noqa: PLC0415
-
-        campaign_slurm.measure(campaign)
-        return
     workers: dict[str, Worker] = {}
     with StopSignals() as signals, view(campaign) as shown:
         try:
@@ -257,4 +248,8 @@ def _conclude(campaign: Campaign, *, report: bool) -> None:
             soft_wrap=True,
         )
     err.print(f"campaign: {campaign.path}", soft_wrap=True)
+    if report:
+        from pentathlon.cli import campaign_judge  # noqa: PLC0415  loads SciPy
+
+        campaign_judge.after_run(campaign)
     raise typer.Exit(status)

@@ -94,7 +94,7 @@ class Machine:
         """Take in what is new."""
         self.follower.poll()
         self._live = True
-        if state and state != self.state and state != "ended":
+        if state and state not in (self.state, "ended"):
             self._say(f"{self.name}: {state}")
         self.state = state
 
@@ -136,7 +136,7 @@ class CampaignView:
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
         self._machines: dict[str, Machine] = {}
-        self._live = Live(console=err, refresh_per_second=4, transient=False) if err.is_terminal else None  # fmt: skip
+        self._live = Live(console=err, refresh_per_second=4) if err.is_terminal else None
         self._heard = time.monotonic()
         self.note = ""
         """A sentence about all of them."""

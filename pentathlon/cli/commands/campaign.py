@@ -20,7 +20,7 @@ Examples:
     pentathlon campaign run study.toml --on machines.toml --out results/fleet --yes
 """
 
-STATUS_HELP = """Show how far every machine of a campaign is; the status is 0 if all are done, else 7.
+STATUS_HELP = """Show how far the machines of a campaign are; exits with 0 if all are done, else 7.
 
 Examples:
 
@@ -43,6 +43,17 @@ Examples:
     pentathlon campaign cancel results/fleet
 """
 
+COMPARE_HELP = """Judge a campaign, or results of several machines: each machine, and the fleet.
+
+Examples:
+
+    pentathlon campaign compare results/fleet
+
+    pentathlon campaign compare results/bench1 results/bench2 results/bench3 --full
+
+    pentathlon campaign compare results/fleet --html fleet.html --json
+"""
+
 app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 CampaignArgument = Annotated[Path, typer.Argument(help="Directory of the campaign.")]
@@ -55,8 +66,8 @@ def run(
     *,
     on: Annotated[Path, typer.Option("--on", help="File that names the machines.")],
     engine: Annotated[
-        Literal["ssh", "slurm"],
-        typer.Option(help="What reaches them: this program, or Slurm's jobs."),
+        Literal["ssh"],
+        typer.Option(help="What reaches them: this program."),
     ] = "ssh",
     out_directory: Annotated[
         Path | None,
@@ -109,3 +120,23 @@ def cancel(campaign: CampaignArgument) -> None:
     from pentathlon.cli import campaign as work
 
     work.cancel(campaign)
+
+
+@app.command("compare", help=COMPARE_HELP)
+def compare(
+    results: Annotated[
+        list[Path],
+        typer.Argument(help="Directory of a campaign, or result directories of machines."),
+    ],
+    *,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every row with every machine.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the page of the fleet.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the judgement as JSON.")] = False,
+) -> None:
+    from pentathlon.cli import campaign_judge as work
+
+    work.compare(results, full=full, html=html, as_json=as_json)
