@@ -32,6 +32,7 @@ from pentathlon.evaluate.diagnostics.steady import find_steady
 from pentathlon.evaluate.estimate import Series, counted, series
 from pentathlon.evaluate.estimators.max_t import adjust
 from pentathlon.evaluate.estimators.resolution import clock_tick
+from pentathlon.evaluate.factorial.judge import find_factorial
 from pentathlon.evaluate.facts import (
     Inventory,
     ResultLike,
@@ -63,6 +64,7 @@ from pentathlon.evaluate.sweeps import find_sweeps
 from pentathlon.evaluate.titles import Titles
 from pentathlon.evaluate.wording import CONTEXT, wording
 from pentathlon.study.counting import count_text
+from pentathlon.study.factorial.expand import design_of
 from pentathlon.study.model import Study
 from pentathlon.study.plan import Plan
 from pentathlon.targets.descriptor import Kind
@@ -130,10 +132,13 @@ def evaluate(result: ResultLike) -> Evaluation:
         read_sources=read_sources,
         starved=starved,
     )
-    if rule.moderated and facts.in_blocks and study.procedure.stopping.rule == "fixed":
+    if study.procedure.stopping.rule == "fixed" and facts.in_blocks and not facts.imported:
         start = getattr(result, "start", None)
         file = getattr(start, "study_file", None) or "STUDY"
-        rows = explain(rows, rule, file, block_seconds(samples))
+        took = block_seconds(samples)
+        facts = facts.model_copy(update={"study_file": file, "block_seconds": took})
+        if rule.moderated:
+            rows = explain(rows, rule, file, took)
     areas = tuple(dict.fromkeys(row.area for row in rows))
     names = [system.name for system in systems]
     suites = {step.workload: step.suite for steps in plan.steps.values() for step in steps}
@@ -193,6 +198,7 @@ def evaluate(result: ResultLike) -> Evaluation:
         starved=starved,
         sweeps=tuple(one for system in systems[1:] for one in find_sweeps(rows, system.name, rule)),
         whys=find_why(used, rows, facts.reference),
+        factorial=find_factorial(design_of(study), _finite(rows), everything, rule),
         latencies=find_latencies(
             result.histograms(), getattr(result, "catalog", None), names, rule.rate
         ),
