@@ -114,6 +114,7 @@ COMMANDS = {
     "campaign": Entry(
         "One study on several machines, and what holds for all of them.",
         "pentathlon.cli.commands.campaign",
+    ),
     "settings": Entry(
         "List what this machine lets be set, and which workloads can depend on it.",
         "pentathlon.cli.commands.settings",
