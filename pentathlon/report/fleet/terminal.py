@@ -10,7 +10,7 @@ from pentathlon.evaluate.display import signed_percent
 from pentathlon.evaluate.fleet.model import Fleet, FleetRowResult
 from pentathlon.report.answer import sentence
 from pentathlon.report.fleet import words
-from pentathlon.report.terminal.screen import SIGNS, STYLES
+from pentathlon.report.terminal.opening import SIGNS, STYLES
 from pentathlon.safeio.escaping import one_line
 from pentathlon.study.counting import count_text
 
