@@ -116,6 +116,10 @@ COMMANDS = {
         "pentathlon.cli.commands.boots",
         "boots",
     ),
+    "campaign": Entry(
+        "One study on several machines, and what holds for all of them.",
+        "pentathlon.cli.commands.campaign",
+    ),
     "settings": Entry(
         "List what this machine lets be set, and which workloads can depend on it.",
         "pentathlon.cli.commands.settings",
