@@ -58,6 +58,11 @@ COMMANDS = {
         "report",
         "REPORT_HELP",
     ),
+    "publish": Entry(
+        "Write a result as an RO-Crate for a data repository, or check one.",
+        "pentathlon.cli.commands.publish",
+        "publish",
+    ),
     "import": Entry(
         "Import results of fio, iperf3, sysbench, hyperfine, pgbench, pts, bmf or CSV.",
         "pentathlon.cli.commands.importing",
@@ -110,6 +115,10 @@ COMMANDS = {
         "List what a machine can boot, as TOML to paste into a study.",
         "pentathlon.cli.commands.boots",
         "boots",
+    ),
+    "campaign": Entry(
+        "One study on several machines, and what holds for all of them.",
+        "pentathlon.cli.commands.campaign",
     ),
     "settings": Entry(
         "List what this machine lets be set, and which workloads can depend on it.",
